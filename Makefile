@@ -1,0 +1,31 @@
+# The commands of raddle's house. Everything real is in CMakeLists.txt; this installs what is missing,
+# configures and builds. BUILD=folder builds elsewhere.
+BUILD ?= build
+PREFIX ?= /usr/local
+
+.PHONY: build deps check demo bench install clean format
+
+build: deps
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD)
+
+deps:
+	@tools/install-deps
+
+check: deps
+	@tools/check
+
+demo: build
+	@tools/demo $(BUILD)
+
+bench: build
+	@bench/run $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
+
+clean:
+	rm -rf $(BUILD) $(BUILD).log

@@ -1,0 +1,72 @@
+/* Bit sets over plain arrays of 64-bit words, of a size the caller knows. */
+#ifndef RADDLE_BASE_BITSET_H
+#define RADDLE_BASE_BITSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BITSET_WORDS(bits) (((bits) + 63) / 64)
+
+static inline void bitset_add(uint64_t *words, uint32_t bit)
+{
+	words[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+static inline void bitset_remove(uint64_t *words, uint32_t bit)
+{
+	words[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+static inline bool bitset_has(const uint64_t *words, uint32_t bit)
+{
+	return words[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline uint32_t bitset_count(const uint64_t *words, uint32_t word_count)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < word_count; i++)
+		count += (uint32_t)__builtin_popcountll(words[i]);
+	return count;
+}
+
+/* First member that is >= from, or `bits` (the size of the set) when there is none. */
+static inline uint32_t bitset_next(const uint64_t *words, uint32_t bits, uint32_t from)
+{
+	uint32_t word = from / 64;
+	uint64_t rest;
+
+	if (from >= bits)
+		return bits;
+	rest = words[word] & (~UINT64_C(0) << (from % 64));
+	while (!rest) {
+		if (++word >= BITSET_WORDS(bits))
+			return bits;
+		rest = words[word];
+	}
+	word = word * 64 + (uint32_t)__builtin_ctzll(rest);
+	return word < bits ? word : bits;
+}
+
+/* The member with exactly `rank` smaller members; rank must be below the number of members. */
+static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
+{
+	uint32_t word = 0;
+	uint32_t here = (uint32_t)__builtin_popcountll(words[0]);
+	uint64_t rest;
+
+	while (rank >= here) {
+		rank -= here;
+		here = (uint32_t)__builtin_popcountll(words[++word]);
+	}
+	for (rest = words[word]; rank; rank--)
+		rest &= rest - 1;
+	return word * 64 + (uint32_t)__builtin_ctzll(rest);
+}
+
+#define bitset_each(bit, words, bits)                                                              \
+	for (uint32_t bit = bitset_next(words, bits, 0); bit < (bits);                             \
+		bit = bitset_next(words, bits, bit + 1))
+
+#endif

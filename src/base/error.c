@@ -1,0 +1,32 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int error_set(struct error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(args, format);
+	(void)vsnprintf(
+		err->text, sizeof err->text, format, args); /* truncation is harmless here */
+	va_end(args);
+	return code;
+}
+
+const char *error_text(int code)
+{
+	static const char *const texts[] = {
+		"no error",
+#define ERROR(name, text) text,
+#include "base/errors.def"
+#undef ERROR
+	};
+
+	if (code > 0 || -code >= (int)(sizeof texts / sizeof *texts))
+		return "unknown error";
+	return texts[-code];
+}

@@ -1,0 +1,30 @@
+/*
+ * A growing string: always NUL-terminated, `length` excludes the NUL. For the command's side only:
+ * it allocates with malloc and ends the process through bug_report() when memory is exhausted.
+ */
+#ifndef RADDLE_BASE_STRBUF_H
+#define RADDLE_BASE_STRBUF_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct strbuf {
+	char *text; /* never NULL after strbuf_init */
+	size_t length;
+	size_t capacity;
+};
+
+void strbuf_init(struct strbuf *buf);
+void strbuf_release(struct strbuf *buf);
+void strbuf_clear(struct strbuf *buf);
+
+void strbuf_add(struct strbuf *buf, const char *bytes, size_t size);
+void strbuf_adds(struct strbuf *buf, const char *text);
+void strbuf_addf(struct strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_vaddf(struct strbuf *buf, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+/* Hands the string to the caller, who frees it; the buffer is empty and usable afterwards. */
+char *strbuf_detach(struct strbuf *buf);
+
+#endif

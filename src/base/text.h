@@ -1,0 +1,61 @@
+/*
+ * Text into a fixed buffer without stdio: for the runtime, which may not use libc's formatting
+ * inside somebody else's process. Text that does not fit is cut; the buffer is always
+ * NUL-terminated.
+ */
+#ifndef RADDLE_BASE_TEXT_H
+#define RADDLE_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *at;  /* where the next byte goes */
+	char *end; /* one past the last byte that may be written; it stays for the NUL */
+	char *start;
+};
+
+static inline void text_init(struct text *text, char *buffer, size_t size)
+{
+	text->start = text->at = buffer;
+	text->end = buffer + size - 1;
+	*buffer = '\0';
+}
+
+static inline void text_add(struct text *text, const char *string)
+{
+	while (*string && text->at < text->end)
+		*text->at++ = *string++;
+	*text->at = '\0';
+}
+
+static inline void text_number(struct text *text, uint64_t value, unsigned base)
+{
+	char digits[65];
+	char *digit = digits + sizeof digits - 1;
+
+	*digit = '\0';
+	do {
+		*--digit = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	text_add(text, digit);
+}
+
+static inline void text_unsigned(struct text *text, uint64_t value)
+{
+	text_number(text, value, 10);
+}
+
+static inline void text_hex(struct text *text, uint64_t value)
+{
+	text_add(text, "0x");
+	text_number(text, value, 16);
+}
+
+static inline size_t text_length(const struct text *text)
+{
+	return (size_t)(text->at - text->start);
+}
+
+#endif

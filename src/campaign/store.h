@@ -1,0 +1,67 @@
+/*
+ * The store: `.raddle/` in the working folder, a SQLite database (raddle.db) with campaigns and
+ * findings, and one folder per finding (findings/F1/: finding.json, schedule.txt, trace,
+ * output.txt). A finding is on disk and synced before anything is said about it; a kill at any
+ * moment loses none.
+ */
+#ifndef RADDLE_CAMPAIGN_STORE_H
+#define RADDLE_CAMPAIGN_STORE_H
+
+#include "base/error.h"
+#include "findings/finding.h"
+
+struct store;
+
+/* One campaign as it is kept. */
+struct store_campaign {
+	int64_t id;
+	char *command; /* the target's command line, for people */
+	char *options; /* JSON */
+	char *strategy;
+	uint64_t seed;
+	uint64_t runs, failures, steps;
+	double seconds;
+	char *state;	 /* "running", "done", "interrupted" */
+	char *restart;	 /* how runs were restarted in the end */
+	int64_t started; /* seconds since 1970 */
+};
+
+/* Opens or makes `<directory>/.raddle`. Clear errors for read-only, full disk, damaged, future
+ * version. */
+int store_open(struct store **out, const char *directory, bool may_create, struct error *err);
+void store_close(struct store *store);
+
+int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err);
+int store_campaign_update(
+	struct store *store, const struct store_campaign *campaign, struct error *err);
+void store_campaign_release(struct store_campaign *campaign);
+
+/*
+ * Keeps a finding of a campaign: gives it an id, writes its folder, commits. A finding whose
+ * signature this store already has for the same program is counted there: *is_new is false and
+ * finding->id is the known one (the shorter schedule of the two is kept).
+ */
+int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
+	struct error *err);
+/* Path of a file in the finding's folder, to be freed. */
+char *store_finding_path(struct store *store, const char *id, const char *file);
+int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
+
+struct store_finding_row {
+	char id[32];
+	char kind[24];
+	char *title;
+	char *command;
+	uint64_t times_seen;
+	int64_t campaign;
+	int64_t found; /* seconds since 1970 */
+};
+
+/* Oldest first; *rows is freed with store_rows_free. */
+int store_list_findings(
+	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err);
+void store_rows_free(struct store_finding_row *rows, uint32_t count);
+int store_list_campaigns(
+	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
+
+#endif

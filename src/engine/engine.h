@@ -1,0 +1,249 @@
+/*
+ * The engine: controlled execution of one process. It owns the meaning of every synchronisation
+ * object (mutex.h, cond.h, ...), the table of threads, virtual time, and the one place where a
+ * scheduling decision is made.
+ *
+ * Thread context: every function runs in the target's only moving thread. The engine keeps its
+ * state in one static struct that a rewind restores together with the target; nothing here
+ * allocates.
+ *
+ * How an operation is done, in every interposed function:
+ *   1. describe it in a `struct engine_op` on the stack,
+ *   2. engine_perform(&op): the scheduling point. It returns when the strategy has chosen this
+ * thread and the op can happen (or its time is out, or it was interrupted or cancelled),
+ *   3. change the object, and call engine_changed(address) when others may be waiting on it.
+ * Between 2 and the next engine_perform nobody else moves.
+ */
+#ifndef RADDLE_ENGINE_H
+#define RADDLE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/executor.h"
+#include "model/ids.h"
+#include "model/op.h"
+#include "model/outcome.h"
+#include "model/schedule.h"
+#include "platform/platform.h"
+#include "strategies/strategy.h"
+
+#define ENGINE_FOREVER UINT64_MAX
+
+struct engine_op;
+struct engine_thread;
+
+/* Can the op happen now? Must be pure; is called again after each engine_changed(op->address). */
+typedef bool engine_ready(const struct engine_op *op, const struct engine_thread *thread);
+
+/* What may end a wait early, besides the deadline. */
+enum engine_interruption {
+	INTERRUPT_SIGNAL = 1, /* a signal handler ran: engine_perform returns WAIT_INTERRUPTED */
+	INTERRUPT_CANCEL = 2  /* the op is a cancellation point */
+};
+
+struct engine_op {
+	uint8_t kind;	       /* enum op_kind */
+	uint8_t interruptions; /* enum engine_interruption, or'ed */
+	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
+	const void *address;   /* the object, NULL: none. Waiters are found by it */
+	uint64_t site;	       /* return address in the target */
+	engine_ready *ready;   /* NULL: always ready */
+	uint64_t deadline_ns;  /* virtual time; ENGINE_FOREVER: none. 0 is in the past */
+	uint64_t argument;     /* for ready(): a file descriptor, expected value, ... */
+	uint64_t argument2;
+};
+
+enum engine_result {
+	WAIT_DONE,	  /* the op can happen: do it */
+	WAIT_TIMED_OUT,	  /* the deadline passed first */
+	WAIT_INTERRUPTED, /* a signal handler ran meanwhile (only with INTERRUPT_SIGNAL) */
+	WAIT_CANCELLED /* cancellation is due (only with INTERRUPT_CANCEL): clean up, then act on it
+			*/
+};
+
+enum engine_thread_state {
+	THREAD_UNUSED,
+	THREAD_ALIVE,
+	THREAD_DONE,  /* ended, not yet joined */
+	THREAD_REAPED /* joined or detached and ended; its index is not used again in this run */
+};
+
+struct engine_thread {
+	struct context context; /* the executor's */
+	struct engine_op *op;	/* announced and not performed; NULL while moving */
+	struct engine_thread *object_next,
+		*object_previous; /* others pending on an object of this bucket */
+	struct engine_thread
+		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
+	uint64_t queue_ticket; /* free for the object whose queue this is */
+	const void *queue_object; /* the object in whose queue the thread stands, NULL: none */
+	uint8_t state;		  /* enum engine_thread_state */
+	uint8_t wake_reason;	  /* engine internal: why the pending op is enabled */
+	bool is_detached;
+	bool is_cancel_requested;
+	bool is_cancel_disabled;
+	bool is_cancel_asynchronous;
+	bool is_exiting;	    /* past its last cancellation point */
+	uint8_t unproductive_count; /* tries in a row that changed nothing (fairness) */
+	struct thread_id id;
+	thread_name name;
+	uint16_t children;	/* threads created so far: the next child's ordinal */
+	uint16_t held_count;	/* locks held, for evidence */
+	uint32_t objects_named; /* ordinals given to objects first used by this thread */
+	struct thread_id parent;
+	uint16_t ordinal; /* which child of its parent */
+	uint64_t create_site;
+	uint64_t signals_pending; /* bit signal-1 */
+	uint64_t signals_blocked;
+	void *(*start)(void *);
+	void *argument;
+	void *result;
+	void *executor_part; /* owned by the executor */
+	uintptr_t handle;    /* pthread_t of the target's world */
+	int kernel_id;	     /* what gettid() answers */
+};
+
+/* What the engine needs of its surroundings; the runtime fills it, and so do unit tests. */
+struct engine_host {
+	const struct executor *executor;
+	/* Ends the run; must not return. `outcome` lies in memory that survives. */
+	void (*run_over)(struct outcome *outcome) __attribute__((noreturn));
+	/* Signals wait for this thread: runs the handlers. Returns whether any ran. May nest
+	 * points. */
+	bool (*deliver_signals)(struct engine_thread *thread);
+	/*
+	 * No thread is enabled. Waits in the real world (file descriptors, children, signals) at
+	 * most until virtual `deadline_ns`; false when there is nothing in the real world to wait
+	 * for.
+	 */
+	bool (*wait_outside)(uint64_t deadline_ns);
+	/* Called with every step when tracing; NULL otherwise. */
+	void (*observe)(
+		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
+};
+
+/* What the run is to follow; copied. */
+struct engine_run {
+	const struct strategy *strategy;
+	void *strategy_state;	      /* in memory that survives the run */
+	struct schedule *recording;   /* likewise */
+	struct outcome *outcome;      /* likewise */
+	volatile uint64_t *heartbeat; /* receives the step number at every step */
+	uint64_t seed;		      /* for value choices and the target's random numbers */
+	uint64_t step_limit;	      /* then the run ends as a livelock */
+	bool has_spurious_wakeups;    /* condition waits may end without a signal */
+	bool has_early_timeouts;      /* a timed wait may time out whenever the strategy says so */
+	uint32_t tolerated;	      /* bit OUTCOME_x: such misuse is let through as glibc would */
+};
+
+/* ---- life cycle ---- */
+
+/* Once per process, in the main thread, before anything else. Makes the caller thread `main`. */
+void engine_init(const struct engine_host *host);
+/* Start of a run; before it, and before the first thread, ops pass without scheduling points. */
+void engine_begin_run(const struct engine_run *run);
+/* From here on every op is a scheduling point (called at the first thread creation). */
+void engine_go_live(void);
+bool engine_is_live(void);
+/* Child side of the target's own fork(): the caller is the only thread, and control ends. */
+void engine_leave_control(void);
+/* Is the caller under control (between engine_init and engine_leave_control)? */
+bool engine_is_in_control(void);
+
+/* ---- operations ---- */
+
+/* The scheduling point; see the top of this file. op stays the caller's. */
+enum engine_result engine_perform(struct engine_op *op);
+
+/* A point for an op that is always ready. */
+static inline void engine_point(enum op_kind kind, const void *address, uint64_t site)
+{
+	struct engine_op op = {.kind = (uint8_t)kind,
+		.address = address,
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+/* The object at this address changed: re-evaluates every thread whose pending op is about it. */
+void engine_changed(const void *address);
+/* As engine_changed for all pending ops of one kind, whatever their object (file descriptors). */
+void engine_changed_kind(enum op_kind kind);
+/* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
+void engine_unproductive(void);
+/* Interrupts a wait of `thread` if its op allows it. */
+void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption);
+
+/* A choice below `count` that is not about threads (which waiter wakes); recorded in the schedule.
+ */
+uint32_t engine_choose_value(uint32_t count);
+
+/* ---- objects ---- */
+
+/* Stable name of the object at this address; see decisions/0002. */
+object_name engine_object_name(const void *address);
+/* The object was initialised or destroyed: its memory may become another object. */
+void engine_object_renew(const void *address);
+/* Tells the engine where static objects live (one call per loaded module, before the first run). */
+void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
+
+/* ---- threads ---- */
+
+struct engine_thread *engine_current(void);
+uint32_t engine_thread_count(void);
+struct engine_thread *engine_thread(uint32_t index);
+/* The live or unjoined thread with this pthread_t, NULL: none. */
+struct engine_thread *engine_thread_by_handle(uintptr_t handle);
+/* Makes a thread in state ALIVE with a pending THREAD_BEGIN. 0 or EAGAIN. Spawned by the executor.
+ */
+int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
+	const void *attributes, uint64_t site);
+/* The body of every created thread; the executor calls it in the new context. */
+void engine_thread_main(struct engine_thread *thread);
+/* The caller has ended (destructors are done): wakes joiners and moves on; does not return to a
+ * fiber. */
+void engine_thread_finish(void);
+/* The thread is DONE and nobody will join it any more. */
+void engine_thread_reap(struct engine_thread *thread);
+/* Threads that have not ended. */
+uint32_t engine_live_count(void);
+/* Run by engine_thread_main around start(); the runtime sets it to add unwinding and destructors.
+ */
+extern void (*engine_thread_body)(struct engine_thread *thread);
+
+/* ---- time ---- */
+
+/* Virtual nanoseconds since the process began. Moves only when no thread is enabled, and by reads.
+ */
+uint64_t engine_clock_ns(void);
+/* A read of the clock: moves it a little, so that loops that wait by reading it end. */
+uint64_t engine_clock_read_ns(void);
+/* Only for a host that has really waited. */
+void engine_clock_advance_to(uint64_t clock_ns);
+
+/* ---- randomness of the target's world (getrandom) ---- */
+void engine_random_bytes(void *buffer, size_t bytes);
+
+/* ---- misuse and failures ---- */
+
+/* Ends the run with evidence, unless the run tolerates this outcome: then it returns. */
+void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
+/* Ends the run as the process does: exit status. */
+void engine_exited(int status) __attribute__((noreturn));
+/* Fills outcome->waits from the threads as they stand. */
+void engine_collect_waits(struct outcome *outcome);
+
+/*
+ * For evidence: engine objects that can be held say by whom. Registered per object class, filled by
+ * mutex.c, rwlock.c, ...: returns THREAD_NONE when nobody in particular holds it.
+ */
+typedef struct thread_id engine_holder(const void *address, uint64_t *site);
+void engine_set_holder(enum object_class class, engine_holder *holder);
+/* Signals lost on a condition variable so far (sent while nobody waited). */
+typedef uint16_t engine_lost_signals(const void *address);
+void engine_set_lost_signals(engine_lost_signals *lost);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * A finding: a failure with its evidence, in words and names, ready to be stored and printed. Made
+ * from an outcome, the run's schedule and trace, and the symbols of the target. Plain data; every
+ * string is owned by the finding.
+ */
+#ifndef RADDLE_FINDINGS_FINDING_H
+#define RADDLE_FINDINGS_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/outcome.h"
+#include "trace/schedule_text.h"
+
+/* A line of a call stack. */
+struct finding_frame {
+	char *function; /* NULL where not known */
+	char *file;	/* NULL where not known */
+	unsigned line;
+	char *module;
+	bool is_system;
+};
+
+struct finding_stack {
+	struct finding_frame *frames;
+	uint32_t count;
+};
+
+/* A thread that waits (or that failed), and for what. */
+struct finding_wait {
+	char *thread; /* "main.0" */
+	char *verb;   /* "locks" */
+	char *object; /* "mutex fork+40", "mutex made at bank.c:12" */
+	struct finding_stack at;
+	char *holder;			 /* thread, NULL: nobody in particular */
+	struct finding_frame held_since; /* where the holder took it; function NULL: not known */
+	bool is_on_cycle;
+	uint32_t lost_signals;
+};
+
+/* One step of the interleaving that is shown. */
+struct finding_step {
+	uint64_t step;
+	char *thread;
+	char *verb;
+	char *object;
+	struct finding_frame where;
+	bool is_switch;	    /* another thread moved before */
+	bool is_preemption; /* ... and could have gone on */
+};
+
+struct finding {
+	char id[32];	    /* "F1"; given by the store */
+	uint64_t signature; /* equal findings have equal signatures; see finding_signature() */
+	enum outcome_kind kind;
+	int code;     /* exit status or signal */
+	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
+	char *detail; /* further lines in words, may be NULL */
+
+	/* How to see it again. */
+	char **argv;	 /* NULL-terminated */
+	char *directory; /* working folder */
+	char *input;	 /* file given as standard input, NULL: none */
+	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
+			 */
+	char *strategy; /* that found it: "pct,depth=3" */
+	uint64_t seed;
+	uint64_t run_number;			    /* in its campaign, from 0 */
+	struct schedule_file schedule;		    /* minimised */
+	uint32_t switches_found, preemptions_found; /* in the run that found it */
+	uint32_t switches, preemptions;		    /* minimised */
+	uint32_t replays, replays_failed_again;	    /* 3 of 3 is repeatable */
+
+	/* Evidence. */
+	struct finding_stack at; /* where the failing thread stands */
+	char *failing_thread;
+	struct finding_wait *waits;
+	uint32_t wait_count;
+	struct finding_step *steps; /* the end of the interleaving, oldest first */
+	uint32_t step_count;
+	uint64_t steps_left_out; /* earlier ones */
+	char *output;		 /* end of what the failing run printed, may be NULL */
+};
+
+void finding_release(struct finding *finding);
+
+/*
+ * Under this number equal findings are counted once: outcome kind and code, and the set (not the
+ * order) of waits or the failing stack by function, file and line; never thread numbers or
+ * addresses.
+ */
+uint64_t finding_signature(const struct finding *finding);
+
+/* As JSON, the stored form. The reader checks everything and is fuzzed. */
+char *finding_to_json(const struct finding *finding);
+int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+#include "model/op.h"
+
+const struct op_description op_descriptions[OP_KIND_COUNT] = {
+#define OP(name, verb, object, flags) {#name, verb, OBJECT_##object, flags},
+#include "model/ops.def"
+#undef OP
+};
+
+const char *object_class_text(enum object_class class)
+{
+	static const char *const texts[OBJECT_CLASS_COUNT] = {
+		[OBJECT_NOTHING] = "nothing",
+		[OBJECT_THREAD] = "thread",
+		[OBJECT_MUTEX] = "mutex",
+		[OBJECT_COND] = "condition variable",
+		[OBJECT_RWLOCK] = "rwlock",
+		[OBJECT_SPIN] = "spin lock",
+		[OBJECT_BARRIER] = "barrier",
+		[OBJECT_SEM] = "semaphore",
+		[OBJECT_ONCE] = "once control",
+		[OBJECT_FUTEX] = "futex",
+		[OBJECT_FILE] = "stream",
+		[OBJECT_FD] = "file descriptor",
+		[OBJECT_CHILD] = "child process",
+		[OBJECT_SIGNAL] = "signal",
+	};
+
+	return class < OBJECT_CLASS_COUNT ? texts[class] : "unknown object";
+}

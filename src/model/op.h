@@ -1,0 +1,78 @@
+/*
+ * Operations: what a thread is about to do that other threads could notice. The kinds stand in
+ * ops.def. A *pending op* is an op that has been announced and not yet performed.
+ */
+#ifndef RADDLE_MODEL_OP_H
+#define RADDLE_MODEL_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+
+enum op_flag {
+	OP_READ = 1,	 /* commutes with other READ ops on the same object */
+	OP_ACQUIRE = 2,	 /* takes a lock */
+	OP_RELEASE = 4,	 /* gives up a lock */
+	OP_PAUSE = 8,	 /* the thread cannot get on by itself: it yields */
+	OP_MAYBLOCK = 16 /* can be disabled: somebody else must move first */
+};
+
+enum op_kind {
+#define OP(name, verb, object, flags) OP_##name,
+#include "model/ops.def"
+#undef OP
+	OP_KIND_COUNT
+};
+
+enum object_class {
+	OBJECT_NOTHING,
+	OBJECT_THREAD,
+	OBJECT_MUTEX,
+	OBJECT_COND,
+	OBJECT_RWLOCK,
+	OBJECT_SPIN,
+	OBJECT_BARRIER,
+	OBJECT_SEM,
+	OBJECT_ONCE,
+	OBJECT_FUTEX,
+	OBJECT_FILE,
+	OBJECT_FD,
+	OBJECT_CHILD,
+	OBJECT_SIGNAL,
+	OBJECT_CLASS_COUNT
+};
+
+/* Sixteen bytes, read by strategies at every scheduling point. */
+struct pending_op {
+	uint8_t kind;  /* enum op_kind; OP_NONE where the thread has none (it has ended) */
+	uint8_t flags; /* enum op_flag, from ops.def */
+	uint16_t reserved;
+	object_name object; /* 0: no object */
+	uint64_t site;	    /* return address in the target of the call that announced it */
+};
+
+/* Row of ops.def, for whoever prints. */
+struct op_description {
+	const char *name; /* "MUTEX_LOCK" */
+	const char *verb; /* "locks" */
+	uint8_t object;	  /* enum object_class */
+	uint8_t flags;
+};
+
+extern const struct op_description op_descriptions[OP_KIND_COUNT];
+
+/* "mutex", "condition variable", ...; never NULL. */
+const char *object_class_text(enum object_class class);
+
+/*
+ * Dependence: may exchanging two adjacent ops of different threads change what happens? Same
+ * object, and not both mere reads. Ops without an object are independent of everything. This is the
+ * relation of partial-order sampling and of partial-order reduction.
+ */
+static inline bool op_dependent(const struct pending_op *a, const struct pending_op *b)
+{
+	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
+}
+
+#endif

@@ -1,0 +1,21 @@
+#include "model/outcome.h"
+
+const struct outcome_description outcome_descriptions[OUTCOME_KIND_COUNT] = {
+#define OUTCOME(name, word, is_failure, sentence) {word, is_failure, sentence},
+#include "model/outcomes.def"
+#undef OUTCOME
+};
+
+void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code)
+{
+	outcome->kind = (uint16_t)kind;
+	outcome->thread = thread;
+	outcome->code = code;
+	outcome->step = 0;
+	outcome->site = 0;
+	outcome->address = 0;
+	outcome->clock_ns = 0;
+	outcome->wait_count = 0;
+	outcome->waits_left_out = 0;
+	outcome->text[0] = '\0';
+}

@@ -1,0 +1,98 @@
+/*
+ * A schedule in memory: the choices of a run in order, run-length encoded. The text form is
+ * trace/'s. A step segment says that a thread performs `count` ops in a row; a value segment says
+ * that the next value choice (which waiter a signal wakes, raddle_choose) is `thread` out of
+ * `count` possibilities. Value segments stand where they happened: after the step whose op asked
+ * for them.
+ */
+#ifndef RADDLE_MODEL_SCHEDULE_H
+#define RADDLE_MODEL_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+
+enum schedule_flag {
+	SEGMENT_VALUE = 1,   /* a value choice, not steps */
+	SEGMENT_PREEMPTS = 2 /* the thread that ran before this segment could have gone on */
+};
+
+struct schedule_segment {
+	uint16_t thread; /* index, or the chosen value */
+	uint16_t flags;
+	uint32_t count; /* steps, or the number of possibilities */
+};
+
+/* A recorder over memory of the caller. */
+struct schedule {
+	uint32_t capacity;
+	uint32_t count;
+	uint64_t step_count;
+	bool is_truncated; /* ran out of capacity: what is there is a true prefix */
+	struct schedule_segment segments[];
+};
+
+static inline void schedule_clear(struct schedule *schedule)
+{
+	schedule->count = 0;
+	schedule->step_count = 0;
+	schedule->is_truncated = false;
+}
+
+static inline void schedule_append(
+	struct schedule *schedule, uint16_t thread, uint16_t flags, uint32_t count)
+{
+	if (schedule->count == schedule->capacity) {
+		schedule->is_truncated = true;
+		return;
+	}
+	schedule->segments[schedule->count++] =
+		(struct schedule_segment){.thread = thread, .flags = flags, .count = count};
+}
+
+static inline void schedule_add_step(
+	struct schedule *schedule, struct thread_id thread, bool preempts)
+{
+	struct schedule_segment *last = schedule->segments + schedule->count - 1;
+
+	schedule->step_count++;
+	if (schedule->count && last->thread == thread.index && !(last->flags & SEGMENT_VALUE) &&
+		last->count < UINT32_MAX && !schedule->is_truncated)
+		last->count++;
+	else
+		schedule_append(schedule, thread.index, preempts ? SEGMENT_PREEMPTS : 0, 1);
+}
+
+static inline void schedule_add_value(
+	struct schedule *schedule, uint16_t value, uint32_t possibilities)
+{
+	schedule_append(schedule, value, SEGMENT_VALUE, possibilities);
+}
+
+/* Where replay stands in a schedule; starts as all zero. */
+struct schedule_cursor {
+	uint32_t segment;
+	uint32_t used; /* steps of that segment already taken */
+};
+
+/* Context switches: step segments that follow one of another thread. */
+static inline uint32_t schedule_switch_count(const struct schedule *schedule, uint32_t *preemptions)
+{
+	uint32_t switches = 0;
+	uint32_t last = UINT32_MAX;
+
+	*preemptions = 0;
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		const struct schedule_segment *segment = &schedule->segments[i];
+
+		if (segment->flags & SEGMENT_VALUE || segment->thread == last)
+			continue;
+		switches += last != UINT32_MAX;
+		*preemptions += (segment->flags & SEGMENT_PREEMPTS) != 0;
+		last = segment->thread;
+	}
+	return switches;
+}
+
+#endif

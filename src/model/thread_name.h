@@ -1,0 +1,19 @@
+/* How stable thread names are computed: one formula for the engine, the files and the reports. */
+#ifndef RADDLE_MODEL_THREAD_NAME_H
+#define RADDLE_MODEL_THREAD_NAME_H
+
+#include "base/hash.h"
+#include "model/ids.h"
+
+#define THREAD_NAME_MAIN ((thread_name)1)
+
+/* Name of the `ordinal`-th thread (from 0) that `parent` created. Never 0, never THREAD_NAME_MAIN.
+ */
+static inline thread_name thread_name_child(thread_name parent, uint32_t ordinal)
+{
+	thread_name name = (thread_name)hash_pair(parent, ordinal);
+
+	return name > THREAD_NAME_MAIN ? name : name + 2;
+}
+
+#endif

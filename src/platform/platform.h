@@ -1,0 +1,86 @@
+/*
+ * Everything that raddle wants of the operating system and the processor: Linux on x86-64.
+ * Nothing else in the tree issues a system call from inside a target or touches registers.
+ *
+ * System calls issued here come from one section of code (raddle_syscalls), which is the range that
+ * Syscall User Dispatch lets through: a raw call made through this header is never trapped.
+ * Runs in both halves; the functions keep no state.
+ */
+#ifndef RADDLE_PLATFORM_H
+#define RADDLE_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- raw system calls: return the kernel's value, errors as -errno ---- */
+
+long platform_syscall6(long number, long a, long b, long c, long d, long e, long f);
+
+#define PLATFORM_SYSCALL_ARGS(number, a, b, c, d, e, f, ...)                                       \
+	platform_syscall6(                                                                         \
+		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* platform_call(SYS_write, 1, "x", 1): missing arguments are 0. */
+#define platform_call(...) PLATFORM_SYSCALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+static inline bool platform_failed(long result)
+{
+	return (unsigned long)result > -4096UL;
+}
+
+/* First and one past the last byte of the section whose system calls are never trapped. */
+extern const char platform_syscalls_start[];
+extern const char platform_syscalls_end[];
+
+/* The signal return trampoline inside that section, for SA_RESTORER of every handler. */
+void platform_signal_return(void);
+
+/* ---- memory ---- */
+
+/* Anonymous pages, zeroed. Shared pages survive a rewind and are seen by forked children. NULL:
+ * none. */
+void *platform_map(size_t bytes, bool is_shared);
+void platform_unmap(void *start, size_t bytes);
+
+/* ---- futex ---- */
+
+/* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May wake spuriously.
+ */
+void platform_futex_wait(
+	const uint32_t *word, uint32_t expected, uint64_t timeout_ns, bool is_shared);
+void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
+
+/* ---- time: the real clocks, past every interposition ---- */
+
+uint64_t platform_monotonic_ns(void);
+uint64_t platform_cpu_ns(void); /* processor time of this process */
+
+/* ---- user-level contexts (context.S) ---- */
+
+/*
+ * A suspended flow of control: its stack pointer and its thread-local base (FS). Callee-saved
+ * registers and the floating-point control words lie on its stack.
+ */
+struct context {
+	void *stack_pointer;
+	uintptr_t thread_base;
+};
+
+/* Suspends the caller into `from` and resumes `to`. Two forms: wrfsbase, or arch_prctl without
+ * FSGSBASE. */
+void context_switch_fsgsbase(struct context *from, const struct context *to);
+void context_switch_prctl(struct context *from, const struct context *to);
+/* As above without touching FS: both contexts share one thread-local base. */
+void context_switch_plain(struct context *from, const struct context *to);
+
+/* Makes a context that calls entry(argument) on a fresh stack; entry must not return. */
+void context_make(struct context *context, void *stack_top, uintptr_t thread_base,
+	void (*entry)(void *), void *argument);
+
+/* The thread-local base of the caller (read through %fs:0x10, which also works under valgrind). */
+uintptr_t context_thread_base(void);
+/* May user code write FS (FSGSBASE enabled by the kernel)? */
+bool context_has_fsgsbase(void);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * The contract between the command and the runtime: the layout of the memory they share.
+ *
+ * The command (campaign/) makes a memfd, puts its path into the environment variable
+ * RADDLE_CONTRACT of the target (/proc/PID/fd/N of the command) and starts the target with
+ * libraddle.so preloaded. The runtime maps it, checks magic and version, removes its variables from
+ * the environment and answers through the block. Everything the runtime says, it says here: it
+ * never prints.
+ *
+ * Two parties, one mapping: fields are written by one side only, named in the comment as [host] or
+ * [guest]. `command` and `doorbell` are the only words both wait on (as shared futexes).
+ *
+ *   host:  fills the plan, sets command = COMMAND_RUN, wakes `command`, waits on `doorbell`
+ *   guest: performs runs until plan.run_limit, a stop, or a run that needs the host's eyes;
+ *          then sets `report`, increments `doorbell` and wakes it, and waits on `command`
+ *          (restart exec: the process ends instead)
+ */
+#ifndef RADDLE_RUNTIME_CONTRACT_H
+#define RADDLE_RUNTIME_CONTRACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/outcome.h"
+#include "model/schedule.h"
+#include "strategies/strategy.h"
+
+#define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
+#define CONTRACT_VERSION 1u
+#define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
+
+enum contract_restart {
+	RESTART_REWIND,	     /* memory images inside the process */
+	RESTART_FORK_CREATE, /* a raw fork at the first thread creation */
+	RESTART_FORK_MAIN,   /* a raw fork before main */
+	RESTART_EXEC,	     /* a fresh process for every run */
+	RESTART_COUNT
+};
+
+enum contract_executor { EXECUTOR_FIBER, EXECUTOR_KERNEL, EXECUTOR_COUNT };
+
+enum contract_command {
+	COMMAND_NONE,
+	COMMAND_RUN,  /* perform the plan */
+	COMMAND_LEAVE /* end the process */
+};
+
+/* Why the guest rings. */
+enum contract_report {
+	REPORT_NONE,
+	REPORT_READY,	/* attached, waits for a plan (restart servers only) */
+	REPORT_BATCH,	/* plan.run_limit runs are done, or `stop` was seen */
+	REPORT_FAILURE, /* the last run is a failure: outcome and schedule are of that run */
+	REPORT_TAINTED, /* this restart cannot undo what the run did: outcome.text says what */
+	REPORT_REFUSED, /* control is impossible: outcome.text says why */
+	REPORT_INSPECT, /* plan.inspect: the run is over and the process stands still to be looked
+			   at */
+	REPORT_DIED	/* [host sets] the process ended without ringing */
+};
+
+/* What a batch of runs is to be. [host] */
+struct contract_plan {
+	uint32_t executor; /* enum contract_executor */
+	uint32_t restart;  /* enum contract_restart */
+	uint32_t strategy; /* index in strategies.def */
+	struct strategy_config strategy_config;
+	uint64_t seed;	    /* of the campaign; run i is seeded by hash_pair(seed, i) */
+	uint64_t run_first; /* number of the first run of the batch */
+	uint64_t run_limit; /* runs in this batch */
+	uint64_t step_limit;
+	uint32_t tolerated; /* bit OUTCOME_x: no failure */
+	bool has_spurious_wakeups;
+	bool has_early_timeouts;
+	bool is_fresh_state;	   /* strategy state is zeroed: call begin_campaign */
+	bool stop_at_failure;	   /* ring REPORT_FAILURE and wait; else count and go on */
+	bool is_traced;		   /* fill the trace area */
+	bool inspect;		   /* stand still at the end of a failing run */
+	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
+	bool without_dispatch;	   /* do not use Syscall User Dispatch */
+	bool without_virtual_time; /* clocks and sleeps are the real ones */
+	uint32_t thread_pool;	   /* stacks made before the snapshot */
+};
+
+/* One step of a traced run. */
+struct contract_event {
+	uint64_t step;
+	uint64_t site;
+	uint64_t address;
+	object_name object;
+	uint16_t thread;
+	uint8_t kind;	 /* enum op_kind */
+	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
+};
+
+/* What is known of a thread of the last run. [guest] */
+struct contract_thread {
+	thread_name name;
+	struct thread_id parent;
+	uint16_t ordinal;
+	uint64_t create_site;
+	uint64_t start; /* address of its start function */
+	uint64_t steps; /* ops performed */
+	/* REPORT_INSPECT, fibers: where the suspended thread stands. 0 for ended threads. */
+	uint64_t stack_pointer; /* the frame context_switch_* left: see platform/context.S */
+	uint64_t thread_base;
+	char label[16]; /* pthread_setname_np, else empty */
+};
+
+/* Counters of the whole life of the block; they only grow. [guest] */
+struct contract_totals {
+	uint64_t runs;
+	uint64_t failures;
+	uint64_t steps;
+	uint64_t switches;
+	uint64_t outcome[OUTCOME_KIND_COUNT];
+	uint64_t system_calls_trapped;
+	uint64_t pages_restored;
+	uint32_t threads_most;
+	uint64_t steps_most;
+};
+
+struct contract {
+	uint32_t magic;
+	uint32_t version;
+	uint64_t bytes;	    /* of the whole mapping */
+	uint32_t host_pid;  /* [host] */
+	uint32_t guest_pid; /* [guest] */
+
+	uint32_t command;  /* [host] enum contract_command, a shared futex */
+	uint32_t doorbell; /* [guest] incremented per ring, a shared futex; the host's SIGCHLD
+			      handler increments it too, so a death is never missed */
+	uint32_t report;   /* [guest] enum contract_report */
+	uint32_t stop;	   /* [host] not 0: end the batch after the current run */
+
+	uint64_t heartbeat;	     /* [guest] step of the current run, written at every step */
+	uint64_t run_number;	     /* [guest] of the current or last run */
+	uint64_t run_seed;	     /* [guest] of the current or last run */
+	uint32_t is_waiting_outside; /* [guest] the run waits for the real world: no hang */
+	uint32_t is_live;	     /* [guest] the run has reached its first thread creation */
+	uint32_t has_dispatch;	     /* [guest] Syscall User Dispatch is armed */
+	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
+	uint32_t has_memory_sites;   /* [guest] the target shows memory accesses (raddle-cc) */
+
+	struct contract_plan plan;
+	struct contract_totals totals;
+	struct outcome outcome;		     /* of the last run */
+	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
+
+	uint32_t thread_count; /* of the last run */
+
+	/* Areas behind the struct, bytes from its start. [host lays out] */
+	uint64_t threads_offset;  /* struct contract_thread[THREAD_CAPACITY] */
+	uint64_t strategy_offset; /* the strategy's state block */
+	uint64_t strategy_bytes;
+	uint64_t schedule_offset; /* struct schedule: what the last run did */
+	uint64_t schedule_bytes;
+	uint64_t trace_offset; /* struct contract_event[] */
+	uint64_t trace_bytes;
+	uint64_t trace_count; /* [guest] events of the last run, also those beyond the capacity */
+};
+
+static inline void *contract_area(struct contract *contract, uint64_t offset)
+{
+	return (char *)contract + offset;
+}
+
+#endif

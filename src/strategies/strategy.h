@@ -1,0 +1,96 @@
+/*
+ * A strategy chooses, at every scheduling point, which thread's pending op happens next.
+ *
+ * One strategy is one file, one `const struct strategy` and one row in strategies.def. It is a pure
+ * chooser: no clock, no input or output, no allocation, no engine types. Budgets, recording,
+ * metrics, replay of a prefix and determinism checks are wrapped around it.
+ *
+ * State is one block of state_bytes() bytes in shared memory, zeroed before begin_campaign(). It
+ * holds indices and values, never pointers (not even into itself): the block may be mapped at
+ * another address for the next run, and it outlives rewinds, forks and crashes of the target. A run
+ * that died half-way is followed by end_run() all the same (called from outside the run).
+ *
+ * All randomness comes from the seed given to begin_run(): same state, same seed, same program,
+ * same choices. Thread context: the target's only moving thread; called with the baton held.
+ */
+#ifndef RADDLE_STRATEGIES_STRATEGY_H
+#define RADDLE_STRATEGIES_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/outcome.h"
+#include "model/schedule.h"
+#include "model/view.h"
+
+/* An option as written after the name: `pct,depth=3`. Values are integers. */
+struct strategy_option {
+	const char *name; /* NULL ends the list */
+	int64_t standard; /* value when not given */
+	int64_t least;
+	int64_t most;
+	const char *help; /* a phrase; the reason for the standard value belongs here too */
+};
+
+#define STRATEGY_OPTIONS_MAX 8
+
+struct strategy_config {
+	int64_t option[STRATEGY_OPTIONS_MAX]; /* in the order of strategy->options, checked */
+	uint32_t thread_capacity;	      /* no run has more threads */
+};
+
+/* What a run was like, for strategies that learn. */
+struct run_summary {
+	uint32_t thread_count;
+	uint64_t step_count; /* scheduling points, from the first thread creation on */
+	enum outcome_kind outcome;
+};
+
+/* A proven lower bound of the chance that one run shows a bug: 1 / (threads * steps^(depth-1)). */
+struct strategy_guarantee {
+	double probability; /* per run, for a bug of `depth`; 0 while n and k are not known */
+	uint32_t depth;
+	uint32_t threads;    /* n as measured */
+	uint64_t steps;	     /* k as measured */
+	const char *formula; /* "1/(n*k^(d-1))" */
+};
+
+struct strategy {
+	const char *name;
+	const char *summary;		       /* one line for `raddle list strategies` */
+	const struct strategy_option *options; /* NULL: none */
+
+	size_t (*state_bytes)(const struct strategy_config *config);
+	void (*begin_campaign)(void *state, const struct strategy_config *config);
+	void (*begin_run)(void *state, uint64_t seed);
+
+	/* Returns an enabled thread. Called at every scheduling point, also when only one is
+	 * enabled. */
+	struct thread_id (*choose)(void *state, const struct schedule_view *view);
+	/*
+	 * `thread` is about to perform its pending op of `view`. Called after every choice, also
+	 * where another hand chose (a replayed prefix). NULL where the strategy keeps no account.
+	 */
+	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
+	/* A value below `count` for a choice that is not about threads. NULL: uniform, from the
+	 * seed. */
+	uint32_t (*choose_value)(void *state, uint32_t count);
+
+	void (*end_run)(void *state, const struct run_summary *summary); /* NULL: learns nothing */
+	bool (*guarantee)(const void *state, struct strategy_guarantee *out); /* NULL: gives none */
+};
+
+/* All of them, in the order of strategies.def. */
+extern const struct strategy *const strategies[];
+extern const uint32_t strategy_count;
+
+/* NULL when there is none of that name. `length` bytes of `name` count. */
+const struct strategy *strategy_find(const char *name, size_t length);
+
+#define STRATEGY_DECLARE(symbol) extern const struct strategy strategy_##symbol
+#define STRATEGY(symbol, name) STRATEGY_DECLARE(symbol);
+#include "strategies/strategies.def"
+#undef STRATEGY
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * From addresses in a target to words: function, file and line (inlined frames expanded), names of
+ * global objects, and call stacks of threads that stand still. Built on elfutils (libdw, libdwfl).
+ *
+ * A `struct symbols` describes one address space layout. ASLR is off under raddle, so a layout read
+ * from one process is valid for every later run of the same program.
+ */
+#ifndef RADDLE_SYMBOLS_H
+#define RADDLE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+struct symbols;
+
+/* Reads the modules of a live process (its /proc/PID/maps). The process may end afterwards. */
+int symbols_from_process(struct symbols **out, pid_t pid, struct error *err);
+void symbols_free(struct symbols *symbols);
+
+/* One frame of source; strings live as long as the struct symbols. Unknown parts are NULL or 0. */
+struct symbols_frame {
+	uint64_t address;
+	const char *function; /* demangled */
+	const char *file; /* as short as it stays clear: the path relative to the working folder */
+	unsigned line;
+	const char *module; /* base name of the object file */
+	bool is_inlined;
+	bool is_system; /* libc, libstdc++, the loader or raddle itself: not the user's code */
+};
+
+/*
+ * The source of a code address. `is_return_address` looks up the call before it. Innermost frame
+ * first; returns the number of frames written, at least 1 (module and address only, if need be).
+ */
+unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,
+	struct symbols_frame *frames, unsigned capacity);
+
+/* "lock_both (bank.c:41)", or "0x7f.. in libfoo.so". Prefers the innermost frame of the user's
+ * code. */
+void symbols_describe_code(
+	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
+
+/* "accounts+40 (bank.c:7)" for static data; false and nothing written when no symbol covers it. */
+bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
+
+/*
+ * Position-independent identity of a code address: hash of module base name and offset. Equal in
+ * every run, also under another layout.
+ */
+uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
+
+/*
+ * The call stack of a suspended fiber of a process that stands still, or of the thread that stopped
+ * it. `stack_pointer` is what context_switch_* saved (see platform/context.S for the frame it
+ * points to). Returns the number of return addresses written, innermost first.
+ */
+unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
+	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
+
+#endif

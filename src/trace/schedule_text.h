@@ -1,0 +1,55 @@
+/*
+ * Schedules as text that a person can read and edit (docs/trace-format.md describes it):
+ *
+ *   raddle schedule 1
+ *   program ./bank
+ *   outcome deadlock
+ *   steps 124
+ *   main 12
+ *   main.0 3 preempts
+ *   main 1
+ *   value 1 of 3
+ *
+ * Threads are named by their path of creations, so a schedule stays true across runs and executors.
+ * The reader accepts blank lines and # comments, refuses everything else it does not know with
+ * file, line, cause and remedy, and is safe on any bytes (it is fuzzed).
+ */
+#ifndef RADDLE_TRACE_SCHEDULE_TEXT_H
+#define RADDLE_TRACE_SCHEDULE_TEXT_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "model/ids.h"
+#include "model/schedule.h"
+
+#define SCHEDULE_TEXT_VERSION 1
+
+/* A thread by its creation path, in order of first appearance in the schedule file. */
+struct schedule_thread {
+	thread_name name; /* thread_path_name(path) */
+	char *path;	  /* "main.0.2"; owned by the schedule_file */
+};
+
+/* A schedule with names instead of run-local indices: segment.thread indexes `threads`. */
+struct schedule_file {
+	char *program; /* as written in the file, may be NULL */
+	char *outcome; /* word of outcomes.def, may be NULL */
+	uint64_t step_count;
+	struct schedule_thread *threads;
+	uint32_t thread_count;
+	struct schedule_segment *segments;
+	uint32_t segment_count;
+};
+
+void schedule_file_release(struct schedule_file *file);
+
+/* `path` names the source in messages. On failure *out is untouched. */
+int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
+	struct error *err);
+int schedule_text_read(const char *path, struct schedule_file *out, struct error *err);
+void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
+
+/* Stable name of a creation path: main is 1; a child's is hash_pair(parent's, ordinal), never 0. */
+thread_name thread_path_name(const char *path);
+
+#endif
