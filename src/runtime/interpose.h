@@ -1,0 +1,88 @@
+/*
+ * For every interpose_<family>.c: how an interposed function is written.
+ *
+ * Ground rules of the guest: no stdio, no malloc, no exit, no libc call that may take a lock or that we
+ * interpose ourselves (system calls go through platform_call); errno is untouched unless POSIX says so;
+ * a function may be called before our constructor, from another library's constructor, from a signal
+ * handler and during pthread_exit. File-scope state lives in one commented struct per file.
+ *
+ * Interposed functions never forward synchronisation to glibc, also where no command drives us: then
+ * the engine schedules without preemptions and records nothing.
+ */
+#ifndef RADDLE_RUNTIME_INTERPOSE_H
+#define RADDLE_RUNTIME_INTERPOSE_H
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+/* Visible to the target. Everything else in libraddle.so is hidden. */
+#define EXPORT __attribute__((visibility("default")))
+
+/* Where the target called: must be expanded in the interposed function itself. */
+#define CALL_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+/* First statement of every interposed function: makes sure that the runtime has been set up. */
+#define ENTER()                                                                                    \
+	do {                                                                                       \
+		if (__builtin_expect(!runtime_is_up, 0))                                           \
+			runtime_set_up();                                                          \
+	} while (0)
+
+extern bool runtime_is_up;
+void runtime_set_up(void);
+
+/* The next definition of a function after ours (glibc's), looked up once. Never NULL on return. */
+void *runtime_next_symbol(const char *name);
+#define REAL(function)                                                                             \
+	__extension__({                                                                            \
+		static __typeof__(&function) real_;                                                \
+		if (!real_)                                                                        \
+			real_ = (__typeof__(&function))runtime_next_symbol(#function);             \
+		real_;                                                                             \
+	})
+
+/* Turns a raw result into the libc convention: -1 and errno. */
+static inline long interpose_result(long raw)
+{
+	if (platform_failed(raw)) {
+		errno = (int)-raw;
+		return -1;
+	}
+	return raw;
+}
+
+/*
+ * Cancellation is due and everything that the op held is undone: unwinds the caller with
+ * PTHREAD_CANCELED (cleanup handlers, C++ destructors). Does not return.
+ */
+void runtime_act_on_cancel(void) __attribute__((noreturn));
+/* If cancellation is pending and enabled, acts on it (for cancellation points that did not wait). */
+void runtime_test_cancel(void);
+
+/* Runs the handlers of signals that wait for this thread; whether any ran. interpose_signal.c. */
+bool runtime_deliver_signals(struct engine_thread *thread);
+/* Nobody is enabled: waits in the real world. interpose_fd.c. See engine_host.wait_outside. */
+bool runtime_wait_outside(uint64_t deadline_ns);
+
+/*
+ * An absolute time of a clock as a virtual deadline for engine_op, and back; interpose_time.c.
+ * Invalid nanoseconds are the caller's business (EINVAL).
+ */
+struct timespec;
+uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
+uint64_t runtime_deadline_after(const struct timespec *relative);
+
+/*
+ * This run did something that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text
+ * is a literal or outlives the run. Noted once per run; rewind gives up, fork restarts may go on.
+ */
+void runtime_taint(const char *what, long number);
+
+/* A system call that Syscall User Dispatch trapped: what the families answer themselves. */
+bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result);  /* interpose_futex.c */
+bool runtime_emulate_time(long number, const long arguments[6], long *result);     /* interpose_time.c */
+bool runtime_emulate_signal(long number, const long arguments[6], long *result);   /* interpose_signal.c */
+
+#endif
