@@ -86,7 +86,12 @@ struct engine_thread {
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
 	bool is_exiting;	    /* past its last cancellation point */
-	uint8_t unproductive_count; /* tries in a row that changed nothing (fairness) */
+	bool was_unproductive;	    /* the last op was a failed try */
+	uint8_t unproductive_count; /* failed tries at failed_address with no success between */
+	const void *last_address;   /* object of the last op */
+	const void *failed_address; /* object of the last failed try */
+	uint64_t last_moved;	    /* step of the last op, for fairness */
+	uint64_t yielded_at;	    /* step + 1 of a yield that still holds it back, 0: none */
 	struct thread_id id;
 	thread_name name;
 	uint16_t children;	/* threads created so far: the next child's ordinal */
@@ -110,8 +115,14 @@ struct engine_host {
 	const struct executor *executor;
 	/* Ends the run; must not return. `outcome` lies in memory that survives. */
 	void (*run_over)(struct outcome *outcome) __attribute__((noreturn));
-	/* Signals wait for this thread: runs the handlers. Returns whether any ran. May nest
-	 * points. */
+	/*
+	 * engine_raise_attention() was called: gives process-directed signals to a thread (sets its
+	 * signals_pending) and calls engine_interrupt() for it. NULL: there are no signals.
+	 */
+	void (*route_signals)(void);
+	/* The last thread has ended without exit(): the process ends with status 0. */
+	void (*last_thread_ended)(void) __attribute__((noreturn));
+	/* Signals wait for this thread: runs the handlers. Returns whether any ran. May nest points. */
 	bool (*deliver_signals)(struct engine_thread *thread);
 	/*
 	 * No thread is enabled. Waits in the real world (file descriptors, children, signals) at
@@ -151,6 +162,9 @@ bool engine_is_live(void);
 void engine_leave_control(void);
 /* Is the caller under control (between engine_init and engine_leave_control)? */
 bool engine_is_in_control(void);
+/* Settings of the run that objects ask for. */
+bool engine_has_spurious_wakeups(void);
+uint64_t engine_step(void);
 
 /* ---- operations ---- */
 
@@ -174,7 +188,9 @@ void engine_changed(const void *address);
 void engine_changed_kind(enum op_kind kind);
 /* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
 void engine_unproductive(void);
-/* Interrupts a wait of `thread` if its op allows it. */
+/* From a signal handler: the host's route_signals() is called at the next scheduling point. */
+void engine_raise_attention(void);
+/* A signal or a cancellation has come for `thread`: a wait of it is looked at again. */
 void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption);
 
 /* A choice below `count` that is not about threads (which waiter wakes); recorded in the schedule.

@@ -36,6 +36,16 @@ extern const char platform_syscalls_end[];
 /* The signal return trampoline inside that section, for SA_RESTORER of every handler. */
 void platform_signal_return(void);
 
+/* Sets *word to 1, wakes one waiter of it and ends this kernel thread, touching no stack after. */
+void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
+
+/*
+ * From the handler of a trapped clone or clone3 that gives the child its own stack: repeats it with the
+ * trapped registers (gregs of the signal context). The child continues in the trapped code, the parent
+ * gets the result.
+ */
+long platform_clone_resume(long number, const void *registers);
+
 /* ---- memory ---- */
 
 /* Anonymous pages, zeroed. Shared pages survive a rewind and are seen by forked children. NULL:

@@ -1,0 +1,519 @@
+/*
+ * The scheduling point. One function makes a decision (engine_decide), one function blocks a thread
+ * (executor->transfer inside it). Runs in the target's moving thread.
+ */
+#include "engine/engine.h"
+
+#include "base/bug.h"
+#include "engine/engine_internal.h"
+
+struct engine engine;
+
+/* ---- life cycle ---- */
+
+void engine_init(const struct engine_host *host)
+{
+	struct engine_thread *main_thread = &engine.threads[0];
+
+	engine.host = *host;
+	engine.is_in_control = true;
+	engine.thread_count = engine.live_count = 1;
+	engine.earliest_deadline = ENGINE_FOREVER;
+	engine.current = main_thread;
+	engine.names[0] = main_thread->name = 1;
+	main_thread->state = THREAD_ALIVE;
+	main_thread->parent = THREAD_NONE;
+	rng_seed(&engine.random, 0);
+	rng_seed(&engine.value_random, 0);
+	engine.view.enabled = engine.enabled;
+	engine.view.pending = engine.pending;
+	engine.view.names = engine.names;
+	engine.is_up = true;
+}
+
+void engine_begin_run(const struct engine_run *run)
+{
+	engine.run = *run;
+	rng_seed(&engine.random, run->seed);
+	rng_seed(&engine.value_random, ~run->seed);
+}
+
+void engine_go_live(void)
+{
+	engine.is_live = true;
+}
+
+bool engine_is_live(void)
+{
+	return engine.is_live;
+}
+
+bool engine_is_in_control(void)
+{
+	return engine.is_in_control;
+}
+
+bool engine_has_spurious_wakeups(void)
+{
+	return engine.run.has_spurious_wakeups && engine.is_live;
+}
+
+uint64_t engine_step(void)
+{
+	return engine.step;
+}
+
+void engine_leave_control(void)
+{
+	struct engine_thread *self = engine.current;
+
+	/* Pending ops of threads that this process does not have must not be found any more. */
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		if (thread == self || thread->state != THREAD_ALIVE)
+			continue;
+		engine_withdraw(thread);
+		thread->state = THREAD_REAPED;
+		engine.handles[i] = 0;
+	}
+	engine.live_count = 1;
+	engine.is_in_control = false;
+	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
+	if (engine.host.executor->after_fork)
+		engine.host.executor->after_fork(self);
+}
+
+/* ---- enabledness ---- */
+
+static void engine_set_enabled(struct engine_thread *thread, uint8_t reason)
+{
+	if (!thread->wake_reason != !reason) {
+		if (reason) {
+			bitset_add(engine.enabled, thread->id.index);
+			engine.enabled_count++;
+		} else {
+			bitset_remove(engine.enabled, thread->id.index);
+			engine.enabled_count--;
+		}
+	}
+	thread->wake_reason = reason;
+}
+
+void engine_evaluate(struct engine_thread *thread)
+{
+	const struct engine_op *op = thread->op;
+	uint8_t reason = 0;
+
+	if (!op)
+		return;
+	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
+		reason |= WAKE_READY;
+	if (op->deadline_ns != ENGINE_FOREVER) {
+		if (op->deadline_ns <= engine.clock_ns || engine.run.has_early_timeouts)
+			reason |= WAKE_DEADLINE;
+		else if (op->deadline_ns < engine.earliest_deadline)
+			engine.earliest_deadline = op->deadline_ns;
+	}
+	if (thread->signals_pending & ~thread->signals_blocked)
+		reason |= WAKE_SIGNAL;
+	if (thread->is_cancel_requested && !thread->is_cancel_disabled && !thread->is_exiting &&
+		(op->interruptions & INTERRUPT_CANCEL || thread->is_cancel_asynchronous))
+		reason |= WAKE_CANCEL;
+	engine_set_enabled(thread, reason);
+}
+
+static struct engine_thread **engine_bucket(const void *address)
+{
+	uintptr_t key = (uintptr_t)address;
+
+	return &engine.buckets[(key >> 3 ^ key >> 11) % ENGINE_BUCKETS];
+}
+
+void engine_announce(struct engine_thread *thread, struct engine_op *op)
+{
+	struct pending_op *pending = &engine.pending[thread->id.index];
+
+	thread->op = op;
+	pending->kind = op->kind;
+	pending->flags = op_descriptions[op->kind].flags;
+	pending->object = op->address ? engine_object_name(op->address) : 0;
+	pending->site = op->site;
+	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
+		!(thread->signals_pending & ~thread->signals_blocked)) {
+		engine_set_enabled(thread, WAKE_READY);
+		return;
+	}
+	if (op->ready) {
+		struct engine_thread **bucket = engine_bucket(op->address);
+
+		thread->object_next = *bucket;
+		thread->object_previous = NULL;
+		if (*bucket)
+			(*bucket)->object_previous = thread;
+		*bucket = thread;
+	}
+	engine_evaluate(thread);
+}
+
+void engine_withdraw(struct engine_thread *thread)
+{
+	const struct engine_op *op = thread->op;
+
+	if (!op)
+		return;
+	if (op->ready) {
+		if (thread->object_previous)
+			thread->object_previous->object_next = thread->object_next;
+		else
+			*engine_bucket(op->address) = thread->object_next;
+		if (thread->object_next)
+			thread->object_next->object_previous = thread->object_previous;
+	}
+	thread->op = NULL;
+	engine.pending[thread->id.index].kind = OP_NONE;
+	engine_set_enabled(thread, 0);
+}
+
+void engine_changed(const void *address)
+{
+	struct engine_thread *next;
+
+	for (struct engine_thread *thread = *engine_bucket(address); thread; thread = next) {
+		next = thread->object_next;
+		if (thread->op->address == address)
+			engine_evaluate(thread);
+	}
+}
+
+void engine_changed_kind(enum op_kind kind)
+{
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.threads[i].op->kind == kind)
+			engine_evaluate(&engine.threads[i]);
+}
+
+void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption)
+{
+	(void)interruption; /* what has come stands in the thread; evaluate looks at all of it */
+	engine_evaluate(thread);
+}
+
+void engine_raise_attention(void)
+{
+	engine.attention = 1;
+}
+
+/* ---- fairness ---- */
+
+/*
+ * A yield holds its thread back until every thread that is enabled has moved since: the fair
+ * scheduler of Musuvathi and Qadeer (PLDI 2008), with "was enabled at the yield" widened to "is
+ * enabled now", which needs one number per thread instead of a set. The set offered is never empty:
+ * the thread that has not moved for longest is in it.
+ */
+static void engine_hold_back(struct engine_thread *thread)
+{
+	if (!thread->yielded_at)
+		engine.yielder_count++;
+	thread->last_moved = engine.step;
+	thread->yielded_at = engine.step + 1;
+}
+
+static void engine_offer(void)
+{
+	uint64_t oldest = UINT64_MAX;
+	uint32_t count = engine.thread_count;
+
+	if (!engine.yielder_count) {
+		engine.view.enabled = engine.enabled;
+		engine.view.enabled_count = engine.enabled_count;
+		return;
+	}
+	bitset_each (i, engine.enabled, count) {
+		if (engine.threads[i].last_moved < oldest)
+			oldest = engine.threads[i].last_moved;
+	}
+	engine.view.enabled = engine.offered;
+	engine.view.enabled_count = 0;
+	for (uint32_t word = 0; word < BITSET_WORDS(count); word++)
+		engine.offered[word] = engine.enabled[word];
+	bitset_each (i, engine.enabled, count) {
+		if (engine.threads[i].yielded_at > oldest + 1)
+			bitset_remove(engine.offered, i);
+		else
+			engine.view.enabled_count++;
+	}
+}
+
+/* Failed tries at one object with no success between: from the third on, each counts as a yield. */
+#define TRIES_BEFORE_YIELD 2
+
+void engine_unproductive(void)
+{
+	struct engine_thread *self = engine.current;
+
+	if (self->last_address != self->failed_address)
+		self->unproductive_count = 0;
+	self->failed_address = self->last_address;
+	self->was_unproductive = true;
+	if (self->unproductive_count < UINT8_MAX)
+		self->unproductive_count++;
+	if (self->unproductive_count > TRIES_BEFORE_YIELD && engine.is_live)
+		engine_hold_back(self);
+}
+
+static void engine_note_op(struct engine_thread *self, const struct engine_op *op)
+{
+	if (!self->was_unproductive && self->failed_address &&
+		self->last_address == self->failed_address)
+		self->unproductive_count = 0;
+	self->was_unproductive = false;
+	self->last_address = op->address;
+}
+
+/* ---- the decision ---- */
+
+/* No thread is enabled: the real world, then virtual time, or nothing ever. */
+static void engine_idle(void)
+{
+	uint64_t deadline = ENGINE_FOREVER;
+
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_op *op = engine.threads[i].op;
+
+		if (op && op->deadline_ns < deadline)
+			deadline = op->deadline_ns;
+	}
+	if (engine.host.wait_outside && engine.host.wait_outside(deadline)) {
+		engine_changed_kind(OP_FD_READ);
+		engine_changed_kind(OP_FD_WRITE);
+		engine_changed_kind(OP_FD_POLL);
+		engine_changed_kind(OP_CHILD_WAIT);
+		engine_changed_kind(OP_SIGNAL_WAIT);
+		return;
+	}
+	if (deadline == ENGINE_FOREVER)
+		engine_stuck();
+	engine_clock_advance_to(deadline);
+}
+
+static void engine_wait_for_enabled(void)
+{
+	do {
+		if (__builtin_expect(engine.attention, 0) && engine.host.route_signals) {
+			engine.attention = 0;
+			engine.host.route_signals();
+		}
+		if (!engine.enabled_count)
+			engine_idle();
+	} while (!engine.enabled_count);
+}
+
+static void engine_account(struct engine_thread *next)
+{
+	const struct engine_run *run = &engine.run;
+	bool preempts =
+		next != engine.current && bitset_has(engine.view.enabled, engine.current->id.index);
+
+	if (run->strategy->executed)
+		run->strategy->executed(run->strategy_state, &engine.view, next->id);
+	if (run->recording)
+		schedule_add_step(run->recording, next->id, preempts);
+	if (engine.host.observe)
+		engine.host.observe(next, next->op, engine.step);
+	if (run->heartbeat)
+		*run->heartbeat = engine.step;
+}
+
+/* Chooses who moves next. The caller has announced its op, or has ended. */
+static struct engine_thread *engine_decide(void)
+{
+	struct engine_thread *next;
+
+	if (__builtin_expect(!engine.enabled_count || engine.attention, 0))
+		engine_wait_for_enabled();
+	engine_offer();
+	engine.view.thread_count = engine.thread_count;
+	engine.view.current = engine.current->id;
+	engine.view.step = engine.step;
+	if (engine.run.strategy) {
+		struct thread_id chosen =
+			engine.run.strategy->choose(engine.run.strategy_state, &engine.view);
+
+		BUG_ON(chosen.index >= engine.thread_count ||
+			!bitset_has(engine.view.enabled, chosen.index));
+		next = &engine.threads[chosen.index];
+		engine_account(next);
+	} else {
+		next = &engine.threads[view_default(&engine.view).index];
+	}
+	engine.step++;
+	engine.clock_reads = 0;
+	next->last_moved = engine.step;
+	if (next->yielded_at) {
+		next->yielded_at = 0;
+		engine.yielder_count--;
+	}
+	if (__builtin_expect(engine.step >= engine.run.step_limit, 0))
+		engine_fail(OUTCOME_LIVELOCK, NULL, next->op->site);
+	return next;
+}
+
+static void engine_transfer_to(struct engine_thread *next)
+{
+	struct engine_thread *self = engine.current;
+
+	if (next == self)
+		return;
+	engine.current = next;
+	engine.host.executor->transfer(self, next);
+}
+
+void engine_hand_over_for_good(void)
+{
+	struct engine_thread *self = engine.current;
+	struct engine_thread *next = engine_decide();
+
+	engine.current = next;
+	engine.host.executor->finish(self, next);
+}
+
+/* Chosen: what does the op come to? WAIT_DONE also covers "announce again" through *again. */
+static enum engine_result engine_conclude(
+	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
+{
+	*again = false;
+	if (reason & WAKE_CANCEL)
+		return WAIT_CANCELLED;
+	if (reason & WAKE_SIGNAL) {
+		bool has_run = engine.host.deliver_signals && engine.host.deliver_signals(self);
+
+		if (has_run && !(reason & WAKE_READY) && op->interruptions & INTERRUPT_SIGNAL)
+			return WAIT_INTERRUPTED;
+		*again = true;
+		return WAIT_DONE;
+	}
+	if (reason & WAKE_READY)
+		return WAIT_DONE;
+	/* An early time-out: time is what the strategy says it is. */
+	if (op->deadline_ns > engine.clock_ns)
+		engine_clock_advance_to(op->deadline_ns);
+	return WAIT_TIMED_OUT;
+}
+
+/* Before the first thread, and in a forked child that is alone: no choice, no record. */
+static enum engine_result engine_perform_alone(struct engine_op *op)
+{
+	struct engine_thread *self = engine.current;
+
+	for (;;) {
+		bool again;
+		uint8_t reason;
+		enum engine_result result;
+
+		engine_announce(self, op);
+		engine_wait_for_enabled();
+		reason = self->wake_reason;
+		engine_withdraw(self);
+		result = engine_conclude(self, op, reason, &again);
+		if (!again)
+			return result;
+	}
+}
+
+enum engine_result engine_perform(struct engine_op *op)
+{
+	struct engine_thread *self = engine.current;
+
+	if (!engine.is_live) {
+		if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !engine.attention &&
+			!self->signals_pending && !self->is_cancel_requested)
+			return WAIT_DONE;
+		return engine_perform_alone(op);
+	}
+	engine_note_op(self, op);
+	for (;;) {
+		bool again;
+		uint8_t reason;
+		enum engine_result result;
+
+		if (op_descriptions[op->kind].flags & OP_PAUSE)
+			engine_hold_back(self);
+		engine_announce(self, op);
+		engine_transfer_to(engine_decide());
+		reason = self->wake_reason;
+		engine_withdraw(self);
+		result = engine_conclude(self, op, reason, &again);
+		if (!again)
+			return result;
+	}
+}
+
+uint32_t engine_choose_value(uint32_t count)
+{
+	const struct engine_run *run = &engine.run;
+	uint32_t value;
+
+	if (count < 2 || !engine.is_live || !run->strategy)
+		return 0;
+	if (run->strategy->choose_value)
+		value = run->strategy->choose_value(run->strategy_state, count);
+	else
+		value = rng_below(&engine.value_random, count);
+	BUG_ON(value >= count);
+	if (run->recording)
+		schedule_add_value(run->recording, (uint16_t)value, count);
+	return value;
+}
+
+/* ---- time and randomness ---- */
+
+uint64_t engine_clock_ns(void)
+{
+	return engine.clock_ns;
+}
+
+/* What a reading costs; many readings with no step between mean a loop that waits for time to pass.
+ */
+#define CLOCK_READ_NS 100
+#define CLOCK_READS_BEFORE_HASTE 64
+#define CLOCK_HASTE_DOUBLINGS_MAX 20
+
+uint64_t engine_clock_read_ns(void)
+{
+	uint64_t doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE;
+
+	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
+		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
+	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_READ_NS << doublings));
+	return engine.clock_ns;
+}
+
+void engine_clock_advance_to(uint64_t clock_ns)
+{
+	if (clock_ns > engine.clock_ns)
+		engine.clock_ns = clock_ns;
+	if (engine.clock_ns >= engine.earliest_deadline)
+		engine_expire();
+}
+
+void engine_expire(void)
+{
+	engine.earliest_deadline = ENGINE_FOREVER;
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.threads[i].op->deadline_ns != ENGINE_FOREVER)
+			engine_evaluate(&engine.threads[i]);
+}
+
+void engine_random_bytes(void *buffer, size_t bytes)
+{
+	unsigned char *at = buffer;
+
+	while (bytes) {
+		uint64_t word = rng_next(&engine.random);
+
+		for (unsigned i = 0; i < 8 && bytes; i++, bytes--, word >>= 8)
+			*at++ = (unsigned char)word;
+	}
+}

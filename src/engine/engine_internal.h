@@ -1,0 +1,81 @@
+/*
+ * What the files of the engine share: the one struct that holds its whole state. It lies in
+ * libraddle's data segment, so a rewind restores it with the target's memory. Only the moving
+ * thread touches it; the one exception is `attention`, which signal handlers set.
+ */
+#ifndef RADDLE_ENGINE_INTERNAL_H
+#define RADDLE_ENGINE_INTERNAL_H
+
+#include <signal.h>
+
+#include "base/bitset.h"
+#include "base/rng.h"
+#include "engine/engine.h"
+#include "model/view.h"
+
+#define ENGINE_BUCKETS 256
+#define ENGINE_MODULES_MAX 256
+#define ENGINE_NAME_CACHE 1024 /* direct-mapped; a miss costs a search, never a wrong name */
+
+/* enum engine_thread.wake_reason: bits, or'ed; 0 means the pending op is disabled. */
+enum engine_wake { WAKE_READY = 1, WAKE_DEADLINE = 2, WAKE_SIGNAL = 4, WAKE_CANCEL = 8 };
+
+struct engine_module {
+	uintptr_t start, end;
+	uint64_t hash;
+};
+
+struct engine_name_entry {
+	const void *address;
+	object_name name;
+};
+
+struct engine {
+	bool is_up;
+	bool is_live;
+	bool is_in_control;
+	bool is_ending; /* a failure is being reported: no further one is */
+	volatile sig_atomic_t attention;
+	struct engine_host host;
+	struct engine_run run;
+	struct engine_thread *current;
+	uint32_t thread_count;
+	uint32_t live_count;
+	uint32_t enabled_count;
+	uint32_t yielder_count;
+	uint64_t step;
+	uint64_t clock_ns;
+	uint64_t clock_reads;	    /* since the last step */
+	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
+	struct rng random;	    /* the target's random numbers */
+	struct rng value_random;    /* value choices of strategies that leave them to us */
+	struct schedule_view view;
+	engine_holder *holders[OBJECT_CLASS_COUNT];
+	engine_lost_signals *lost_signals;
+	struct engine_thread *buckets[ENGINE_BUCKETS];
+	struct engine_module modules[ENGINE_MODULES_MAX];
+	uint32_t module_count;
+	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
+	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
+	struct pending_op pending[THREAD_CAPACITY];
+	thread_name names[THREAD_CAPACITY];
+	uintptr_t handles[THREAD_CAPACITY];
+	struct engine_thread threads[THREAD_CAPACITY];
+};
+
+extern struct engine engine;
+
+/* Gives the processor to another thread for good: the caller has ended. */
+void engine_hand_over_for_good(void);
+/* Recomputes whether the pending op of `thread` is enabled. */
+void engine_evaluate(struct engine_thread *thread);
+/* Takes back the announcement of an op. */
+void engine_withdraw(struct engine_thread *thread);
+void engine_announce(struct engine_thread *thread, struct engine_op *op);
+/* Nothing can move any more: classifies and ends the run. */
+void engine_stuck(void) __attribute__((noreturn));
+/* Finds threads whose deadline has come. */
+void engine_expire(void);
+
+#endif

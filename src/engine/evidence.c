@@ -1,0 +1,157 @@
+/* How a run ends in failure: who waits for whom, and what that is called. */
+#include "base/bug.h"
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+
+void engine_set_holder(enum object_class class, engine_holder *holder)
+{
+	engine.holders[class] = holder;
+}
+
+void engine_set_lost_signals(engine_lost_signals *lost)
+{
+	engine.lost_signals = lost;
+}
+
+static struct thread_id engine_find_holder(const struct engine_op *op, uint64_t *site)
+{
+	enum object_class class = op_descriptions[op->kind].object;
+
+	*site = 0;
+	if (op->kind == OP_THREAD_JOIN)
+		return ((const struct engine_thread *)op->address)->id;
+	/* A thread that waits to be woken holds nothing against anybody, unless only the lock is
+	 * taken. */
+	if (class == OBJECT_COND || !engine.holders[class])
+		return THREAD_NONE;
+	return engine.holders[class](op->address, site);
+}
+
+static void engine_collect_wait(struct outcome *outcome, const struct engine_thread *thread)
+{
+	const struct engine_op *op = thread->op;
+	struct wait_edge *edge;
+
+	if (outcome->wait_count == OUTCOME_WAITS_MAX) {
+		outcome->waits_left_out++;
+		return;
+	}
+	edge = &outcome->waits[outcome->wait_count++];
+	edge->waiter = thread->id;
+	edge->op = op->kind;
+	edge->is_on_cycle = 0;
+	edge->lost_signals = 0;
+	edge->object = engine.pending[thread->id.index].object;
+	edge->object_address = (uint64_t)(uintptr_t)op->address;
+	edge->site = op->site;
+	edge->holder = engine_find_holder(op, &edge->holder_site);
+	if (op_descriptions[op->kind].object == OBJECT_COND && engine.lost_signals)
+		edge->lost_signals = engine.lost_signals(op->address);
+}
+
+static struct wait_edge *engine_edge_of(struct outcome *outcome, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (thread_same(outcome->waits[i].waiter, thread))
+			return &outcome->waits[i];
+	return NULL;
+}
+
+/* Every thread waits for at most one other: from each edge follow the holders until they repeat. */
+static void engine_mark_cycles(struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		struct wait_edge *start = &outcome->waits[i];
+		struct wait_edge *edge = start;
+
+		for (uint32_t hops = 0; edge && hops <= outcome->wait_count; hops++) {
+			edge = engine_edge_of(outcome, edge->holder);
+			if (edge == start) {
+				start->is_on_cycle = 1;
+				break;
+			}
+		}
+	}
+}
+
+void engine_collect_waits(struct outcome *outcome)
+{
+	outcome->wait_count = outcome->waits_left_out = 0;
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_thread *thread = &engine.threads[i];
+
+		if (thread->state == THREAD_ALIVE && thread->op && !thread->wake_reason)
+			engine_collect_wait(outcome, thread);
+	}
+	engine_mark_cycles(outcome);
+}
+
+static enum outcome_kind engine_classify_waits(const struct outcome *outcome)
+{
+	bool has_cycle = false;
+	bool has_lost = false;
+
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		const struct wait_edge *edge = &outcome->waits[i];
+
+		if (thread_same(edge->holder, edge->waiter))
+			return OUTCOME_SELF_DEADLOCK;
+		has_cycle |= edge->is_on_cycle;
+		has_lost |= edge->lost_signals != 0;
+	}
+	return has_lost && !has_cycle ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;
+}
+
+static void engine_end(struct outcome *outcome)
+{
+	outcome->step = engine.step;
+	outcome->clock_ns = engine.clock_ns;
+	engine.is_ending = true;
+	engine.host.run_over(outcome);
+}
+
+/* A forked child has nobody to report to; its outcome lives here. Written once, when the run ends.
+ */
+static struct outcome private_outcome;
+
+static struct outcome *engine_outcome(void)
+{
+	return engine.run.outcome ? engine.run.outcome : &private_outcome;
+}
+
+void engine_stuck(void)
+{
+	struct outcome *outcome = engine_outcome();
+
+	outcome_set(outcome, OUTCOME_DEADLOCK, engine.current->id, 0);
+	engine_collect_waits(outcome);
+	outcome->kind = (uint16_t)engine_classify_waits(outcome);
+	if (outcome->wait_count) {
+		outcome->site = outcome->waits[0].site;
+		outcome->address = outcome->waits[0].object_address;
+	}
+	engine_end(outcome);
+	__builtin_unreachable();
+}
+
+void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
+{
+	struct outcome *outcome = engine_outcome();
+
+	if (engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending)
+		return;
+	outcome_set(outcome, kind, engine.current->id, 0);
+	outcome->address = (uint64_t)(uintptr_t)address;
+	outcome->site = site;
+	engine_collect_waits(outcome);
+	engine_end(outcome);
+}
+
+void engine_exited(int status)
+{
+	struct outcome *outcome = engine_outcome();
+
+	outcome_set(outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED, engine.current->id, status);
+	engine_end(outcome);
+	__builtin_unreachable();
+}

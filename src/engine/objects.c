@@ -1,0 +1,58 @@
+/* Stable names of objects: docs/decisions/0002. */
+#include "base/hash.h"
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+
+void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash)
+{
+	if (engine.module_count < ENGINE_MODULES_MAX)
+		engine.modules[engine.module_count++] =
+			(struct engine_module){.start = start, .end = end, .hash = module_hash};
+}
+
+static struct engine_name_entry *engine_name_entry(const void *address)
+{
+	uintptr_t key = (uintptr_t)address;
+
+	return &engine.name_cache[(key >> 3 ^ key >> 13) % ENGINE_NAME_CACHE];
+}
+
+static object_name engine_static_name(uintptr_t address)
+{
+	for (uint32_t i = 0; i < engine.module_count; i++) {
+		const struct engine_module *module = &engine.modules[i];
+
+		if (address >= module->start && address < module->end)
+			return (object_name)hash_pair(module->hash, address - module->start) | 1;
+	}
+	return 0;
+}
+
+/*
+ * The cache is also the memory of first uses: an entry that is pushed out by another object of the
+ * same slot gets a new ordinal at its next use. That is deterministic, and costs a name only in
+ * programs with many more than ENGINE_NAME_CACHE objects in use at once.
+ */
+object_name engine_object_name(const void *address)
+{
+	struct engine_name_entry *entry = engine_name_entry(address);
+
+	if (entry->address == address)
+		return entry->name;
+	entry->address = address;
+	entry->name = engine_static_name((uintptr_t)address);
+	if (!entry->name) {
+		struct engine_thread *self = engine.current;
+
+		entry->name = (object_name)hash_pair(self->name, self->objects_named++) | 1;
+	}
+	return entry->name;
+}
+
+void engine_object_renew(const void *address)
+{
+	struct engine_name_entry *entry = engine_name_entry(address);
+
+	if (entry->address == address)
+		entry->address = NULL;
+}

@@ -1,0 +1,121 @@
+/* The table of threads: creation, end, look-up. */
+#include <errno.h>
+
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+#include "model/thread_name.h"
+
+void (*engine_thread_body)(struct engine_thread *thread);
+
+/* Every thread that has not begun yet has this op pending; nothing ever writes to it. */
+static struct engine_op begin_op = {.kind = OP_THREAD_BEGIN, .deadline_ns = ENGINE_FOREVER};
+
+struct engine_thread *engine_current(void)
+{
+	return engine.current;
+}
+
+uint32_t engine_thread_count(void)
+{
+	return engine.thread_count;
+}
+
+struct engine_thread *engine_thread(uint32_t index)
+{
+	return &engine.threads[index];
+}
+
+uint32_t engine_live_count(void)
+{
+	return engine.live_count;
+}
+
+struct engine_thread *engine_thread_by_handle(uintptr_t handle)
+{
+	if (engine.current->handle == handle)
+		return engine.current;
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.handles[i] == handle && engine.threads[i].state != THREAD_REAPED)
+			return &engine.threads[i];
+	return NULL;
+}
+
+/* A fresh index; only when all are used up, the lowest one whose thread is gone. */
+static struct engine_thread *engine_thread_slot(void)
+{
+	if (engine.thread_count < THREAD_CAPACITY) {
+		struct engine_thread *thread = &engine.threads[engine.thread_count];
+
+		thread->id.index = (uint16_t)engine.thread_count++;
+		return thread;
+	}
+	for (uint32_t i = 1; i < THREAD_CAPACITY; i++)
+		if (engine.threads[i].state == THREAD_REAPED) {
+			struct thread_id id = engine.threads[i].id;
+
+			engine.threads[i] = (struct engine_thread){.id = id};
+			return &engine.threads[i];
+		}
+	return NULL;
+}
+
+int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
+	const void *attributes, uint64_t site)
+{
+	struct engine_thread *parent = engine.current;
+	struct engine_thread *thread = engine_thread_slot();
+	int error;
+
+	if (!thread)
+		return EAGAIN;
+	thread->start = start;
+	thread->argument = argument;
+	thread->create_site = site;
+	error = engine.host.executor->spawn(thread, attributes);
+	if (error) {
+		thread->state = THREAD_REAPED;
+		return error;
+	}
+	thread->parent = parent->id;
+	thread->ordinal = parent->children++;
+	thread->name = thread_name_child(parent->name, thread->ordinal);
+	thread->signals_blocked = parent->signals_blocked;
+	thread->last_moved = engine.step;
+	thread->state = THREAD_ALIVE;
+	engine.names[thread->id.index] = thread->name;
+	engine.handles[thread->id.index] = thread->handle;
+	engine.live_count++;
+	engine_announce(thread, &begin_op);
+	*out = thread;
+	return 0;
+}
+
+void engine_thread_main(struct engine_thread *thread)
+{
+	engine_withdraw(thread);
+	if (engine_thread_body)
+		engine_thread_body(thread);
+	else
+		thread->result = thread->start(thread->argument);
+	engine_thread_finish();
+}
+
+void engine_thread_finish(void)
+{
+	struct engine_thread *self = engine.current;
+
+	self->is_exiting = true;
+	engine_point(OP_THREAD_EXIT, self, 0);
+	self->state = THREAD_DONE;
+	if (--engine.live_count == 0 && engine.host.last_thread_ended)
+		engine.host.last_thread_ended();
+	engine_changed(self);
+	engine_hand_over_for_good();
+}
+
+void engine_thread_reap(struct engine_thread *thread)
+{
+	engine.host.executor->reap(thread);
+	thread->state = THREAD_REAPED;
+	engine.handles[thread->id.index] = 0;
+}

@@ -1,0 +1,22 @@
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "platform/platform.h"
+
+static uint64_t clock_read(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	(void)platform_call(SYS_clock_gettime, clock, &now); /* these clocks always exist */
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t platform_monotonic_ns(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+uint64_t platform_cpu_ns(void)
+{
+	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
+}

@@ -1,0 +1,198 @@
+/*
+ * User-level context switches and the section of raw system calls. x86-64, System V ABI.
+ *
+ * Frame that a switch leaves at stack_pointer, low to high:
+ *   [mxcsr, 4 bytes | x87 control word, 4 bytes] r15 r14 r13 r12 rbx rbp return-address
+ * Everything else is caller-saved, and so already on the stack of a caller that called a function.
+ */
+	.text
+
+.macro SAVE_FRAME
+	.cfi_startproc
+	endbr64
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbp, 0
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	pushq	%r12
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset r12, 0
+	pushq	%r13
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset r13, 0
+	pushq	%r14
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset r14, 0
+	pushq	%r15
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset r15, 0
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	stmxcsr	(%rsp)
+	fnstcw	4(%rsp)
+	movq	%rsp, (%rdi)
+	movq	(%rsi), %rsp
+.endm
+
+.macro RESTORE_FRAME
+	ldmxcsr	(%rsp)
+	fldcw	4(%rsp)
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%r15
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore r15
+	popq	%r14
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore r14
+	popq	%r13
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore r13
+	popq	%r12
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore r12
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rbx
+	popq	%rbp
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rbp
+	ret
+	.cfi_endproc
+.endm
+
+.macro FUNCTION name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+.endm
+
+FUNCTION context_switch_fsgsbase
+	SAVE_FRAME
+	movq	8(%rsi), %rax
+	wrfsbase %rax
+	RESTORE_FRAME
+	.size context_switch_fsgsbase, . - context_switch_fsgsbase
+
+FUNCTION context_switch_plain
+	SAVE_FRAME
+	RESTORE_FRAME
+	.size context_switch_plain, . - context_switch_plain
+
+/* Where every made context starts: r12 holds the argument, rbx the function. */
+FUNCTION context_entry
+	.cfi_startproc
+	.cfi_undefined rip	/* outermost frame: unwinders stop here */
+	movq	%r12, %rdi
+	call	*%rbx
+	hlt
+	.cfi_endproc
+	.size context_entry, . - context_entry
+
+/* The code range that Syscall User Dispatch lets through. */
+	.section raddle_syscalls, "ax", @progbits
+	.globl	platform_syscalls_start
+	.hidden	platform_syscalls_start
+platform_syscalls_start:
+
+FUNCTION context_switch_prctl
+	SAVE_FRAME
+	movq	8(%rsi), %rsi
+	movl	$0x1002, %edi		/* ARCH_SET_FS */
+	movl	$158, %eax		/* arch_prctl */
+	syscall
+	RESTORE_FRAME
+	.size context_switch_prctl, . - context_switch_prctl
+
+FUNCTION platform_syscall6
+	.cfi_startproc
+	endbr64
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movq	8(%rsp), %r9
+	syscall
+	ret
+	.cfi_endproc
+	.size platform_syscall6, . - platform_syscall6
+
+FUNCTION platform_signal_return
+	movl	$15, %eax		/* rt_sigreturn */
+	syscall
+	.size platform_signal_return, . - platform_signal_return
+
+/*
+ * platform_thread_vanish(word): *word = 1, wakes one waiter of it, ends the kernel thread. No stack is
+ * used after the store: somebody else may live on it from then on.
+ */
+FUNCTION platform_thread_vanish
+	movl	$1, (%rdi)
+	movl	$202, %eax		/* futex */
+	movl	$129, %esi		/* FUTEX_WAKE_PRIVATE */
+	movl	$1, %edx
+	syscall
+	xorl	%edi, %edi
+	movl	$60, %eax		/* exit */
+	syscall
+	hlt
+	.size platform_thread_vanish, . - platform_thread_vanish
+
+/*
+ * platform_clone_resume(number, registers): repeats a trapped clone that gives the child a stack of its
+ * own (posix_spawn). `registers` is gregset_t of the trapped context. The child continues at the trapped
+ * instruction's successor on its own stack; the parent gets the result here.
+ */
+FUNCTION platform_clone_resume
+	pushq	%rbx
+	pushq	%rbp
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	pushq	%r15
+	movq	%rsp, platform_clone_stack(%rip)
+	movq	%rdi, %rax
+	movq	%rsi, %r11
+	movq	128(%r11), %rcx		/* REG_RIP: lives in memory, the kernel clobbers rcx */
+	movq	%rcx, platform_clone_return(%rip)
+	movq	0(%r11), %r8
+	movq	8(%r11), %r9
+	movq	16(%r11), %r10
+	movq	32(%r11), %r12
+	movq	40(%r11), %r13
+	movq	48(%r11), %r14
+	movq	56(%r11), %r15
+	movq	64(%r11), %rdi
+	movq	72(%r11), %rsi
+	movq	80(%r11), %rbp
+	movq	88(%r11), %rbx
+	movq	96(%r11), %rdx
+	syscall
+	testq	%rax, %rax
+	jz	1f
+	movq	platform_clone_stack(%rip), %rsp
+	popq	%r15
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbp
+	popq	%rbx
+	ret
+1:	jmpq	*platform_clone_return(%rip)
+	.size platform_clone_resume, . - platform_clone_resume
+
+	.globl	platform_syscalls_end
+	.hidden	platform_syscalls_end
+platform_syscalls_end:
+
+	.local	platform_clone_stack
+	.comm	platform_clone_stack, 8, 8
+	.local	platform_clone_return
+	.comm	platform_clone_return, 8, 8
+
+	.section .note.GNU-stack, "", @progbits
