@@ -43,6 +43,16 @@ void *runtime_next_symbol(const char *name);
 		real_;                                                                             \
 	})
 
+/*
+ * A system call on behalf of the target: raw, never trapped, and noted for the rewind's undo log (what
+ * it changed in the kernel is put back, or taints the run). Calls without effect may use platform_call.
+ */
+long runtime_target_call6(long number, long a, long b, long c, long d, long e, long f);
+#define TARGET_CALL_ARGS(number, a, b, c, d, e, f, ...)                                            \
+	runtime_target_call6(                                                                      \
+		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define target_call(...) TARGET_CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
 /* Turns a raw result into the libc convention: -1 and errno. */
 static inline long interpose_result(long raw)
 {
@@ -63,6 +73,8 @@ void runtime_test_cancel(void);
 
 /* Runs the handlers of signals that wait for this thread; whether any ran. interpose_signal.c. */
 bool runtime_deliver_signals(struct engine_thread *thread);
+/* engine_host.route_signals: gives process-directed signals to threads. interpose_signal.c. */
+void runtime_route_signals(void);
 /* Nobody is enabled: waits in the real world. interpose_fd.c. See engine_host.wait_outside. */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
@@ -81,8 +93,11 @@ uint64_t runtime_deadline_after(const struct timespec *relative);
 void runtime_taint(const char *what, long number);
 
 /* A system call that Syscall User Dispatch trapped: what the families answer themselves. */
-bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result);  /* interpose_futex.c */
-bool runtime_emulate_time(long number, const long arguments[6], long *result);     /* interpose_time.c */
-bool runtime_emulate_signal(long number, const long arguments[6], long *result);   /* interpose_signal.c */
+bool runtime_emulate_futex(
+	const long arguments[6], uint64_t site, long *result); /* interpose_futex.c */
+bool runtime_emulate_time(
+	long number, const long arguments[6], long *result); /* interpose_time.c */
+bool runtime_emulate_signal(
+	long number, const long arguments[6], long *result); /* interpose_signal.c */
 
 #endif

@@ -1,0 +1,106 @@
+/*
+ * What the files of the runtime share among themselves: the process-wide state, the path of a run from
+ * its start to its end, and the hooks that the interposing families call.
+ *
+ * Life of a process under control:
+ *   runtime_set_up()        before main: contract mapped, engine up, nothing controlled yet
+ *   restart->at_main()      before the target's main
+ *   restart->at_first_create()   at the first thread creation: returns once per run, with the run begun
+ *   runtime_finish_run()    the run is over, for whatever reason: never returns
+ */
+#ifndef RADDLE_RUNTIME_H
+#define RADDLE_RUNTIME_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "runtime/contract.h"
+#include "runtime/restart.h"
+
+/* Written at set-up and at the first creation, by the only thread there is; read everywhere. */
+struct runtime {
+	struct contract *contract; /* NULL: nobody drives this process */
+	const struct executor *executor;
+	const struct restart *restart;
+	bool has_dispatch; /* Syscall User Dispatch is armed */
+	bool has_virtual_time;
+	bool has_created;     /* the first thread creation has been passed in this run */
+	bool is_run_over;     /* runtime_finish_run() was entered */
+	bool is_run_tainted;  /* runtime_taint() was called in this run */
+	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
+	const char *taint;    /* what tainted it */
+	long taint_number;
+};
+
+extern struct runtime runtime;
+
+/* ---- the run (run.c) ---- */
+
+/* Seeds strategy and engine for run `number` and goes live. */
+void runtime_begin_run(uint64_t number);
+/*
+ * The outcome stands in contract->outcome: counts the run. Called by whoever outlives it. Returns
+ * whether the host must look at it.
+ */
+bool runtime_account_run(void);
+/* The run is over; the outcome is in place. */
+void runtime_finish_run(void) __attribute__((noreturn));
+/* The process would end now with this status: by _exit, by the end of exit(), by the last thread. */
+void runtime_run_ended(int status) __attribute__((noreturn));
+/* Sets contract->report, rings, and waits for the next command. Servers only. Returns the command. */
+uint32_t runtime_report_and_wait(enum contract_report report);
+/* Sets contract->report and rings without waiting. */
+void runtime_report(enum contract_report report);
+/* Control is impossible: tells the host in one sentence and ends the process. */
+void runtime_refuse(const char *why) __attribute__((noreturn));
+
+/* ---- thread creation (interpose_thread.c) ---- */
+
+/* The body that engine_thread_main() runs: unwinding, result, destructors. */
+void runtime_thread_body(struct engine_thread *thread);
+/* Runs C++ thread_local destructors and those of thread-specific keys. interpose_key.c has the keys. */
+void runtime_run_key_destructors(void);
+
+/* ---- Syscall User Dispatch (dispatch.c) ---- */
+
+/* Arms it for this kernel thread; false where the kernel has none. */
+bool runtime_dispatch_arm(void);
+/* Around calls into glibc that must not be trapped (thread creation, fork). They nest. */
+void runtime_dispatch_pause(void);
+void runtime_dispatch_resume(void);
+
+/* ---- crashes (crash.c) ---- */
+
+/* Installs handlers for fatal signals on a stack of our own. */
+void runtime_crash_set_up(void);
+/* A fatal signal that the target does not handle itself; `context` is the ucontext_t. */
+void runtime_crash(int signal, const siginfo_t *info, void *context);
+/* Installs a handler by a raw system call, with our trampoline. */
+void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
+/* The next return from this signal frame continues in `entry` as if called from where it interrupted. */
+void runtime_divert(void *context, void (*entry)(void));
+
+/* ---- hooks for the families ---- */
+
+bool runtime_has_virtual_time(void);
+/* Around waits in the real world: the host's watchdog leaves us alone. */
+void runtime_mark_outside(bool is_outside);
+
+/* ---- what a rewind must undo in the kernel (undo.c) ---- */
+
+/* A system call of the target was made with this result: remembered, or taints the run. */
+void runtime_note_call(long number, const long arguments[6], long result);
+
+/* ---- set-up parts ---- */
+
+bool runtime_patch_vdso(void);	/* vdso.c: false when the kernel does not let us */
+void runtime_add_modules(void); /* modules.c: tells the engine where static objects live */
+
+extern const struct executor executor_fiber;
+extern const struct executor executor_kernel;
+/* Fibers: makes `count` thread-local blocks and stacks ready. */
+void fiber_pool_grow(uint32_t count);
+
+#endif
