@@ -1,0 +1,131 @@
+#include "campaign/strategy_option.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds to a line that may be cut. */
+static void line_add(char *line, size_t size, const char *separator, const char *word)
+{
+	const size_t length = strlen(line);
+
+	(void)snprintf(line + length, size - length, "%s%s", length ? separator : "", word);
+}
+
+static int unknown_strategy(const char *name, size_t length, struct error *err)
+{
+	char known[256] = "";
+
+	for (uint32_t i = 0; i < strategy_count; i++)
+		line_add(known, sizeof known, ", ", strategies[i]->name);
+	return error_set(err, ERROR_USAGE, "there is no strategy '%.*s'; known are %s",
+		(int)(length < 64 ? length : 64), name, known);
+}
+
+static int unknown_option(
+	const struct strategy *strategy, const char *name, size_t length, struct error *err)
+{
+	char known[256] = "";
+	const int shown = (int)(length < 64 ? length : 64);
+
+	for (const struct strategy_option *option = strategy->options; option && option->name;
+		option++)
+		line_add(known, sizeof known, ", ", option->name);
+	if (!known[0])
+		return error_set(err, ERROR_USAGE,
+			"strategy '%s' has no options, but '%.*s' was given; write only '%s'",
+			strategy->name, shown, name, strategy->name);
+	return error_set(err, ERROR_USAGE, "strategy '%s' has no option '%.*s'; its options are %s",
+		strategy->name, shown, name, known);
+}
+
+static int parse_value(const struct strategy *strategy, const struct strategy_option *option,
+	const char *text, size_t length, int64_t *value, struct error *err)
+{
+	char digits[32] = "";
+	char *end = digits;
+	int64_t number = 0;
+
+	errno = 0;
+	if (length && length < sizeof digits) {
+		memcpy(digits, text, length);
+		number = strtoll(digits, &end, 10);
+	}
+	if (end == digits || *end || errno || digits[0] == ' ' || number < option->least ||
+		number > option->most)
+		return error_set(err, ERROR_USAGE,
+			"option '%s' of strategy '%s' cannot be '%.*s'; give a whole number from "
+			"%" PRId64 " to %" PRId64 ", such as %s=%" PRId64,
+			option->name, strategy->name, (int)(length < 64 ? length : 64), text,
+			option->least, option->most, option->name, option->standard);
+	*value = number;
+	return 0;
+}
+
+/* One `name=value` of `length` bytes. */
+static int parse_option(const struct strategy *strategy, const char *text, size_t length,
+	struct strategy_config *config, struct error *err)
+{
+	const char *equals = memchr(text, '=', length);
+	const size_t name_length = equals ? (size_t)(equals - text) : length;
+
+	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++) {
+		const struct strategy_option *option = &strategy->options[i];
+
+		if (strlen(option->name) != name_length ||
+			memcmp(option->name, text, name_length) != 0)
+			continue;
+		if (!equals)
+			return error_set(err, ERROR_USAGE,
+				"option '%s' of strategy '%s' needs a value; write %s=%" PRId64,
+				option->name, strategy->name, option->name, option->standard);
+		return parse_value(strategy, option, equals + 1, length - name_length - 1,
+			&config->option[i], err);
+	}
+	return unknown_option(strategy, text, name_length, err);
+}
+
+int strategy_parse(
+	const char *text, uint32_t *index, struct strategy_config *config, struct error *err)
+{
+	struct strategy_config parsed = {.thread_capacity = THREAD_CAPACITY};
+	size_t length = strcspn(text, ",");
+	const struct strategy *strategy = strategy_find(text, length);
+	uint32_t found = 0;
+
+	if (!strategy)
+		return unknown_strategy(text, length, err);
+	while (strategies[found] != strategy)
+		found++;
+	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++)
+		parsed.option[i] = strategy->options[i].standard;
+	while (text[length] == ',') {
+		int result;
+
+		text += length + 1;
+		length = strcspn(text, ",");
+		result = parse_option(strategy, text, length, &parsed, err);
+		if (result)
+			return result;
+	}
+	*index = found;
+	*config = parsed;
+	return 0;
+}
+
+void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size)
+{
+	const struct strategy *strategy = strategies[index];
+
+	text[0] = '\0';
+	line_add(text, size, "", strategy->name);
+	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++) {
+		char option[64];
+
+		(void)snprintf(option, sizeof option, "%s=%" PRId64, strategy->options[i].name,
+			config->option[i]);
+		line_add(text, size, ",", option);
+	}
+}

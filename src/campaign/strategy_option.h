@@ -1,0 +1,26 @@
+/*
+ * Strategies as a person writes them: `pct,depth=3`. A name of strategies.def, then options of that
+ * strategy; those not given keep their standard value.
+ */
+#ifndef RADDLE_CAMPAIGN_STRATEGY_OPTION_H
+#define RADDLE_CAMPAIGN_STRATEGY_OPTION_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "strategies/strategy.h"
+
+/* The strategy of a campaign for which none was named. */
+#define STRATEGY_STANDARD "portfolio"
+
+/*
+ * Fills *index (in `strategies`) and *config (all options checked, thread_capacity at its most).
+ * ERROR_USAGE with one line that lists what is possible; then nothing is changed.
+ */
+int strategy_parse(
+	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
+
+/* The inverse, with every option written out: "pct,depth=3". Cut where `size` is too small. */
+void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
+
+#endif

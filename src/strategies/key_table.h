@@ -1,0 +1,55 @@
+/*
+ * A set of 64-bit keys, each with a dense index in order of arrival, for strategies that learn by
+ * name. A plain value without pointers, of fixed capacity, empty when zeroed; nothing is ever taken
+ * out.
+ */
+#ifndef RADDLE_STRATEGIES_KEY_TABLE_H
+#define RADDLE_STRATEGIES_KEY_TABLE_H
+
+#include <stdint.h>
+
+#include "base/hash.h"
+
+#define KEY_TABLE_CAPACITY 8192
+#define KEY_TABLE_SLOTS (2 * KEY_TABLE_CAPACITY) /* a power of two; half stay free, so finds end */
+#define KEY_TABLE_NONE UINT32_MAX
+
+struct key_table {
+	uint32_t count;
+	uint16_t slots[KEY_TABLE_SLOTS]; /* index + 1; 0: free */
+	uint64_t keys[KEY_TABLE_CAPACITY];
+};
+
+/* The slot that holds `key`, or the free one where it would go. */
+static inline uint32_t key_table_slot(const struct key_table *table, uint64_t key)
+{
+	uint32_t slot = (uint32_t)hash_mix(key) & (KEY_TABLE_SLOTS - 1);
+
+	while (table->slots[slot] && table->keys[table->slots[slot] - 1] != key)
+		slot = (slot + 1) & (KEY_TABLE_SLOTS - 1);
+	return slot;
+}
+
+/* The index of `key`, or KEY_TABLE_NONE. */
+static inline uint32_t key_table_find(const struct key_table *table, uint64_t key)
+{
+	const uint32_t slot = key_table_slot(table, key);
+
+	return table->slots[slot] ? table->slots[slot] - 1u : KEY_TABLE_NONE;
+}
+
+/* The index of `key`, which is new when it equals the count from before; KEY_TABLE_NONE: full. */
+static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
+{
+	const uint32_t slot = key_table_slot(table, key);
+
+	if (table->slots[slot])
+		return table->slots[slot] - 1u;
+	if (table->count == KEY_TABLE_CAPACITY)
+		return KEY_TABLE_NONE;
+	table->keys[table->count++] = key;
+	table->slots[slot] = (uint16_t)table->count;
+	return table->count - 1;
+}
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * Strategy `portfolio`: a mix of the others, split by what pays.
+ *
+ * No single strategy is best for every bug, and which one suits is not known before. The first run
+ * has no preemptions (round_robin: what fails without any help is found at once). After it, one run
+ * in four goes to the arms in turn, so that each keeps a share of at least 1/(4*arms) and none
+ * starves; the other three go to the arm with the best upper confidence bound (UCB1: Auer,
+ * Cesa-Bianchi, Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning
+ * 47, 2002, section 2). What pays is novelty: a run is worth 1 when its partial order of ops was not
+ * seen before in the campaign.
+ *
+ * Deviations: novelty wears off, so accounts are halved now and then and old gains fade; one
+ * decision serves three runs; everything is integers (no mathematics library in somebody else's
+ * process, and the target may have floating-point traps on).
+ *
+ * The partial order is kept as a number. Each op's hash covers its thread's previous op and the
+ * last ops on its object that it depends on; the sum of all is equal for two runs exactly when they
+ * differ only in the order of independent ops (but for collisions of hashes). Numbers seen are
+ * remembered in a Bloom filter (Bloom, CACM 13(7), 1970) that is emptied when it is filled to a
+ * degree where new orders would often be taken for old ones.
+ */
+#include "strategies/portfolio.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "strategies/strategy.h"
+
+struct portfolio_arm {
+	const struct strategy *strategy;
+	const char *text;
+	int64_t option; /* the arm's first option, where it has any */
+};
+
+/* The first is for the first run only. Depth 2 is cheap and frequent, 5 reaches what 3 cannot. */
+static const struct portfolio_arm arms[] = {
+	{&strategy_round_robin, "round_robin", 0},
+	{&strategy_random, "random", 0},
+	{&strategy_pct, "pct,depth=2", 2},
+	{&strategy_pct, "pct,depth=3", 3},
+	{&strategy_pct, "pct,depth=5", 5},
+	{&strategy_pos, "pos", 0},
+	{&strategy_surw, "surw", 0},
+};
+
+#define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
+#define FIRST_ARM 1u /* of those that take part after the first run */
+#define PLAYED_ARMS (ARM_COUNT - FIRST_ARM)
+#define CYCLE 4u /* one run of so many goes round, the others to the best arm */
+#define STATE_ALIGNMENT 64u
+#define PLAYS_BEFORE_FADING 4096u
+
+/* 2 MiB: holds four million orders before it is emptied; a wrong "seen" stays below 15 %. */
+#define FILTER_BITS (UINT32_C(1) << 24)
+#define FILTER_FULL (FILTER_BITS / 4)
+/* Objects share a slot by hash; two in one only make an order look newer than it is. */
+#define OBJECT_SLOTS 1024u
+
+struct portfolio_object {
+	uint64_t write; /* hash of the last op that was no mere read */
+	uint64_t reads; /* sum over the reads since */
+	uint64_t run;	/* the slot is empty unless this is the current run */
+};
+
+struct portfolio_account {
+	uint64_t plays; /* fading */
+	uint64_t gains; /* fading; at most plays */
+	uint64_t runs;
+	uint64_t novel;
+};
+
+struct portfolio {
+	struct rng values; /* for arms that leave value choices to chance */
+	uint64_t run;	   /* runs begun */
+	uint64_t signature;
+	uint32_t arm;	/* of the current or last run */
+	uint32_t best;	/* arm of the last decision */
+	uint32_t known; /* threads of this run that have a hash */
+	uint32_t remembered;
+	bool is_running; /* between begin_run and end_run */
+	struct portfolio_account account[ARM_COUNT];
+	uint64_t arm_offset[ARM_COUNT]; /* of the arm's state, bytes from the start of this one */
+	uint64_t thread_hash[THREAD_CAPACITY];
+	struct portfolio_object objects[OBJECT_SLOTS];
+	uint64_t filter[FILTER_BITS / 64];
+};
+
+static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t arm)
+{
+	return (char *)portfolio + portfolio->arm_offset[arm];
+}
+
+static struct strategy_config portfolio_arm_config(
+	const struct strategy_config *config, uint32_t arm)
+{
+	struct strategy_config own = {.thread_capacity = config->thread_capacity};
+
+	own.option[0] = arms[arm].option;
+	return own;
+}
+
+/* Bytes of the whole block; writes the arms' places into `offsets` unless that is NULL. */
+static size_t portfolio_layout(const struct strategy_config *config, uint64_t *offsets)
+{
+	size_t bytes = sizeof(struct portfolio);
+
+	for (uint32_t i = 0; i < ARM_COUNT; i++) {
+		const struct strategy_config own = portfolio_arm_config(config, i);
+
+		bytes = (bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
+		if (offsets)
+			offsets[i] = bytes;
+		bytes += arms[i].strategy->state_bytes(&own);
+	}
+	return bytes;
+}
+
+static size_t portfolio_state_bytes(const struct strategy_config *config)
+{
+	return portfolio_layout(config, NULL);
+}
+
+static void portfolio_begin_campaign(void *state, const struct strategy_config *config)
+{
+	struct portfolio *portfolio = state;
+
+	(void)portfolio_layout(config, portfolio->arm_offset); /* only the places */
+	for (uint32_t i = 0; i < ARM_COUNT; i++) {
+		const struct strategy_config own = portfolio_arm_config(config, i);
+
+		arms[i].strategy->begin_campaign(portfolio_arm_state(portfolio, i), &own);
+	}
+	portfolio->best = FIRST_ARM;
+}
+
+/* ---- which arm ---- */
+
+/* The natural logarithm times 2^16, to about 1 %; value >= 1. */
+static uint64_t log_scaled(uint64_t value)
+{
+	const uint32_t whole = 63 - (uint32_t)__builtin_clzll(value);
+	const uint64_t part =
+		(value << (63 - whole) << 1) >> 48; /* binary logarithm is near linear */
+
+	return (((uint64_t)whole << 16) + part) * 45426 >> 16; /* ln 2 = 45426 / 2^16 */
+}
+
+static uint64_t root(uint64_t value)
+{
+	uint64_t result = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 62; bit; bit >>= 2) {
+		if (value >= result + bit) {
+			value -= result + bit;
+			result = (result >> 1) + bit;
+		} else {
+			result >>= 1;
+		}
+	}
+	return result;
+}
+
+/* Mean gain plus sqrt(2 ln N / plays), both times 2^16. */
+static uint64_t portfolio_bound(const struct portfolio_account *account, uint64_t log_total)
+{
+	if (!account->plays)
+		return UINT64_MAX;
+	return (account->gains << 16) / account->plays +
+	       root((2 * log_total << 16) / account->plays);
+}
+
+static uint32_t portfolio_best_arm(const struct portfolio *portfolio)
+{
+	uint64_t total = 1;
+	uint64_t best_bound = 0;
+	uint64_t log_total;
+	uint32_t best = FIRST_ARM;
+
+	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
+		total += portfolio->account[i].plays;
+	log_total = log_scaled(total);
+	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
+		const uint64_t bound = portfolio_bound(&portfolio->account[i], log_total);
+
+		if (bound > best_bound) {
+			best_bound = bound;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static uint32_t portfolio_pick(struct portfolio *portfolio)
+{
+	const uint64_t number = portfolio->run - 1; /* of runs after the first */
+
+	if (!portfolio->run)
+		return 0;
+	if (number % CYCLE == 0)
+		return FIRST_ARM + (uint32_t)(number / CYCLE % PLAYED_ARMS);
+	if (number % CYCLE == 1)
+		portfolio->best = portfolio_best_arm(portfolio);
+	return portfolio->best;
+}
+
+static void portfolio_begin_run(void *state, uint64_t seed)
+{
+	struct portfolio *portfolio = state;
+
+	portfolio->arm = portfolio_pick(portfolio);
+	portfolio->run++;
+	portfolio->signature = 0;
+	portfolio->known = 0;
+	portfolio->is_running = true;
+	/* Its own stream, so that an arm makes the same choices here as alone with the same seed. */
+	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
+	arms[portfolio->arm].strategy->begin_run(
+		portfolio_arm_state(portfolio, portfolio->arm), seed);
+}
+
+/* ---- during the run ---- */
+
+static struct thread_id portfolio_choose(void *state, const struct schedule_view *view)
+{
+	struct portfolio *portfolio = state;
+
+	return arms[portfolio->arm].strategy->choose(
+		portfolio_arm_state(portfolio, portfolio->arm), view);
+}
+
+/* Adds an op to the run's partial order. */
+static inline void portfolio_note(
+	struct portfolio *portfolio, const struct schedule_view *view, struct thread_id thread)
+{
+	const struct pending_op *op = &view->pending[thread.index];
+	struct portfolio_object *object;
+	uint64_t hash;
+
+	while (portfolio->known < view->thread_count) {
+		portfolio->thread_hash[portfolio->known] =
+			hash_mix(view->names[portfolio->known] + UINT64_C(0x9e3779b97f4a7c15));
+		portfolio->known++;
+	}
+	hash = portfolio->thread_hash[thread.index] + op->kind;
+	if (op->object) {
+		object = &portfolio->objects[hash_mix(op->object) % OBJECT_SLOTS];
+		if (object->run != portfolio->run)
+			*object = (struct portfolio_object){.run = portfolio->run};
+		if (op->flags & OP_READ) {
+			hash = hash_pair(hash, object->write);
+			object->reads += hash;
+		} else {
+			hash = hash_pair(hash, object->write + hash_mix(object->reads));
+			object->write = hash;
+			object->reads = 0;
+		}
+	} else {
+		hash = hash_mix(hash);
+	}
+	portfolio->thread_hash[thread.index] = hash;
+	portfolio->signature += hash_mix(hash);
+}
+
+static void portfolio_executed(
+	void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct portfolio *portfolio = state;
+	const struct strategy *strategy = arms[portfolio->arm].strategy;
+
+	portfolio_note(portfolio, view, thread);
+	if (strategy->executed)
+		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
+}
+
+static uint32_t portfolio_choose_value(void *state, uint32_t count)
+{
+	struct portfolio *portfolio = state;
+	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	uint32_t value;
+
+	if (strategy->choose_value)
+		value = strategy->choose_value(
+			portfolio_arm_state(portfolio, portfolio->arm), count);
+	else
+		value = rng_below(&portfolio->values, count);
+	portfolio->signature += hash_pair(portfolio->signature, value);
+	return value;
+}
+
+/* ---- what it was worth ---- */
+
+/* Remembers the order; was it new? */
+static bool portfolio_remember(struct portfolio *portfolio)
+{
+	const uint32_t first = (uint32_t)portfolio->signature % FILTER_BITS;
+	const uint32_t second = (uint32_t)(portfolio->signature >> 32) % FILTER_BITS;
+
+	if (bitset_has(portfolio->filter, first) && bitset_has(portfolio->filter, second))
+		return false;
+	if (portfolio->remembered == FILTER_FULL) {
+		for (uint32_t i = 0; i < FILTER_BITS / 64; i++)
+			portfolio->filter[i] = 0;
+		portfolio->remembered = 0;
+	}
+	bitset_add(portfolio->filter, first);
+	bitset_add(portfolio->filter, second);
+	portfolio->remembered++;
+	return true;
+}
+
+static void portfolio_end_run(void *state, const struct run_summary *summary)
+{
+	struct portfolio *portfolio = state;
+	struct portfolio_account *account = &portfolio->account[portfolio->arm];
+	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	uint64_t plays = 0;
+
+	if (!portfolio->is_running)
+		return;
+	portfolio->is_running = false;
+	if (strategy->end_run)
+		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
+	account->runs++;
+	account->plays++;
+	if (portfolio_remember(portfolio)) {
+		account->novel++;
+		account->gains++;
+	}
+	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
+		plays += portfolio->account[i].plays;
+	if (plays < PLAYS_BEFORE_FADING)
+		return;
+	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
+		portfolio->account[i].plays /= 2;
+		portfolio->account[i].gains /= 2;
+	}
+}
+
+/*
+ * That of the arm with the best one among those of depth 3 or more (the depth promised alone by
+ * default), scaled by the share that every arm keeps: in CYCLE * PLAYED_ARMS runs it has one.
+ */
+static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
+{
+	const struct portfolio *portfolio = state;
+	struct strategy_guarantee best = {0};
+
+	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
+		struct strategy_guarantee own;
+
+		if (arms[i].strategy->guarantee && arms[i].option >= 3 &&
+			arms[i].strategy->guarantee(
+				(const char *)portfolio + portfolio->arm_offset[i], &own) &&
+			own.probability > best.probability)
+			best = own;
+	}
+	if (best.probability <= 0)
+		return false;
+	*out = best;
+	out->probability /= CYCLE * PLAYED_ARMS;
+	out->formula = "1/(24*n*k^(d-1))";
+	_Static_assert(CYCLE * PLAYED_ARMS == 24, "the formula's text names the share");
+	return true;
+}
+
+uint32_t portfolio_arm_count(void)
+{
+	return ARM_COUNT;
+}
+
+const char *portfolio_arm_name(const void *state)
+{
+	const struct portfolio *portfolio = state;
+
+	return arms[portfolio->arm].text;
+}
+
+uint32_t portfolio_arm_index(const void *state)
+{
+	const struct portfolio *portfolio = state;
+
+	return portfolio->arm;
+}
+
+void portfolio_arm_account(
+	const void *state, uint32_t arm, const char **name, uint64_t *runs, uint64_t *novel)
+{
+	const struct portfolio *portfolio = state;
+
+	if (name)
+		*name = arms[arm].text;
+	if (runs)
+		*runs = portfolio->account[arm].runs;
+	if (novel)
+		*novel = portfolio->account[arm].novel;
+}
+
+const struct strategy strategy_portfolio = {
+	.name = "portfolio",
+	.summary = "mixes the others and gives more runs to those that show new interleavings (the "
+		   "default)",
+	.state_bytes = portfolio_state_bytes,
+	.begin_campaign = portfolio_begin_campaign,
+	.begin_run = portfolio_begin_run,
+	.choose = portfolio_choose,
+	.executed = portfolio_executed,
+	.choose_value = portfolio_choose_value,
+	.end_run = portfolio_end_run,
+	.guarantee = portfolio_guarantee,
+};

@@ -1,0 +1,49 @@
+/*
+ * Strategy `random`: at every scheduling point each enabled thread is equally likely. It learns
+ * nothing and promises nothing (rare interleavings stay rare: the longer a race must be won, the
+ * less likely it is), so it is the control that the others are measured against.
+ */
+#include "base/rng.h"
+#include "strategies/strategy.h"
+
+struct random_walk {
+	struct rng rng;
+};
+
+static size_t random_state_bytes(const struct strategy_config *config)
+{
+	(void)config; /* no options */
+	return sizeof(struct random_walk);
+}
+
+static void random_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state; /* everything is seeded per run */
+	(void)config;
+}
+
+static void random_begin_run(void *state, uint64_t seed)
+{
+	struct random_walk *walk = state;
+
+	rng_seed(&walk->rng, seed);
+}
+
+static struct thread_id random_choose(void *state, const struct schedule_view *view)
+{
+	struct random_walk *walk = state;
+	uint32_t rank = 0;
+
+	if (view->enabled_count > 1)
+		rank = rng_below(&walk->rng, view->enabled_count);
+	return (struct thread_id){(uint16_t)bitset_select(view->enabled, rank)};
+}
+
+const struct strategy strategy_random = {
+	.name = "random",
+	.summary = "every enabled thread is equally likely at every scheduling point",
+	.state_bytes = random_state_bytes,
+	.begin_campaign = random_begin_campaign,
+	.begin_run = random_begin_run,
+	.choose = random_choose,
+};

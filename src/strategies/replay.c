@@ -1,0 +1,246 @@
+/*
+ * Strategy `replay`: follows a schedule; replay.h says how. Every choice costs the same however
+ * long the schedule is: the cursor only moves forward, and each thread of the run holds the next of
+ * its own directives, found once, when the thread is met.
+ */
+#include "strategies/replay.h"
+
+#include "strategies/strategy.h"
+
+#define REPLAY_NOT_CREATED UINT16_MAX
+
+static inline struct replay_directive *replay_directives(struct replay_state *state)
+{
+	return (struct replay_directive *)((char *)state + state->directives_offset);
+}
+
+static inline uint32_t *replay_links(struct replay_state *state)
+{
+	return (uint32_t *)((char *)state + state->links_offset);
+}
+
+static inline struct schedule_segment *replay_segments(struct replay_state *state)
+{
+	return (struct schedule_segment *)((char *)state + state->segments_offset);
+}
+
+size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count)
+{
+	return sizeof(struct replay_state) + directive_count * sizeof(struct replay_directive) +
+	       ((size_t)directive_count + 1) / 2 * 2 * sizeof(uint32_t) +
+	       segment_count * sizeof(struct schedule_segment);
+}
+
+/* Chains the directives of each thread, in their order. */
+static void replay_link(struct replay_state *state)
+{
+	const struct replay_directive *directives = replay_directives(state);
+	uint32_t *links = replay_links(state);
+
+	for (uint32_t i = state->directive_count; i-- > 0;) {
+		const uint32_t name = key_table_add(&state->names, directives[i].thread);
+
+		(void)key_table_add(&state->names, directives[i].next); /* found when it is met */
+		if (name == KEY_TABLE_NONE)
+			continue; /* more names than threads: the plan fits no program anyway */
+		links[i] = state->first_directive[name];
+		state->first_directive[name] = i + 1;
+	}
+}
+
+void replay_state_init(struct replay_state *state, enum replay_mode mode,
+	const struct schedule_segment *segments, uint32_t segment_count,
+	const struct replay_directive *directives, uint32_t directive_count)
+{
+	state->mode = mode;
+	state->segment_count = segment_count;
+	state->directive_count = directive_count;
+	state->directives_offset = sizeof *state;
+	state->links_offset = state->directives_offset + directive_count * sizeof *directives;
+	state->segments_offset =
+		state->links_offset + ((size_t)directive_count + 1) / 2 * 2 * sizeof(uint32_t);
+	state->bytes = replay_state_bytes(segment_count, directive_count);
+	for (uint32_t i = 0; i < directive_count; i++)
+		replay_directives(state)[i] = directives[i];
+	for (uint32_t i = 0; i < segment_count; i++)
+		replay_segments(state)[i] = segments[i];
+	replay_link(state);
+}
+
+void replay_state_set_names(
+	struct replay_state *state, const thread_name *names, uint32_t name_count)
+{
+	/* The table's order is to be that of `names`, so the directives are linked again after. */
+	state->names = (struct key_table){0};
+	for (uint32_t i = 0; i < KEY_TABLE_CAPACITY; i++)
+		state->first_directive[i] = 0;
+	for (uint32_t i = 0; i < name_count; i++)
+		(void)key_table_add(&state->names, names[i]); /* distinct and few enough */
+	state->has_names = true;
+	replay_link(state);
+}
+
+static size_t replay_least_bytes(const struct strategy_config *config)
+{
+	(void)config; /* the plan sizes the block, not the options */
+	return replay_state_bytes(0, 0);
+}
+
+static void replay_begin_campaign(void *state, const struct strategy_config *config)
+{
+	struct replay_state *replay = state;
+
+	(void)config;
+	if (!replay->bytes) /* nobody gave a plan: an empty one */
+		replay_state_init(replay, REPLAY_EXACT, NULL, 0, NULL, 0);
+}
+
+static void replay_begin_run(void *state, uint64_t seed)
+{
+	struct replay_state *replay = state;
+
+	(void)seed; /* nothing here is random */
+	replay->diverged = 0;
+	replay->diverged_step = 0;
+	replay->cursor = (struct schedule_cursor){0};
+	replay->known = 0;
+	replay->directives_used = 0;
+	replay->step = 0;
+	for (uint32_t i = 0; i < replay->names.count; i++)
+		replay->index_of[i] = REPLAY_NOT_CREATED;
+}
+
+static void replay_meet(struct replay_state *replay, const struct schedule_view *view)
+{
+	while (replay->known < view->thread_count) {
+		const uint32_t thread = replay->known++;
+		const uint32_t name = key_table_find(&replay->names, view->names[thread]);
+
+		replay->performed[thread] = 0;
+		replay->directive[thread] = 0;
+		if (name == KEY_TABLE_NONE)
+			continue;
+		replay->index_of[name] = (uint16_t)thread;
+		replay->directive[thread] = replay->first_directive[name];
+	}
+}
+
+static void replay_diverge(struct replay_state *replay)
+{
+	if (replay->diverged)
+		return;
+	replay->diverged = 1;
+	replay->diverged_step = replay->step;
+}
+
+/* The segment the cursor stands in, NULL after the last one. */
+static inline struct schedule_segment *replay_here(struct replay_state *replay)
+{
+	struct schedule_segment *segments = replay_segments(replay);
+
+	while (replay->cursor.segment < replay->segment_count) {
+		struct schedule_segment *segment = &segments[replay->cursor.segment];
+
+		if (segment->flags & SEGMENT_VALUE || replay->cursor.used < segment->count)
+			return segment;
+		replay->cursor.segment++;
+		replay->cursor.used = 0;
+	}
+	return NULL;
+}
+
+static struct thread_id replay_exact(struct replay_state *replay, const struct schedule_view *view)
+{
+	const struct schedule_segment *segment = replay->diverged ? NULL : replay_here(replay);
+	uint32_t thread;
+
+	if (!segment)
+		return view_default(view);
+	thread = segment->thread;
+	if (replay->has_names)
+		thread = thread < replay->names.count ? replay->index_of[thread]
+						      : REPLAY_NOT_CREATED;
+	if (segment->flags & SEGMENT_VALUE || thread >= view->thread_count ||
+		!view_is_enabled(view, thread)) {
+		replay_diverge(replay);
+		return view_default(view);
+	}
+	replay->cursor.used++;
+	return (struct thread_id){(uint16_t)thread};
+}
+
+static struct thread_id replay_loose(struct replay_state *replay, const struct schedule_view *view)
+{
+	const struct thread_id standard = view_default(view);
+	const struct replay_directive *directives = replay_directives(replay);
+	const uint64_t performed = replay->performed[standard.index];
+	uint32_t *mine = &replay->directive[standard.index];
+	uint32_t name, next;
+
+	while (*mine && directives[*mine - 1].after < performed)
+		*mine = replay_links(replay)[*mine - 1];
+	if (!*mine || directives[*mine - 1].after != performed)
+		return standard;
+	name = key_table_find(&replay->names, directives[*mine - 1].next);
+	next = name == KEY_TABLE_NONE ? REPLAY_NOT_CREATED : replay->index_of[name];
+	*mine = replay_links(replay)[*mine - 1];
+	if (next >= view->thread_count || !view_is_enabled(view, next))
+		return standard;
+	replay->directives_used++;
+	return (struct thread_id){(uint16_t)next};
+}
+
+static struct thread_id replay_choose(void *state, const struct schedule_view *view)
+{
+	struct replay_state *replay = state;
+
+	replay_meet(replay, view);
+	replay->step = view->step;
+	return replay->mode == REPLAY_LOOSE ? replay_loose(replay, view)
+					    : replay_exact(replay, view);
+}
+
+static void replay_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct replay_state *replay = state;
+
+	replay_meet(replay, view);
+	replay->performed[thread.index]++;
+}
+
+static uint32_t replay_choose_value(void *state, uint32_t count)
+{
+	struct replay_state *replay = state;
+	const struct schedule_segment *segments = replay_segments(replay);
+	const struct schedule_segment *segment;
+
+	if (replay->mode == REPLAY_EXACT) {
+		segment = replay->diverged ? NULL : replay_here(replay);
+		if (!segment)
+			return 0;
+		if (!(segment->flags & SEGMENT_VALUE) || segment->count != count ||
+			segment->thread >= count) {
+			replay_diverge(replay);
+			return 0;
+		}
+		replay->cursor.segment++;
+		return segment->thread;
+	}
+	while (replay->cursor.segment < replay->segment_count) {
+		segment = &segments[replay->cursor.segment++];
+		if (segment->flags & SEGMENT_VALUE)
+			return segment->thread < count ? segment->thread : 0;
+	}
+	return 0;
+}
+
+const struct strategy strategy_replay = {
+	.name = "replay",
+	.summary = "follows a recorded schedule, or only its switches",
+	.state_bytes = replay_least_bytes,
+	.begin_campaign = replay_begin_campaign,
+	.begin_run = replay_begin_run,
+	.choose = replay_choose,
+	.executed = replay_executed,
+	.choose_value = replay_choose_value,
+};

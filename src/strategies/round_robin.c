@@ -1,0 +1,48 @@
+/*
+ * Strategy `round_robin`: the schedule without preemptions. The current thread goes on while it
+ * can; where it cannot, the next enabled thread after it, cyclically, takes over. One schedule per
+ * program: the control that finds only what needs no preemption, and the cheapest first look.
+ */
+#include "strategies/strategy.h"
+
+static size_t round_robin_state_bytes(const struct strategy_config *config)
+{
+	(void)config; /* no options */
+	return sizeof(
+		uint64_t); /* keeps nothing, but a block of no bytes is nobody's idea of one */
+}
+
+static void round_robin_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state;
+	(void)config;
+}
+
+static void round_robin_begin_run(void *state, uint64_t seed)
+{
+	(void)state;
+	(void)seed; /* nothing here is random */
+}
+
+static struct thread_id round_robin_choose(void *state, const struct schedule_view *view)
+{
+	const uint32_t current = view->current.index;
+	uint32_t next;
+
+	(void)state;
+	if (current >= view->thread_count)
+		return view_default(view);
+	next = view_next_enabled(view, current);
+	if (next == view->thread_count)
+		next = view_next_enabled(view, 0);
+	return (struct thread_id){(uint16_t)next};
+}
+
+const struct strategy strategy_round_robin = {
+	.name = "round_robin",
+	.summary = "no preemptions: a thread goes on until it must wait, then the next one moves",
+	.state_bytes = round_robin_state_bytes,
+	.begin_campaign = round_robin_begin_campaign,
+	.begin_run = round_robin_begin_run,
+	.choose = round_robin_choose,
+};
