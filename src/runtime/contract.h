@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/event.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "strategies/strategy.h"
@@ -82,15 +83,7 @@ struct contract_plan {
 };
 
 /* One step of a traced run. */
-struct contract_event {
-	uint64_t step;
-	uint64_t site;
-	uint64_t address;
-	object_name object;
-	uint16_t thread;
-	uint8_t kind;	 /* enum op_kind */
-	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
-};
+#define contract_event trace_event
 
 /* What is known of a thread of the last run. [guest] */
 struct contract_thread {

@@ -1,0 +1,23 @@
+/*
+ * One event of a trace: a step of a run as the runtime noted it, with the addresses of that run.
+ * The runtime writes arrays of them into the shared memory, trace/ puts them into files, findings/
+ * reads them.
+ */
+#ifndef RADDLE_MODEL_EVENT_H
+#define RADDLE_MODEL_EVENT_H
+
+#include <stdint.h>
+
+#include "model/ids.h"
+
+struct trace_event {
+	uint64_t step;	  /* position in the run; never smaller than that of the event before */
+	uint64_t site;	  /* return address in the target, 0: not known */
+	uint64_t address; /* of the object, 0: none */
+	object_name object;
+	uint16_t thread; /* index in the run */
+	uint8_t kind;	 /* enum op_kind */
+	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
+};
+
+#endif
