@@ -1,0 +1,453 @@
+/*
+ * The text form of schedules; docs/trace-format.md is the description. The reader trusts nothing:
+ * it runs on files that people edit and on files that a full disk cut off.
+ */
+#include "trace/schedule_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/thread_name.h"
+#include "trace/read_file_internal.h"
+
+#define ORDINAL_MAX UINT16_MAX
+#define WORDS_MAX 5 /* one more than the longest line has */
+/* Twice the threads that a run may have, so that probing always finds a free slot. */
+#define SLOT_COUNT (2 * THREAD_CAPACITY)
+
+/* A stretch of the input, not NUL-terminated. */
+struct piece {
+	const char *start;
+	size_t length;
+};
+
+struct parser {
+	const char *path; /* for messages */
+	const char *at, *end;
+	unsigned line;
+	struct piece text; /* of the current line, trimmed */
+	bool has_steps;
+	uint64_t declared_steps;
+	struct schedule_file file;
+	uint32_t segment_capacity, thread_capacity;
+	uint16_t slots[SLOT_COUNT]; /* thread index + 1 by name, 0: free */
+	struct error *err;
+};
+
+void schedule_file_release(struct schedule_file *file)
+{
+	for (uint32_t i = 0; i < file->thread_count; i++)
+		free(file->threads[i].path);
+	free(file->threads);
+	free(file->segments);
+	free(file->program);
+	free(file->outcome);
+	*file = (struct schedule_file){0};
+}
+
+/* ---- small readers ---- */
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+static bool piece_is(struct piece piece, const char *word)
+{
+	return piece.length == strlen(word) && !memcmp(piece.start, word, piece.length);
+}
+
+static int parser_refuse(struct parser *parser, const char *cause, struct piece what)
+{
+	int length = what.length > 60 ? 60 : (int)what.length;
+	char shown[64];
+
+	for (int i = 0; i < length; i++)
+		shown[i] = what.start[i] >= ' ' && what.start[i] < 0x7f ? what.start[i] : '?';
+	shown[length] = '\0';
+	return error_set(parser->err, ERROR_FORMAT,
+		"%s:%u: %s: \"%s\"; correct the line or record the schedule again", parser->path,
+		parser->line, cause, shown);
+}
+
+static int parser_no_memory(struct parser *parser)
+{
+	return error_set(parser->err, ERROR_NOMEM,
+		"%s:%u: out of memory; the schedule is too long for this machine", parser->path,
+		parser->line);
+}
+
+/* Decimal digits only, at most `most`; leading zeros are refused so that a number has one form. */
+static bool read_number(struct piece piece, uint64_t most, uint64_t *value)
+{
+	uint64_t result = 0;
+
+	if (!piece.length || (piece.start[0] == '0' && piece.length > 1))
+		return false;
+	for (size_t i = 0; i < piece.length; i++) {
+		const unsigned digit = (unsigned)(unsigned char)piece.start[i] - '0';
+
+		if (digit > 9 || result > (most - digit) / 10)
+			return false;
+		result = result * 10 + digit;
+	}
+	*value = result;
+	return true;
+}
+
+/* Value of a hexadecimal digit; 256 for every other byte. */
+static unsigned read_hex(char digit)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *found = digit ? strchr(digits, digit) : NULL;
+
+	return found ? (unsigned)(found - digits) : 256;
+}
+
+/* "main" or "main.0.2". Fills the stable name; false when the piece is no creation path. */
+static bool read_path(struct piece piece, thread_name *name)
+{
+	const char *at = piece.start;
+	const char *const end = piece.start + piece.length;
+	thread_name result = THREAD_NAME_MAIN;
+
+	if (piece.length < 4 || memcmp(at, "main", 4))
+		return false;
+	for (at += 4; at < end;) {
+		struct piece ordinal = {.start = at + 1};
+		uint64_t value;
+
+		if (*at++ != '.')
+			return false;
+		while (at < end && *at != '.')
+			at++;
+		ordinal.length = (size_t)(at - ordinal.start);
+		if (!read_number(ordinal, ORDINAL_MAX, &value))
+			return false;
+		result = thread_name_child(result, (uint32_t)value);
+	}
+	*name = result;
+	return true;
+}
+
+thread_name thread_path_name(const char *path)
+{
+	thread_name name;
+
+	return read_path((struct piece){path, strlen(path)}, &name) ? name : 0;
+}
+
+/* Steps to the next line that says something; false at the end of the file. */
+static bool parser_next_line(struct parser *parser)
+{
+	while (parser->at < parser->end) {
+		const char *start = parser->at;
+		const char *stop = memchr(start, '\n', (size_t)(parser->end - start));
+
+		parser->at = stop ? stop + 1 : parser->end;
+		stop = stop ? stop : parser->end;
+		parser->line++;
+		while (start < stop && is_blank(*start))
+			start++;
+		while (stop > start && is_blank(stop[-1]))
+			stop--;
+		if (start == stop || *start == '#')
+			continue;
+		parser->text = (struct piece){start, (size_t)(stop - start)};
+		return true;
+	}
+	return false;
+}
+
+/* Splits at blanks; a word that starts with # begins a comment. WORDS_MAX means "too many". */
+static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
+{
+	unsigned count = 0;
+	const char *at = line.start;
+	const char *const end = line.start + line.length;
+
+	while (count < WORDS_MAX) {
+		while (at < end && is_blank(*at))
+			at++;
+		if (at == end || *at == '#')
+			break;
+		words[count].start = at;
+		while (at < end && !is_blank(*at))
+			at++;
+		words[count].length = (size_t)(at - words[count].start);
+		count++;
+	}
+	return count;
+}
+
+/* ---- lines ---- */
+
+static int read_version(struct parser *parser)
+{
+	struct piece words[WORDS_MAX];
+	uint64_t version;
+
+	if (!parser_next_line(parser) || split_words(parser->text, words) != 3 ||
+		!piece_is(words[0], "raddle") || !piece_is(words[1], "schedule") ||
+		!read_number(words[2], UINT32_MAX, &version))
+		return error_set(parser->err, ERROR_FORMAT,
+			"%s: this is not a schedule: it does not start with \"raddle schedule "
+			"%d\"; "
+			"give the schedule.txt of a finding",
+			parser->path, SCHEDULE_TEXT_VERSION);
+	if (version != SCHEDULE_TEXT_VERSION)
+		return error_set(parser->err, ERROR_VERSION,
+			"%s: schedule format version %" PRIu64
+			", and this raddle reads version %d; use the raddle that wrote it or "
+			"record the schedule again",
+			parser->path, version, SCHEDULE_TEXT_VERSION);
+	return 0;
+}
+
+/* Undoes the escapes of write_escaped(). */
+static int read_text(struct parser *parser, struct piece piece, char **out)
+{
+	char *text, *to;
+
+	if (*out)
+		return parser_refuse(parser, "this line stands twice", parser->text);
+	text = to = malloc(piece.length + 1);
+	if (!text)
+		return parser_no_memory(parser);
+	for (size_t i = 0; i < piece.length; i++) {
+		unsigned value = (unsigned char)piece.start[i];
+
+		if (value == '\\') {
+			const bool is_whole = i + 3 < piece.length && piece.start[i + 1] == 'x';
+
+			value = is_whole ? read_hex(piece.start[i + 2]) * 16 +
+						   read_hex(piece.start[i + 3])
+					 : 0;
+			value = value < 256 ? value : 0;
+			i += 3;
+		}
+		if (!value) {
+			free(text);
+			return parser_refuse(parser, "a wrong \\x escape or a zero byte", piece);
+		}
+		*to++ = (char)value;
+	}
+	*to = '\0';
+	*out = text;
+	return 0;
+}
+
+static int find_thread(struct parser *parser, struct piece path, uint16_t *index)
+{
+	struct schedule_file *file = &parser->file;
+	struct schedule_thread *thread;
+	thread_name name;
+	uint32_t slot;
+
+	if (!read_path(path, &name))
+		return parser_refuse(parser, "not a thread (main, main.0, main.0.2, ...)", path);
+	for (slot = name % SLOT_COUNT; parser->slots[slot]; slot = (slot + 1) % SLOT_COUNT) {
+		thread = &file->threads[parser->slots[slot] - 1];
+		if (thread->name != name)
+			continue;
+		/* Two paths of one name cannot be told apart by a run. */
+		if (strlen(thread->path) != path.length ||
+			memcmp(thread->path, path.start, path.length))
+			return parser_refuse(
+				parser, "this thread cannot be told from another one", path);
+		*index = (uint16_t)(parser->slots[slot] - 1);
+		return 0;
+	}
+	if (file->thread_count == THREAD_CAPACITY)
+		return parser_refuse(parser, "more threads than a run may have", path);
+	if (file->thread_count == parser->thread_capacity) {
+		uint32_t capacity = parser->thread_capacity ? 2 * parser->thread_capacity : 16;
+		struct schedule_thread *grown =
+			realloc(file->threads, capacity * sizeof *file->threads);
+
+		if (!grown)
+			return parser_no_memory(parser);
+		file->threads = grown;
+		parser->thread_capacity = capacity;
+	}
+	thread = &file->threads[file->thread_count];
+	thread->name = name;
+	thread->path = strndup(path.start, path.length);
+	if (!thread->path)
+		return parser_no_memory(parser);
+	*index = (uint16_t)file->thread_count++;
+	parser->slots[slot] = (uint16_t)file->thread_count;
+	return 0;
+}
+
+static int add_segment(struct parser *parser, struct schedule_segment segment)
+{
+	struct schedule_file *file = &parser->file;
+
+	if (file->segment_count == parser->segment_capacity) {
+		uint32_t capacity = parser->segment_capacity ? 2 * parser->segment_capacity : 64;
+		struct schedule_segment *grown =
+			capacity > parser->segment_capacity
+				? realloc(file->segments, capacity * sizeof *file->segments)
+				: NULL;
+
+		if (!grown)
+			return parser_no_memory(parser);
+		file->segments = grown;
+		parser->segment_capacity = capacity;
+	}
+	file->segments[file->segment_count++] = segment;
+	return 0;
+}
+
+static int read_value_line(struct parser *parser, const struct piece *words, unsigned count)
+{
+	uint64_t value, possibilities;
+
+	if (count != 4 || !piece_is(words[2], "of") || !read_number(words[1], UINT16_MAX, &value) ||
+		!read_number(words[3], UINT32_MAX, &possibilities) || value >= possibilities)
+		return parser_refuse(parser,
+			"not a value choice (\"value 1 of 3\", counted from 0)", parser->text);
+	return add_segment(parser, (struct schedule_segment){.thread = (uint16_t)value,
+					   .flags = SEGMENT_VALUE,
+					   .count = (uint32_t)possibilities});
+}
+
+static int read_step_line(struct parser *parser, const struct piece *words, unsigned count)
+{
+	struct schedule_segment segment = {0};
+	uint64_t steps;
+	int status = find_thread(parser, words[0], &segment.thread);
+
+	if (status)
+		return status;
+	if (count < 2 || !read_number(words[1], UINT32_MAX, &steps) || !steps)
+		return parser_refuse(
+			parser, "a thread needs a number of steps from 1 on", parser->text);
+	if (count == 3 && piece_is(words[2], "preempts"))
+		segment.flags = SEGMENT_PREEMPTS;
+	else if (count > 2)
+		return parser_refuse(
+			parser, "only \"preempts\" may follow the steps", parser->text);
+	segment.count = (uint32_t)steps;
+	if (__builtin_add_overflow(parser->file.step_count, steps, &parser->file.step_count))
+		return parser_refuse(parser, "more steps than can be counted", parser->text);
+	return add_segment(parser, segment);
+}
+
+static int read_line(struct parser *parser)
+{
+	struct piece words[WORDS_MAX];
+	const unsigned count = split_words(parser->text, words);
+	struct piece rest = {.start = words[0].start + words[0].length};
+
+	while (rest.start < parser->text.start + parser->text.length && is_blank(*rest.start))
+		rest.start++;
+	rest.length = (size_t)(parser->text.start + parser->text.length - rest.start);
+	if (piece_is(words[0], "value"))
+		return read_value_line(parser, words, count);
+	if (words[0].length >= 4 && !memcmp(words[0].start, "main", 4))
+		return read_step_line(parser, words, count);
+	if (parser->file.segment_count)
+		return parser_refuse(parser, "neither a thread nor a value choice", parser->text);
+	if (piece_is(words[0], "program"))
+		return read_text(parser, rest, &parser->file.program);
+	if (piece_is(words[0], "outcome"))
+		return read_text(parser, rest, &parser->file.outcome);
+	if (piece_is(words[0], "steps") && count == 2 && !parser->has_steps &&
+		read_number(words[1], UINT64_MAX, &parser->declared_steps)) {
+		parser->has_steps = true;
+		return 0;
+	}
+	return parser_refuse(parser, "not a line of a schedule", parser->text);
+}
+
+int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
+	struct error *err)
+{
+	struct parser *parser = calloc(1, sizeof *parser);
+	int status;
+
+	if (!parser)
+		return error_set(err, ERROR_NOMEM, "%s: out of memory; close something", path);
+	parser->path = path;
+	parser->at = bytes;
+	parser->end = bytes + size;
+	parser->err = err;
+	status = read_version(parser);
+	while (!status && parser_next_line(parser))
+		status = read_line(parser);
+	if (!status && parser->has_steps && parser->declared_steps != parser->file.step_count)
+		status = error_set(err, ERROR_FORMAT,
+			"%s: the schedule has %" PRIu64
+			" steps and its \"steps\" line says %" PRIu64
+			"; it was cut off or edited: restore it, or take the \"steps\" line out",
+			path, parser->file.step_count, parser->declared_steps);
+	if (status)
+		schedule_file_release(&parser->file);
+	else
+		*out = parser->file;
+	free(parser);
+	return status;
+}
+
+int schedule_text_read(const char *path, struct schedule_file *out, struct error *err)
+{
+	char *bytes;
+	size_t size;
+	int status = read_whole_file(path, &bytes, &size, err);
+
+	if (status)
+		return status;
+	status = schedule_text_parse(bytes, size, path, out, err);
+	free(bytes);
+	return status;
+}
+
+/* ---- writing ---- */
+
+/* Bytes that would end the line or be trimmed from it, and backslashes, become \xHH. */
+static void write_escaped(struct strbuf *out, const char *text)
+{
+	const size_t length = strlen(text);
+
+	for (size_t i = 0; i < length; i++) {
+		const unsigned char byte = (unsigned char)text[i];
+		const bool is_edge = i == 0 || i + 1 == length;
+
+		if (byte < ' ' || byte == 0x7f || byte == '\\' || (byte == ' ' && is_edge))
+			strbuf_addf(out, "\\x%02x", byte);
+		else
+			strbuf_add(out, text + i, 1);
+	}
+}
+
+void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
+{
+	strbuf_addf(out, "raddle schedule %d\n", SCHEDULE_TEXT_VERSION);
+	if (file->program) {
+		strbuf_adds(out, "program ");
+		write_escaped(out, file->program);
+		strbuf_adds(out, "\n");
+	}
+	if (file->outcome) {
+		strbuf_adds(out, "outcome ");
+		write_escaped(out, file->outcome);
+		strbuf_adds(out, "\n");
+	}
+	strbuf_addf(out, "steps %" PRIu64 "\n", file->step_count);
+	for (uint32_t i = 0; i < file->segment_count; i++) {
+		const struct schedule_segment *segment = &file->segments[i];
+
+		if (segment->flags & SEGMENT_VALUE)
+			strbuf_addf(
+				out, "value %u of %" PRIu32 "\n", segment->thread, segment->count);
+		else
+			strbuf_addf(out, "%s %" PRIu32 "%s\n", file->threads[segment->thread].path,
+				segment->count,
+				segment->flags & SEGMENT_PREEMPTS ? " preempts" : "");
+	}
+}
