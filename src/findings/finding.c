@@ -1,0 +1,157 @@
+#include "findings/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+/*
+ * Frames of the user's code that tell one failing stack from another. More would count a failure
+ * once per caller, fewer would take all users of one wrapper (my_lock()) for one finding.
+ */
+#define SIGNATURE_FRAMES 4
+
+static void frame_release(struct finding_frame *frame)
+{
+	free(frame->function);
+	free(frame->file);
+	free(frame->module);
+}
+
+static void stack_release(struct finding_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->count; i++)
+		frame_release(&stack->frames[i]);
+	free(stack->frames);
+}
+
+static void wait_release(struct finding_wait *wait)
+{
+	free(wait->thread);
+	free(wait->verb);
+	free(wait->object);
+	stack_release(&wait->at);
+	free(wait->holder);
+	frame_release(&wait->held_since);
+}
+
+static void step_release(struct finding_step *step)
+{
+	free(step->thread);
+	free(step->verb);
+	free(step->object);
+	frame_release(&step->where);
+}
+
+void finding_release(struct finding *finding)
+{
+	for (char **argument = finding->argv; argument && *argument; argument++)
+		free(*argument);
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		wait_release(&finding->waits[i]);
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		step_release(&finding->steps[i]);
+	stack_release(&finding->at);
+	schedule_file_release(&finding->schedule);
+	free(finding->title);
+	free(finding->detail);
+	free(finding->argv);
+	free(finding->directory);
+	free(finding->input);
+	free(finding->settings);
+	free(finding->strategy);
+	free(finding->failing_thread);
+	free(finding->waits);
+	free(finding->steps);
+	free(finding->output);
+	*finding = (struct finding){0};
+}
+
+/* ---- signature ---- */
+
+static uint64_t text_hash(const char *text)
+{
+	return text ? hash_bytes(text, strlen(text)) : 0;
+}
+
+/* The last part only: the same sources checked out elsewhere give the same findings. */
+static uint64_t file_hash(const char *file)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	return text_hash(slash ? slash + 1 : file);
+}
+
+static uint64_t frame_hash(const struct finding_frame *frame)
+{
+	uint64_t hash = hash_pair(text_hash(frame->function), file_hash(frame->file));
+
+	return hash_pair(hash, frame->file ? frame->line : text_hash(frame->module));
+}
+
+static uint64_t stack_hash(const struct finding_stack *stack)
+{
+	uint64_t hash = 0;
+	unsigned used = 0;
+
+	for (uint32_t i = 0; i < stack->count && used < SIGNATURE_FRAMES; i++) {
+		if (stack->frames[i].is_system)
+			continue;
+		hash = hash_pair(hash, frame_hash(&stack->frames[i]));
+		used++;
+	}
+	/* All of it is system code: the innermost frame is all there is to go by. */
+	if (!used && stack->count)
+		hash = hash_pair(0, frame_hash(&stack->frames[0]));
+	return hash;
+}
+
+static uint64_t wait_hash(const struct finding_wait *wait)
+{
+	uint64_t hash = hash_pair(text_hash(wait->verb), stack_hash(&wait->at));
+
+	return hash_pair(hash, frame_hash(&wait->held_since));
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t first = *(const uint64_t *)a;
+	const uint64_t second = *(const uint64_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+/*
+ * The set of waits: on the cycle where there is one (the others only wait for its victims), else
+ * all. Five philosophers that stand in the same line are one element, so that a cycle of five and a
+ * cycle of three are one finding.
+ */
+static uint64_t waits_hash(const struct finding *finding)
+{
+	uint64_t *hashes = calloc(finding->wait_count, sizeof *hashes);
+	uint64_t result = 0;
+	uint32_t count = 0;
+	bool has_cycle = false;
+
+	BUG_ON(!hashes);
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		has_cycle |= finding->waits[i].is_on_cycle;
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		if (finding->waits[i].is_on_cycle == has_cycle)
+			hashes[count++] = wait_hash(&finding->waits[i]);
+	qsort(hashes, count, sizeof *hashes, compare_hashes);
+	for (uint32_t i = 0; i < count; i++)
+		if (!i || hashes[i] != hashes[i - 1])
+			result = hash_pair(result, hashes[i]);
+	free(hashes);
+	return result;
+}
+
+uint64_t finding_signature(const struct finding *finding)
+{
+	const uint64_t what = hash_pair((uint64_t)finding->kind, (uint64_t)(uint32_t)finding->code);
+
+	return hash_pair(
+		what, finding->wait_count ? waits_hash(finding) : stack_hash(&finding->at));
+}

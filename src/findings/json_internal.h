@@ -1,0 +1,32 @@
+/*
+ * The stored form of a finding, version 1: names of its fields, shared by writer and reader.
+ *
+ * Strings are JSON strings; where one is not valid UTF-8 (an argument may be any bytes) it is
+ * {"hex": "ff61"} instead. Numbers that may exceed 63 bits are strings.
+ */
+#ifndef RADDLE_FINDINGS_JSON_INTERNAL_H
+#define RADDLE_FINDINGS_JSON_INTERNAL_H
+
+#define FINDING_JSON_FORMAT "raddle_finding"
+#define FINDING_JSON_VERSION 1
+
+/* FIELD(member): a string that may be missing (null) and keeps its member's name in the file. */
+#define FINDING_TEXT_FIELDS(FIELD)                                                                 \
+	FIELD(title)                                                                               \
+	FIELD(detail)                                                                              \
+	FIELD(directory)                                                                           \
+	FIELD(input)                                                                               \
+	FIELD(strategy)                                                                            \
+	FIELD(failing_thread)                                                                      \
+	FIELD(output)
+
+/* FIELD(member): a 32-bit count. */
+#define FINDING_COUNT_FIELDS(FIELD)                                                                \
+	FIELD(switches_found)                                                                      \
+	FIELD(preemptions_found)                                                                   \
+	FIELD(switches)                                                                            \
+	FIELD(preemptions)                                                                         \
+	FIELD(replays)                                                                             \
+	FIELD(replays_failed_again)
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * Reads findings back. Every field is checked for presence, type and range: the file may have been
+ * edited, cut off, or written by another version.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/finding.h"
+#include "findings/json_internal.h"
+
+/* More entries than any finding has; bounds what a damaged file can make the reader allocate. */
+#define ENTRIES_MAX (1u << 20)
+
+/* Where the reader is; after the first failure everything it returns is empty. */
+struct reader {
+	int status;
+	struct error *err;
+};
+
+static void reader_refuse(struct reader *reader, const char *field, const char *cause)
+{
+	if (!reader->status)
+		reader->status = error_set(reader->err, ERROR_FORMAT,
+			"the stored finding is damaged: field \"%s\" %s; delete the finding or "
+			"find it again",
+			field, cause);
+}
+
+static void *reader_allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+static json_t *get(struct reader *reader, json_t *object, const char *field)
+{
+	json_t *value = json_object_get(object, field);
+
+	if (!value)
+		reader_refuse(reader, field, "is missing");
+	return value;
+}
+
+/* ---- values ---- */
+
+static int hex_digit(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+static char *text_from_hex(const char *hex)
+{
+	const size_t length = strlen(hex) / 2;
+	char *text = reader_allocate(length + 1, 1);
+
+	for (size_t i = 0; i < length; i++) {
+		const int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0 || high + low == 0) {
+			free(text);
+			return NULL;
+		}
+		text[i] = (char)(high * 16 + low);
+	}
+	return text;
+}
+
+/* NULL for null (where allowed) and after a failure. */
+static char *text_of(struct reader *reader, json_t *value, const char *field, bool may_be_null)
+{
+	const char *hex;
+	char *text = NULL;
+
+	if (!value || (may_be_null && json_is_null(value)))
+		return NULL;
+	if (json_is_string(value)) {
+		text = strdup(json_string_value(value));
+		BUG_ON(!text);
+		return text;
+	}
+	hex = json_string_value(json_object_get(value, "hex"));
+	if (hex && strlen(hex) % 2 == 0)
+		text = text_from_hex(hex);
+	if (!text)
+		reader_refuse(reader, field, "is not a text");
+	return text;
+}
+
+static char *get_text(struct reader *reader, json_t *object, const char *field, bool may_be_null)
+{
+	return text_of(reader, get(reader, object, field), field, may_be_null);
+}
+
+static int64_t get_integer(
+	struct reader *reader, json_t *object, const char *field, int64_t least, int64_t most)
+{
+	json_t *value = get(reader, object, field);
+	const json_int_t number = json_integer_value(value);
+
+	if (!value)
+		return 0;
+	if (json_is_integer(value) && number >= least && number <= most)
+		return number;
+	reader_refuse(reader, field, "is not a number of its range");
+	return 0;
+}
+
+static bool get_boolean(struct reader *reader, json_t *object, const char *field)
+{
+	json_t *value = get(reader, object, field);
+
+	if (value && !json_is_boolean(value))
+		reader_refuse(reader, field, "is neither true nor false");
+	return json_is_true(value);
+}
+
+static uint64_t get_wide(struct reader *reader, json_t *object, const char *field, int base)
+{
+	json_t *value = get(reader, object, field);
+	const char *text = json_string_value(value);
+	char *end = NULL;
+	uint64_t number;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	number = text && hex_digit(*text) >= 0 ? strtoull(text, &end, base) : 0;
+	if (!end || *end || errno)
+		reader_refuse(reader, field, "is not a number in a text");
+	return number;
+}
+
+/* The array of that name and its length; NULL and 0 where there is none. */
+static json_t *get_array(struct reader *reader, json_t *object, const char *field, uint32_t *count)
+{
+	json_t *value = get(reader, object, field);
+
+	*count = 0;
+	if (value && !json_is_array(value)) {
+		reader_refuse(reader, field, "is not an array");
+		return NULL;
+	}
+	if (json_array_size(value) > ENTRIES_MAX)
+		reader_refuse(reader, field, "is too long");
+	else
+		*count = (uint32_t)json_array_size(value);
+	return value;
+}
+
+/* ---- parts of a finding ---- */
+
+static void read_frame(struct reader *reader, json_t *value, struct finding_frame *frame)
+{
+	if (!json_is_object(value)) {
+		reader_refuse(reader, "frame", "is not an object");
+		return;
+	}
+	frame->function = get_text(reader, value, "function", true);
+	frame->file = get_text(reader, value, "file", true);
+	frame->line = (unsigned)get_integer(reader, value, "line", 0, INT32_MAX);
+	frame->module = get_text(reader, value, "module", true);
+	frame->is_system = get_boolean(reader, value, "is_system");
+}
+
+static void read_stack(
+	struct reader *reader, json_t *object, const char *field, struct finding_stack *stack)
+{
+	uint32_t count;
+	json_t *array = get_array(reader, object, field, &count);
+
+	stack->frames = reader_allocate(count, sizeof *stack->frames);
+	for (; stack->count < count && !reader->status; stack->count++)
+		read_frame(
+			reader, json_array_get(array, stack->count), &stack->frames[stack->count]);
+}
+
+static void read_waits(struct reader *reader, json_t *root, struct finding *finding)
+{
+	uint32_t count;
+	json_t *array = get_array(reader, root, "waits", &count);
+
+	finding->waits = reader_allocate(count, sizeof *finding->waits);
+	while (finding->wait_count < count && !reader->status) {
+		json_t *entry = json_array_get(array, finding->wait_count);
+		struct finding_wait *wait = &finding->waits[finding->wait_count++];
+
+		wait->thread = get_text(reader, entry, "thread", false);
+		wait->verb = get_text(reader, entry, "verb", false);
+		wait->object = get_text(reader, entry, "object", true);
+		read_stack(reader, entry, "at", &wait->at);
+		wait->holder = get_text(reader, entry, "holder", true);
+		read_frame(reader, get(reader, entry, "held_since"), &wait->held_since);
+		wait->is_on_cycle = get_boolean(reader, entry, "is_on_cycle");
+		wait->lost_signals =
+			(uint32_t)get_integer(reader, entry, "lost_signals", 0, UINT32_MAX);
+	}
+}
+
+static void read_steps(struct reader *reader, json_t *root, struct finding *finding)
+{
+	uint32_t count;
+	json_t *array = get_array(reader, root, "steps", &count);
+
+	finding->steps = reader_allocate(count, sizeof *finding->steps);
+	while (finding->step_count < count && !reader->status) {
+		json_t *entry = json_array_get(array, finding->step_count);
+		struct finding_step *step = &finding->steps[finding->step_count++];
+
+		step->step = (uint64_t)get_integer(reader, entry, "step", 0, INT64_MAX);
+		step->thread = get_text(reader, entry, "thread", false);
+		step->verb = get_text(reader, entry, "verb", false);
+		step->object = get_text(reader, entry, "object", true);
+		read_frame(reader, get(reader, entry, "where"), &step->where);
+		step->is_switch = get_boolean(reader, entry, "is_switch");
+		step->is_preemption = get_boolean(reader, entry, "is_preemption");
+	}
+	finding->steps_left_out =
+		(uint64_t)get_integer(reader, root, "steps_left_out", 0, INT64_MAX);
+}
+
+static void read_arguments(struct reader *reader, json_t *root, struct finding *finding)
+{
+	uint32_t count;
+	json_t *array = get_array(reader, root, "argv", &count);
+
+	finding->argv = reader_allocate((size_t)count + 1, sizeof *finding->argv);
+	for (uint32_t i = 0; i < count && !reader->status; i++)
+		finding->argv[i] = text_of(reader, json_array_get(array, i), "argv", false);
+}
+
+static void read_kind(struct reader *reader, json_t *root, struct finding *finding)
+{
+	char *word = get_text(reader, root, "kind", false);
+
+	if (!word)
+		return;
+	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
+		if (strcmp(outcome_descriptions[kind].word, word))
+			continue;
+		finding->kind = (enum outcome_kind)kind;
+		free(word);
+		return;
+	}
+	free(word);
+	reader_refuse(reader, "kind", "names no kind of outcome");
+}
+
+static void read_identity(struct reader *reader, json_t *root, struct finding *finding)
+{
+	char *id = get_text(reader, root, "id", false);
+	json_t *settings = get(reader, root, "settings");
+
+	if (id && strlen(id) >= sizeof finding->id)
+		reader_refuse(reader, "id", "is too long");
+	else if (id)
+		memcpy(finding->id, id, strlen(id) + 1);
+	free(id);
+	finding->signature = get_wide(reader, root, "signature", 16);
+	read_kind(reader, root, finding);
+	finding->code = (int)get_integer(reader, root, "code", INT32_MIN, INT32_MAX);
+	finding->seed = get_wide(reader, root, "seed", 10);
+	finding->run_number = (uint64_t)get_integer(reader, root, "run_number", 0, INT64_MAX);
+	if (json_is_object(settings))
+		finding->settings = json_dumps(settings, JSON_COMPACT);
+	else if (settings && !json_is_null(settings))
+		reader_refuse(reader, "settings", "is not an object");
+}
+
+static void read_schedule(struct reader *reader, json_t *root, struct finding *finding)
+{
+	char *text = get_text(reader, root, "schedule", false);
+
+	if (text && !reader->status)
+		reader->status = schedule_text_parse(text, strlen(text),
+			"schedule of the stored finding", &finding->schedule, reader->err);
+	free(text);
+}
+
+static int check_version(json_t *root, struct error *err)
+{
+	json_t *version = json_object_get(root, FINDING_JSON_FORMAT);
+
+	if (!json_is_integer(version))
+		return error_set(err, ERROR_FORMAT,
+			"this is not a stored finding: it has no \"%s\" version; give the "
+			"finding.json of a finding",
+			FINDING_JSON_FORMAT);
+	if (json_integer_value(version) != FINDING_JSON_VERSION)
+		return error_set(err, ERROR_VERSION,
+			"the finding is stored in version %" JSON_INTEGER_FORMAT
+			", and this raddle reads version %d; use the raddle that wrote it",
+			json_integer_value(version), FINDING_JSON_VERSION);
+	return 0;
+}
+
+static void read_finding(struct reader *reader, json_t *root, struct finding *finding)
+{
+	read_identity(reader, root, finding);
+	read_arguments(reader, root, finding);
+	read_schedule(reader, root, finding);
+#define FIELD(member) finding->member = get_text(reader, root, #member, true);
+	FINDING_TEXT_FIELDS(FIELD)
+#undef FIELD
+#define FIELD(member) finding->member = (uint32_t)get_integer(reader, root, #member, 0, UINT32_MAX);
+	FINDING_COUNT_FIELDS(FIELD)
+#undef FIELD
+	read_stack(reader, root, "at", &finding->at);
+	read_waits(reader, root, finding);
+	read_steps(reader, root, finding);
+}
+
+int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err)
+{
+	struct reader reader = {.err = err};
+	struct finding finding = {0};
+	json_error_t cause;
+	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &cause);
+
+	if (!root)
+		return error_set(err, ERROR_FORMAT,
+			"the stored finding is damaged: line %d: %s; delete the finding or find it "
+			"again",
+			cause.line, cause.text);
+	reader.status = check_version(root, err);
+	if (!reader.status)
+		read_finding(&reader, root, &finding);
+	json_decref(root);
+	if (reader.status)
+		finding_release(&finding);
+	else
+		*out = finding;
+	return reader.status;
+}

@@ -1,0 +1,163 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "findings/finding.h"
+#include "findings/json_internal.h"
+
+/* Takes over `value`. Fails only without memory, which ends the process. */
+static void put(json_t *object, const char *name, json_t *value)
+{
+	BUG_ON(!value || json_object_set_new(object, name, value));
+}
+
+static json_t *text_value(const char *text)
+{
+	json_t *value;
+	struct strbuf hex;
+
+	if (!text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	strbuf_init(&hex);
+	for (const char *at = text; *at; at++)
+		strbuf_addf(&hex, "%02x", (unsigned char)*at);
+	value = json_pack("{s:s}", "hex", hex.text);
+	strbuf_release(&hex);
+	return value;
+}
+
+static json_t *wide_value(uint64_t value, const char *format)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, format, value); /* 20 digits at most */
+	return json_string(text);
+}
+
+/* JSON integers of jansson are signed; a count of steps never gets there. */
+static json_t *count_value(uint64_t value)
+{
+	return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+static json_t *frame_value(const struct finding_frame *frame)
+{
+	json_t *value = json_object();
+
+	put(value, "function", text_value(frame->function));
+	put(value, "file", text_value(frame->file));
+	put(value, "line", json_integer(frame->line));
+	put(value, "module", text_value(frame->module));
+	put(value, "is_system", json_boolean(frame->is_system));
+	return value;
+}
+
+static json_t *stack_value(const struct finding_stack *stack)
+{
+	json_t *value = json_array();
+
+	for (uint32_t i = 0; i < stack->count; i++)
+		BUG_ON(json_array_append_new(value, frame_value(&stack->frames[i])));
+	return value;
+}
+
+static json_t *waits_value(const struct finding *finding)
+{
+	json_t *value = json_array();
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		json_t *entry = json_object();
+
+		put(entry, "thread", text_value(wait->thread));
+		put(entry, "verb", text_value(wait->verb));
+		put(entry, "object", text_value(wait->object));
+		put(entry, "at", stack_value(&wait->at));
+		put(entry, "holder", text_value(wait->holder));
+		put(entry, "held_since", frame_value(&wait->held_since));
+		put(entry, "is_on_cycle", json_boolean(wait->is_on_cycle));
+		put(entry, "lost_signals", json_integer(wait->lost_signals));
+		BUG_ON(json_array_append_new(value, entry));
+	}
+	return value;
+}
+
+static json_t *steps_value(const struct finding *finding)
+{
+	json_t *value = json_array();
+
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		const struct finding_step *step = &finding->steps[i];
+		json_t *entry = json_object();
+
+		put(entry, "step", count_value(step->step));
+		put(entry, "thread", text_value(step->thread));
+		put(entry, "verb", text_value(step->verb));
+		put(entry, "object", text_value(step->object));
+		put(entry, "where", frame_value(&step->where));
+		put(entry, "is_switch", json_boolean(step->is_switch));
+		put(entry, "is_preemption", json_boolean(step->is_preemption));
+		BUG_ON(json_array_append_new(value, entry));
+	}
+	return value;
+}
+
+static json_t *arguments_value(char *const *argv)
+{
+	json_t *value = json_array();
+
+	for (; argv && *argv; argv++)
+		BUG_ON(json_array_append_new(value, text_value(*argv)));
+	return value;
+}
+
+/* The schedule in its own text form: one reader, one set of checks. */
+static json_t *schedule_value(const struct schedule_file *schedule)
+{
+	struct strbuf text;
+	json_t *value;
+
+	strbuf_init(&text);
+	schedule_text_write(schedule, &text);
+	value = text_value(text.text);
+	strbuf_release(&text);
+	return value;
+}
+
+char *finding_to_json(const struct finding *finding)
+{
+	json_t *root = json_object();
+	json_t *settings = finding->settings ? json_loads(finding->settings, 0, NULL) : NULL;
+	char *text;
+
+	put(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION));
+	put(root, "id", text_value(finding->id));
+	put(root, "signature", wide_value(finding->signature, "%016" PRIx64));
+	put(root, "kind", json_string(outcome_descriptions[finding->kind].word));
+	put(root, "code", json_integer(finding->code));
+	put(root, "argv", arguments_value(finding->argv));
+	put(root, "settings", settings ? settings : json_null());
+	put(root, "seed", wide_value(finding->seed, "%" PRIu64));
+	put(root, "run_number", count_value(finding->run_number));
+	put(root, "schedule", schedule_value(&finding->schedule));
+#define FIELD(member) put(root, #member, text_value(finding->member));
+	FINDING_TEXT_FIELDS(FIELD)
+#undef FIELD
+#define FIELD(member) put(root, #member, json_integer(finding->member));
+	FINDING_COUNT_FIELDS(FIELD)
+#undef FIELD
+	put(root, "at", stack_value(&finding->at));
+	put(root, "waits", waits_value(finding));
+	put(root, "steps", steps_value(finding));
+	put(root, "steps_left_out", count_value(finding->steps_left_out));
+	text = json_dumps(root, JSON_INDENT(1));
+	BUG_ON(!text);
+	json_decref(root);
+	return text;
+}
