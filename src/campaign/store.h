@@ -26,11 +26,16 @@ struct store_campaign {
 	int64_t started; /* seconds since 1970 */
 };
 
-/* Opens or makes `<directory>/.raddle`. Clear errors for read-only, full disk, damaged, future
- * version. */
+/*
+ * Opens or makes `<directory>/.raddle`. Clear errors for read-only, full disk, damaged, future
+ * version. Where the folder cannot be written and may_create is false, the store opens for reading
+ * and every change is refused. Folders of findings that were never committed are removed here.
+ * Several processes may have a store open; they wait for each other's changes.
+ */
 int store_open(struct store **out, const char *directory, bool may_create, struct error *err);
 void store_close(struct store *store);
 
+/* Gives the campaign its id. `update` keeps everything but id, command, options and started. */
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err);
 int store_campaign_update(
 	struct store *store, const struct store_campaign *campaign, struct error *err);
@@ -39,11 +44,13 @@ void store_campaign_release(struct store_campaign *campaign);
 /*
  * Keeps a finding of a campaign: gives it an id, writes its folder, commits. A finding whose
  * signature this store already has for the same program is counted there: *is_new is false and
- * finding->id is the known one (the shorter schedule of the two is kept).
+ * finding->id is the known one. Of the two the one with fewer preemptions (then switches, then
+ * steps) is kept, and the folder then holds nothing of the other: what the caller adds to a folder
+ * (trace) it adds when the file is not there after this call.
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
-/* Path of a file in the finding's folder, to be freed. */
+/* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 

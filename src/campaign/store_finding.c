@@ -1,0 +1,427 @@
+/* Findings in the store: adding, loading and listing them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/store_internal.h"
+
+/* A stored finding is a few hundred kilobytes; more than this is not one. */
+#define FINDING_BYTES_MAX (256 << 20)
+
+/* What the database knows of a finding with the same signature. */
+struct known_finding {
+	int64_t number; /* 0: there is none */
+	int64_t preemptions, switches, steps;
+};
+
+/* ---- texts of a row ---- */
+
+/* Which program: "./bank" is another one in another folder. */
+static char *program_of(const struct finding *finding)
+{
+	const char *name = finding->argv && finding->argv[0] ? finding->argv[0] : "";
+	char *program;
+
+	if (name[0] == '/' || !strchr(name, '/') || !finding->directory)
+		program = strdup(name);
+	else if (asprintf(&program, "%s/%s", finding->directory, name) < 0)
+		program = NULL;
+	BUG_ON(!program);
+	return program;
+}
+
+/* The command line for people; arguments with blanks are quoted. */
+static char *command_of(const struct finding *finding)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (char **argument = finding->argv; argument && *argument; argument++) {
+		const bool is_quoted = !**argument || strpbrk(*argument, " \t\n'\"\\$");
+
+		strbuf_addf(&text, is_quoted ? "%s'%s'" : "%s%s",
+			argument == finding->argv ? "" : " ", *argument);
+	}
+	return strbuf_detach(&text);
+}
+
+static void signature_text(const struct finding *finding, char text[17])
+{
+	(void)snprintf(text, 17, "%016" PRIx64, finding->signature); /* 16 digits */
+}
+
+/* ---- adding ---- */
+
+static int find_known(struct store *store, const struct finding *finding, const char *program,
+	struct known_finding *known, struct error *err)
+{
+	sqlite3_stmt *statement;
+	char signature[17];
+	int status = store_prepare(store, &statement,
+		"SELECT number, preemptions, switches, steps FROM findings"
+		" WHERE program=? AND signature=?",
+		err);
+	int result;
+
+	*known = (struct known_finding){0};
+	if (status)
+		return status;
+	signature_text(finding, signature);
+	store_bind_text(statement, 1, program);
+	store_bind_text(statement, 2, signature);
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW) {
+		known->number = sqlite3_column_int64(statement, 0);
+		known->preemptions = sqlite3_column_int64(statement, 1);
+		known->switches = sqlite3_column_int64(statement, 2);
+		known->steps = sqlite3_column_int64(statement, 3);
+	} else if (result != SQLITE_DONE) {
+		status = store_error(store, "read", err);
+	}
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static bool is_shorter(const struct finding *finding, const struct known_finding *known)
+{
+	if (finding->preemptions != known->preemptions)
+		return finding->preemptions < known->preemptions;
+	if (finding->switches != known->switches)
+		return finding->switches < known->switches;
+	return (int64_t)finding->schedule.step_count < known->steps;
+}
+
+static int insert_row(struct store *store, int64_t campaign, const struct finding *finding,
+	const char *program, struct error *err)
+{
+	sqlite3_stmt *statement;
+	char signature[17];
+	char *command = command_of(finding);
+	int status = store_prepare(store, &statement,
+		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
+		" campaign, found, preemptions, switches, steps, number)"
+		" VALUES(?,?,?,?,?,1,?,?,?,?,?,?)",
+		err);
+
+	if (!status) {
+		signature_text(finding, signature);
+		store_bind_text(statement, 1, signature);
+		store_bind_text(statement, 2, program);
+		store_bind_text(statement, 3, outcome_descriptions[finding->kind].word);
+		store_bind_text(statement, 4, finding->title);
+		store_bind_text(statement, 5, command);
+		store_bind_integer(statement, 6, campaign);
+		store_bind_integer(statement, 7, (int64_t)time(NULL));
+		store_bind_integer(statement, 8, finding->preemptions);
+		store_bind_integer(statement, 9, finding->switches);
+		store_bind_integer(statement, 10, (int64_t)finding->schedule.step_count);
+		store_bind_integer(statement, 11, strtoll(finding->id + 1, NULL, 10));
+		if (sqlite3_step(statement) != SQLITE_DONE)
+			status = store_error(store, "write to", err);
+		(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	}
+	free(command);
+	return status;
+}
+
+static int replace_row(
+	struct store *store, const struct finding *finding, int64_t number, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"UPDATE findings SET title=?, preemptions=?, switches=?, steps=? WHERE number=?",
+		err);
+
+	if (status)
+		return status;
+	store_bind_text(statement, 1, finding->title);
+	store_bind_integer(statement, 2, finding->preemptions);
+	store_bind_integer(statement, 3, finding->switches);
+	store_bind_integer(statement, 4, (int64_t)finding->schedule.step_count);
+	store_bind_integer(statement, 5, number);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		status = store_error(store, "write to", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static int count_again(struct store *store, int64_t number, struct error *err)
+{
+	char sql[96];
+
+	(void)snprintf(sql, sizeof sql,
+		"UPDATE findings SET times_seen=times_seen+1 WHERE number=%" PRId64,
+		number); /* fits: 19 digits */
+	return store_execute(store, sql, "write to", err);
+}
+
+/* AUTOINCREMENT's promise by hand: a number that was ever committed is not used again. */
+static int next_number(struct store *store, int64_t *number, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name='findings'), 0) + 1",
+		err);
+
+	if (status)
+		return status;
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*number = sqlite3_column_int64(statement, 0);
+	else
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static void set_id(struct finding *finding, int64_t number)
+{
+	(void)snprintf(finding->id, sizeof finding->id, "F%" PRId64, number); /* fits */
+}
+
+static int add_new(struct store *store, int64_t campaign, struct finding *finding,
+	const char *program, struct error *err)
+{
+	int64_t number = 0;
+	int status = next_number(store, &number, err);
+
+	if (status)
+		return status;
+	set_id(finding, number);
+	status = store_write_folder(store, finding, err);
+	return status ? status : insert_row(store, campaign, finding, program, err);
+}
+
+/* A folder that somebody removed by hand is written again. */
+static bool has_folder(struct store *store, const struct finding *finding)
+{
+	char *path = store_finding_path(store, finding->id, "finding.json");
+	const bool exists = !access(path, F_OK);
+
+	free(path);
+	return exists;
+}
+
+static int add_known(struct store *store, struct finding *finding,
+	const struct known_finding *known, struct error *err)
+{
+	int status = count_again(store, known->number, err);
+
+	set_id(finding, known->number);
+	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
+		return status;
+	/* The row first: should it fail, the folder is still the old one. */
+	status = replace_row(store, finding, known->number, err);
+	return status ? status : store_write_folder(store, finding, err);
+}
+
+int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
+	struct error *err)
+{
+	char *program = program_of(finding);
+	struct known_finding known;
+	int status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
+
+	if (!status) {
+		status = find_known(store, finding, program, &known, err);
+		if (!status)
+			status = known.number ? add_known(store, finding, &known, err)
+					      : add_new(store, campaign, finding, program, err);
+		status = store_end(store, status, err);
+	}
+	if (!status)
+		*is_new = !known.number;
+	else
+		finding->id[0] = '\0';
+	free(program);
+	return status;
+}
+
+/* ---- loading ---- */
+
+static int read_file(const char *path, char **text, size_t *size, struct error *err)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	ssize_t got = 0;
+
+	if (fd < 0 || fstat(fd, &status))
+		goto failed;
+	if (!S_ISREG(status.st_mode) || status.st_size > FINDING_BYTES_MAX) {
+		(void)close(fd); /* only read from */
+		return error_set(err, ERROR_STORE,
+			"%s is not a stored finding; move it away and find it again", path);
+	}
+	*text = malloc((size_t)status.st_size + 1);
+	BUG_ON(!*text);
+	*size = 0;
+	while (*size < (size_t)status.st_size &&
+		(got = read(fd, *text + *size, (size_t)status.st_size - *size)) > 0)
+		*size += (size_t)got;
+	if (got >= 0) {
+		(void)close(fd); /* only read from */
+		return 0;
+	}
+	free(*text);
+failed:
+	got = errno;
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return error_set(err, ERROR_STORE,
+		"cannot read %s: %s; the folder was changed by hand: find the failure again", path,
+		strerror((int)got));
+}
+
+static int is_stored(struct store *store, const char *id, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(
+		store, &statement, "SELECT 1 FROM findings WHERE 'F' || number = ?", err);
+
+	if (status)
+		return status;
+	store_bind_text(statement, 1, id);
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		status = error_set(err, ERROR_NOTFOUND,
+			"there is no finding %s in %s; `raddle list findings` shows those that are",
+			id, store->folder);
+	(void)sqlite3_finalize(statement); /* only read from */
+	return status;
+}
+
+int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
+{
+	char *path = store_finding_path(store, id, "finding.json");
+	char *text = NULL;
+	size_t size = 0;
+	int status = is_stored(store, id, err);
+
+	if (!status && !path)
+		status = error_set(
+			err, ERROR_NOTFOUND, "%s is not the id of a finding; ids look like F1", id);
+	if (!status)
+		status = read_file(path, &text, &size, err);
+	if (!status) {
+		status = finding_from_json(text, size, out, err);
+		free(text);
+	}
+	free(path);
+	return status;
+}
+
+/* ---- listing ---- */
+
+/* Doubles the array when it is full. */
+static void *grown(void *rows, uint32_t count, size_t size)
+{
+	if (count & (count - 1) || (count && count < 8))
+		return rows;
+	rows = realloc(rows, (size_t)(count ? 2 * count : 8) * size);
+	BUG_ON(!rows);
+	return rows;
+}
+
+int store_list_findings(
+	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err)
+{
+	struct store_finding_row *list = NULL;
+	uint32_t used = 0;
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"SELECT number, kind, title, command, times_seen, campaign, found FROM findings"
+		" ORDER BY number",
+		err);
+	int result;
+
+	if (status)
+		return status;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct store_finding_row *row;
+
+		list = grown(list, used, sizeof *list);
+		row = &list[used++];
+		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
+			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
+		(void)snprintf(row->kind, sizeof row->kind, "%s",
+			sqlite3_column_text(statement, 1)); /* words of outcomes.def fit */
+		row->title = store_column_text(statement, 2);
+		row->command = store_column_text(statement, 3);
+		row->times_seen = (uint64_t)sqlite3_column_int64(statement, 4);
+		row->campaign = sqlite3_column_int64(statement, 5);
+		row->found = sqlite3_column_int64(statement, 6);
+	}
+	if (result != SQLITE_DONE)
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	if (status) {
+		store_rows_free(list, used);
+		return status;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
+
+void store_rows_free(struct store_finding_row *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(rows[i].title);
+		free(rows[i].command);
+	}
+	free(rows);
+}
+
+static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
+{
+	campaign->id = sqlite3_column_int64(statement, 0);
+	campaign->command = store_column_text(statement, 1);
+	campaign->options = store_column_text(statement, 2);
+	campaign->strategy = store_column_text(statement, 3);
+	campaign->seed = strtoull((const char *)sqlite3_column_text(statement, 4), NULL, 10);
+	campaign->runs = (uint64_t)sqlite3_column_int64(statement, 5);
+	campaign->failures = (uint64_t)sqlite3_column_int64(statement, 6);
+	campaign->steps = (uint64_t)sqlite3_column_int64(statement, 7);
+	campaign->seconds = sqlite3_column_double(statement, 8);
+	campaign->state = store_column_text(statement, 9);
+	campaign->restart = store_column_text(statement, 10);
+	campaign->started = sqlite3_column_int64(statement, 11);
+}
+
+int store_list_campaigns(
+	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err)
+{
+	struct store_campaign *list = NULL;
+	uint32_t used = 0;
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"SELECT id, command, options, strategy, seed, runs, failures, steps, seconds,"
+		" state, restart, started FROM campaigns ORDER BY id",
+		err);
+	int result;
+
+	if (status)
+		return status;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		list = grown(list, used, sizeof *list);
+		read_campaign(statement, &list[used++]);
+	}
+	if (result != SQLITE_DONE)
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	if (status) {
+		while (used)
+			store_campaign_release(&list[--used]);
+		free(list);
+		return status;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
