@@ -1,0 +1,25 @@
+/*
+ * The arithmetic of statistical tests: how likely an observation is when the claim under test is
+ * true. A test fails when that is below STATISTICS_ALPHA, so this is its chance to fail wrongly
+ * for an arbitrary seed; seeds are fixed, so a test that passed once passes always.
+ */
+#ifndef RADDLE_TESTS_STATISTICS_H
+#define RADDLE_TESTS_STATISTICS_H
+
+#include <stdint.h>
+
+#define STATISTICS_ALPHA 1e-6
+
+/* P[X <= hits] for X binomial(runs, p). */
+double binomial_at_most(uint64_t hits, uint64_t runs, double p);
+
+/* P[X >= hits] for X binomial(runs, p). */
+double binomial_at_least(uint64_t hits, uint64_t runs, double p);
+
+/* P[X >= statistic] for X chi-square distributed with so many degrees of freedom. */
+double chi_square_tail(double statistic, uint32_t degrees);
+
+/* That tail for counts that are all expected to be total/cells. */
+double chi_square_uniform(const uint64_t *counts, uint32_t cells);
+
+#endif
