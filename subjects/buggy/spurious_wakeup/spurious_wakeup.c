@@ -1,0 +1,52 @@
+/* EXPECT: abort strategy=random runs<=1000 options=--spurious-wakeups */
+/*
+ * Pattern: a wait that takes every wake-up for the event (POSIX allows wake-ups without a signal).
+ *
+ * One reader, one writer, one event: nobody can steal it, so the check around the wait looks as if
+ * once were enough.
+ *
+ * Fails when: main waits and wakes up before main.0 has locked to store the answer.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t arrived;
+	bool has_arrived; /* guarded by lock */
+	int value;	  /* guarded by lock */
+} answer = {.lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER};
+
+static int answer_await(void)
+{
+	pthread_mutex_lock(&answer.lock);
+	if (!answer.has_arrived)
+		pthread_cond_wait(&answer.arrived, &answer.lock);
+	assert(answer.has_arrived);
+	int value = answer.value;
+	pthread_mutex_unlock(&answer.lock);
+	return value;
+}
+
+static void *compute(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&answer.lock);
+	answer.value = 42;
+	answer.has_arrived = true;
+	pthread_cond_signal(&answer.arrived);
+	pthread_mutex_unlock(&answer.lock);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, compute, NULL);
+	printf("answer %d\n", answer_await());
+	pthread_join(thread, NULL);
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* EXPECT: passed runs=20000 */
+/*
+ * Pattern: two locked halves (an update that is locked while it reads and locked while it writes).
+ *
+ * A bank account whose deposits read the balance and write it back.
+ *
+ * Corrected: a deposit holds the lock from its read to its write. Cannot fail: the balance is only
+ * read and written inside one hold, so deposits happen one after the other in every schedule.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define DEPOSITS 2
+
+struct account {
+	pthread_mutex_t lock;
+	long balance; /* guarded by lock */
+};
+
+static struct account savings = {.lock = PTHREAD_MUTEX_INITIALIZER, .balance = 100};
+
+static long account_balance(struct account *account)
+{
+	pthread_mutex_lock(&account->lock);
+	long balance = account->balance;
+	pthread_mutex_unlock(&account->lock);
+	return balance;
+}
+
+static void account_deposit(struct account *account, long amount)
+{
+	pthread_mutex_lock(&account->lock);
+	account->balance += amount;
+	pthread_mutex_unlock(&account->lock);
+}
+
+static void *teller(void *amount)
+{
+	for (int i = 0; i < DEPOSITS; i++)
+		account_deposit(&savings, *(long *)amount);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t tellers[2];
+	long amounts[2] = {10, 25};
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&tellers[i], NULL, teller, &amounts[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(tellers[i], NULL);
+
+	assert(account_balance(&savings) == 100 + DEPOSITS * (10 + 25));
+	printf("balance %ld\n", savings.balance);
+	return 0;
+}

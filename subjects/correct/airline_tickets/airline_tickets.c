@@ -1,0 +1,63 @@
+/* EXPECT: passed runs=20000 */
+/*
+ * Pattern: check, then act.
+ *
+ * Three agents sell the last seats of a flight. Each asks first whether a seat is left and sells
+ * afterwards.
+ *
+ * Corrected: the question and the sale share one hold of the lock. Cannot fail: `sold` grows only
+ * where the same hold has seen a seat left, and six customers are enough to sell all four.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define AGENTS 3
+#define SEATS 4
+#define CUSTOMERS 2 /* per agent: two of the six go home without a ticket */
+
+static struct {
+	pthread_mutex_t lock;
+	int capacity;
+	int sold; /* guarded by lock */
+} flight = {.lock = PTHREAD_MUTEX_INITIALIZER, .capacity = SEATS};
+
+static int seats_left(void)
+{
+	return flight.capacity - flight.sold;
+}
+
+static void sell_seat(void)
+{
+	flight.sold++;
+}
+
+static void serve_customer(void)
+{
+	pthread_mutex_lock(&flight.lock);
+	if (seats_left() > 0)
+		sell_seat();
+	pthread_mutex_unlock(&flight.lock);
+}
+
+static void *agent(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < CUSTOMERS; i++)
+		serve_customer();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t agents[AGENTS];
+
+	for (int i = 0; i < AGENTS; i++)
+		pthread_create(&agents[i], NULL, agent, NULL);
+	for (int i = 0; i < AGENTS; i++)
+		pthread_join(agents[i], NULL);
+
+	printf("%d of %d seats sold\n", flight.sold, flight.capacity);
+	assert(flight.sold == flight.capacity);
+	return 0;
+}

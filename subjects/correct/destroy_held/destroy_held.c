@@ -1,0 +1,45 @@
+/* EXPECT: passed runs=20000 */
+/*
+ * Pattern: destroy after the last user.
+ *
+ * A job carries its own lock. Its owner throws it away when the worker has ended.
+ *
+ * Corrected: the owner joins the worker first. Cannot fail: an ended worker holds nothing.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+
+struct job {
+	pthread_mutex_t lock;
+	sem_t done;
+	int result; /* guarded by lock */
+};
+
+static void *work(void *argument)
+{
+	struct job *job = argument;
+
+	pthread_mutex_lock(&job->lock);
+	job->result = 42;
+	sem_post(&job->done);
+	pthread_mutex_unlock(&job->lock);
+	return NULL;
+}
+
+int main(void)
+{
+	struct job job = {.result = 0};
+	pthread_t worker;
+
+	pthread_mutex_init(&job.lock, NULL);
+	sem_init(&job.done, 0, 0);
+	pthread_create(&worker, NULL, work, &job);
+
+	sem_wait(&job.done);
+	pthread_join(worker, NULL);
+	pthread_mutex_destroy(&job.lock);
+	printf("result %d\n", job.result);
+	sem_destroy(&job.done);
+	return 0;
+}

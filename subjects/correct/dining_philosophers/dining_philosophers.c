@@ -1,0 +1,59 @@
+/* EXPECT: passed runs=20000 */
+/*
+ * Pattern: dining philosophers.
+ *
+ * Four philosophers take the fork on their left and the one on their right, the one with the
+ * smaller number first.
+ *
+ * Corrected: the last philosopher is left-handed. Cannot fail: everyone takes the fork with the
+ * smaller number first, so waits only ever point to larger numbers and cannot close a circle.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+#define SEATS 4
+
+struct philosopher {
+	int seat;
+	int meals;
+};
+
+static pthread_mutex_t forks[SEATS] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+
+static void *dine(void *argument)
+{
+	struct philosopher *philosopher = argument;
+	int first = philosopher->seat;
+	int second = (philosopher->seat + 1) % SEATS;
+
+	if (second < first) {
+		first = second;
+		second = philosopher->seat;
+	}
+
+	pthread_mutex_lock(&forks[first]);
+	pthread_mutex_lock(&forks[second]);
+	philosopher->meals++;
+	pthread_mutex_unlock(&forks[second]);
+	pthread_mutex_unlock(&forks[first]);
+	return NULL;
+}
+
+int main(void)
+{
+	struct philosopher philosophers[SEATS];
+	pthread_t threads[SEATS];
+	int meals = 0;
+
+	for (int i = 0; i < SEATS; i++) {
+		philosophers[i] = (struct philosopher){.seat = i};
+		pthread_create(&threads[i], NULL, dine, &philosophers[i]);
+	}
+	for (int i = 0; i < SEATS; i++) {
+		pthread_join(threads[i], NULL);
+		meals += philosophers[i].meals;
+	}
+	printf("%d meals eaten\n", meals);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* EXPECT: passed runs=20000 */
+/*
+ * Pattern: stop flag set under the lock (C++).
+ *
+ * A worker sleeps until there is a task or it is to stop.
+ *
+ * Corrected: the flag is set under the lock. Cannot fail: the worker holds the lock from its check
+ * to its wait, so the notification comes before the check or after the wait has begun.
+ */
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <mutex>
+#include <queue>
+#include <thread>
+
+class task_queue
+{
+      public:
+	task_queue() : worker([this] { work(); })
+	{
+	}
+
+	~task_queue()
+	{
+		{
+			std::lock_guard<std::mutex> guard(lock);
+			stopping = true;
+		}
+		wake.notify_one();
+		worker.join();
+	}
+
+	void add(std::function<void()> task)
+	{
+		std::lock_guard<std::mutex> guard(lock);
+		tasks.push(std::move(task));
+		wake.notify_one();
+	}
+
+      private:
+	void work()
+	{
+		std::unique_lock<std::mutex> guard(lock);
+
+		for (;;) {
+			while (tasks.empty() && !stopping)
+				wake.wait(guard);
+			if (tasks.empty())
+				return;
+			std::function<void()> task = std::move(tasks.front());
+			tasks.pop();
+			guard.unlock();
+			task();
+			guard.lock();
+		}
+	}
+
+	std::mutex lock;
+	std::condition_variable wake;
+	std::queue<std::function<void()>> tasks; // guarded by lock
+	std::atomic<bool> stopping{false};
+	std::thread worker; // last: it uses all of the above
+};
+
+int main()
+{
+	int done = 0;
+
+	{
+		task_queue queue;
+		queue.add([&done] { done++; });
+		queue.add([&done] { done++; });
+	}
+	std::printf("%d tasks done\n", done);
+	return 0;
+}
