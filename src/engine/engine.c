@@ -118,6 +118,7 @@ void engine_evaluate(struct engine_thread *thread)
 	if (thread->signals_pending & ~thread->signals_blocked)
 		reason |= WAKE_SIGNAL;
 	if (thread->is_cancel_requested && !thread->is_cancel_disabled && !thread->is_exiting &&
+		!(op->interruptions & INTERRUPT_NEVER) &&
 		(op->interruptions & INTERRUPT_CANCEL || thread->is_cancel_asynchronous))
 		reason |= WAKE_CANCEL;
 	engine_set_enabled(thread, reason);
@@ -184,6 +185,15 @@ void engine_changed(const void *address)
 		if (thread->op->address == address)
 			engine_evaluate(thread);
 	}
+}
+
+void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement)
+{
+	struct engine_op *op = thread->op;
+
+	engine_withdraw(thread);
+	*op = *replacement;
+	engine_announce(thread, op);
 }
 
 void engine_changed_kind(enum op_kind kind)

@@ -40,7 +40,8 @@ typedef bool engine_ready(const struct engine_op *op, const struct engine_thread
 /* What may end a wait early, besides the deadline. */
 enum engine_interruption {
 	INTERRUPT_SIGNAL = 1, /* a signal handler ran: engine_perform returns WAIT_INTERRUPTED */
-	INTERRUPT_CANCEL = 2  /* the op is a cancellation point */
+	INTERRUPT_CANCEL = 2, /* the op is a cancellation point */
+	INTERRUPT_NEVER = 4   /* not even asynchronous cancellation: a lock that must be got back */
 };
 
 struct engine_op {
@@ -79,6 +80,7 @@ struct engine_thread {
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
 	uint64_t queue_ticket; /* free for the object whose queue this is */
 	const void *queue_object; /* the object in whose queue the thread stands, NULL: none */
+	void *robust_held;	  /* mutex.c's: the last robust mutex that it took and still holds */
 	uint8_t state;		  /* enum engine_thread_state */
 	uint8_t wake_reason;	  /* engine internal: why the pending op is enabled */
 	bool is_detached;
@@ -186,6 +188,11 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
 void engine_changed(const void *address);
 /* As engine_changed for all pending ops of one kind, whatever their object (file descriptors). */
 void engine_changed_kind(enum op_kind kind);
+/*
+ * The pending op of another thread becomes `replacement` (copied): a signalled waiter of a condition
+ * variable from now on waits for its mutex.
+ */
+void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
 void engine_unproductive(void);
 /* From a signal handler: the host's route_signals() is called at the next scheduling point. */

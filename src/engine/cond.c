@@ -1,0 +1,202 @@
+#include "engine/cond.h"
+
+#include <pthread.h>
+
+#include "engine/mutex.h"
+#include "engine/sync.h"
+
+_Static_assert(sizeof(struct cond) == sizeof(pthread_cond_t), "glibc's size");
+
+void cond_init(struct cond *cond, int32_t clock)
+{
+	*cond = (struct cond){.clock = clock};
+	engine_object_renew(cond);
+}
+
+/* ---- the queue ---- */
+
+static struct engine_thread *cond_first(const struct cond *cond)
+{
+	return cond->first ? engine_thread(cond->first - 1u) : NULL;
+}
+
+static void cond_enqueue(struct cond *cond, struct engine_thread *thread)
+{
+	thread->queue_next = NULL;
+	thread->queue_object = cond;
+	if (cond->first)
+		engine_thread(cond->last - 1u)->queue_next = thread;
+	else
+		cond->first = sync_mark(thread);
+	cond->last = sync_mark(thread);
+	cond->waiter_count++;
+}
+
+static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
+{
+	struct engine_thread *before = NULL;
+	struct engine_thread *at = cond_first(cond);
+
+	while (at != thread) {
+		before = at;
+		at = at->queue_next;
+	}
+	if (before)
+		before->queue_next = thread->queue_next;
+	else
+		cond->first = thread->queue_next ? sync_mark(thread->queue_next) : 0;
+	if (!thread->queue_next)
+		cond->last = before ? sync_mark(before) : 0;
+	cond->waiter_count--;
+	thread->queue_object = NULL;
+	thread->queue_next = NULL;
+	if (!cond->waiter_count)
+		engine_changed(cond); /* a destroyer may wait for this */
+}
+
+/* ---- waiting ---- */
+
+/*
+ * After a spurious wake-up the thread's ticket names the condition variable, and its next wait there
+ * cannot end spuriously again: one is enough to show a missing loop, and without the limit a lost
+ * wake-up would never be a deadlock.
+ */
+static uint64_t cond_spurious_ticket(const struct cond *cond)
+{
+	return (uint64_t)(uintptr_t)cond | 1;
+}
+
+static bool cond_is_woken(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct cond *cond = op->address;
+
+	return thread->queue_object != cond ||
+	       (engine_has_spurious_wakeups() &&
+		       thread->queue_ticket != cond_spurious_ticket(cond));
+}
+
+/*
+ * Left the queue without a signal. The mutex is free only by chance, so taking it is a step of its
+ * own.
+ */
+static int cond_come_back(struct mutex *mutex, uint64_t site)
+{
+	struct engine_op op = mutex_return_op(mutex, site);
+
+	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	return mutex_return(mutex, site);
+}
+
+int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+	struct engine_op op = {.kind = OP_COND_WAKE,
+		.interruptions = INTERRUPT_CANCEL,
+		.address = cond,
+		.site = site,
+		.ready = cond_is_woken,
+		.deadline_ns = deadline_ns,
+		.argument = (uint64_t)(uintptr_t)mutex};
+	enum engine_result result;
+	int error, mutex_error;
+
+	engine_point(OP_COND_WAIT, cond, site);
+	error = mutex_leave(mutex, site);
+	if (error)
+		return error;
+	/* A wait inside a signal handler that interrupted a wait: POSIX lets it end at once. */
+	if (self->queue_object)
+		return cond_come_back(mutex, site);
+	cond_enqueue(cond, self);
+	result = engine_perform(&op);
+	if (op.kind == OP_MUTEX_LOCK)
+		return mutex_return(mutex, site);
+	if (self->queue_object == cond) {
+		self->queue_ticket = result == WAIT_DONE ? cond_spurious_ticket(cond) : 0;
+		cond_dequeue(cond, self);
+		error = sync_error(result);
+	}
+	mutex_error = cond_come_back(mutex, site);
+	return mutex_error && error != SYNC_CANCELLED ? mutex_error : error;
+}
+
+/* ---- waking ---- */
+
+/*
+ * Takes the thread out of the queue. It waits for its mutex from now on, and neither a deadline nor
+ * a cancellation can make it lose the signal. While it runs a signal handler its wait is not
+ * announced; then it finds itself out of the queue when the handler returns.
+ */
+static void cond_wake(struct cond *cond, struct engine_thread *thread)
+{
+	const struct engine_op *op = thread->op;
+
+	cond_dequeue(cond, thread);
+	thread->queue_ticket = 0;
+	if (op && op->kind == OP_COND_WAKE && op->address == cond) {
+		const struct mutex *mutex = (const struct mutex *)(uintptr_t)op->argument;
+		struct engine_op back = mutex_return_op(mutex, op->site);
+
+		engine_redirect(thread, &back);
+	}
+}
+
+static void cond_lose_signal(struct cond *cond)
+{
+	if (cond->lost_signals < UINT16_MAX)
+		cond->lost_signals++;
+}
+
+void cond_signal(struct cond *cond, uint64_t site)
+{
+	struct engine_thread *chosen;
+
+	engine_point(OP_COND_SIGNAL, cond, site);
+	chosen = cond_first(cond);
+	if (!chosen) {
+		cond_lose_signal(cond);
+		return;
+	}
+	if (cond->waiter_count > 1)
+		for (uint32_t i = engine_choose_value(cond->waiter_count); i; i--)
+			chosen = chosen->queue_next;
+	cond_wake(cond, chosen);
+}
+
+void cond_broadcast(struct cond *cond, uint64_t site)
+{
+	engine_point(OP_COND_BROADCAST, cond, site);
+	if (!cond->first)
+		cond_lose_signal(cond);
+	while (cond->first)
+		cond_wake(cond, cond_first(cond));
+}
+
+static bool cond_is_deserted(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct cond *cond = op->address;
+
+	(void)thread;
+	return !cond->first;
+}
+
+int cond_destroy(struct cond *cond, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_COND_DESTROY,
+		.interruptions = INTERRUPT_NEVER,
+		.address = cond,
+		.site = site,
+		.ready = cond_is_deserted,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	engine_object_renew(cond);
+	return 0;
+}
+
+uint16_t cond_lost_signals(const void *address)
+{
+	const struct cond *cond = address;
+
+	return cond->lost_signals;
+}

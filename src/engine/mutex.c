@@ -1,0 +1,263 @@
+#include "engine/mutex.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "engine/sync.h"
+
+_Static_assert(sizeof(struct mutex) == sizeof(pthread_mutex_t), "glibc's size");
+_Static_assert(offsetof(struct mutex, kind) == offsetof(pthread_mutex_t, __data.__kind),
+	"static initialisers fill __kind");
+_Static_assert(offsetof(struct mutex, owner) == offsetof(pthread_mutex_t, __data.__owner),
+	"debuggers read __owner");
+
+#define CEILING_MOST 99 /* of SCHED_FIFO on Linux; the least is 1 */
+
+static uint32_t mutex_type(const struct mutex *mutex)
+{
+	return (uint32_t)mutex->kind & MUTEX_TYPE_MASK;
+}
+
+static bool mutex_is_held_by(const struct mutex *mutex, const struct engine_thread *thread)
+{
+	return mutex->lock && mutex->holder == sync_mark(thread);
+}
+
+/* Free, or an answer is due at once: a relock that is counted or refused. */
+static bool mutex_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct mutex *mutex = op->address;
+
+	if (!mutex->lock)
+		return true;
+	return mutex->holder == sync_mark(thread) &&
+	       (mutex_type(mutex) == MUTEX_RECURSIVE || mutex_type(mutex) == MUTEX_ERRORCHECK);
+}
+
+int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling)
+{
+	if (kind & MUTEX_ROBUST && kind & MUTEX_PROTECTS_PRIORITY)
+		return ENOTSUP; /* as glibc */
+	*mutex = (struct mutex){.kind = kind, .ceiling = ceiling};
+	engine_object_renew(mutex);
+	return 0;
+}
+
+int mutex_destroy(struct mutex *mutex, uint64_t site)
+{
+	engine_point(OP_MUTEX_DESTROY, mutex, site);
+	if (mutex->lock)
+		engine_fail(OUTCOME_DESTROY_HELD, mutex, site);
+	if (mutex->users)
+		return EBUSY;
+	mutex->kind = -1;
+	engine_object_renew(mutex);
+	return 0;
+}
+
+static void mutex_link_robust(struct mutex *mutex, struct engine_thread *thread)
+{
+	mutex->next_robust = thread->robust_held;
+	thread->robust_held = mutex;
+}
+
+static void mutex_unlink_robust(struct mutex *mutex, struct engine_thread *thread)
+{
+	struct mutex *before = thread->robust_held;
+
+	if (before == mutex) {
+		thread->robust_held = mutex->next_robust;
+		return;
+	}
+	while (before && before->next_robust != mutex)
+		before = before->next_robust;
+	if (before)
+		before->next_robust = mutex->next_robust;
+}
+
+/* The effect of a lock op that mutex_is_ready() let through. */
+static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+{
+	if (mutex->lock) {
+		if (mutex_type(mutex) == MUTEX_ERRORCHECK)
+			return EDEADLK;
+		if (mutex->count == UINT32_MAX)
+			return EAGAIN;
+		mutex->count++;
+		return 0;
+	}
+	if (mutex->state & MUTEX_UNRECOVERABLE)
+		return ENOTRECOVERABLE;
+	mutex->lock = 1;
+	mutex->count = 1;
+	mutex->owner = self->kernel_id;
+	mutex->holder = sync_mark(self);
+	mutex->site = site;
+	mutex->users++;
+	self->held_count++;
+	if (mutex->kind & MUTEX_ROBUST)
+		mutex_link_robust(mutex, self);
+	engine_changed(mutex);
+	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
+}
+
+int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_MUTEX_LOCK,
+		.address = mutex,
+		.site = site,
+		.ready = mutex_is_ready,
+		.deadline_ns = deadline_ns};
+	enum engine_result result;
+
+	if (mutex->kind < 0)
+		return EINVAL;
+	result = engine_perform(&op);
+	return result == WAIT_DONE ? mutex_take(mutex, engine_current(), site) : sync_error(result);
+}
+
+int mutex_trylock(struct mutex *mutex, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+
+	if (mutex->kind < 0)
+		return EINVAL;
+	engine_point(OP_MUTEX_TRYLOCK, mutex, site);
+	if (!mutex->lock || (mutex_type(mutex) == MUTEX_RECURSIVE && mutex_is_held_by(mutex, self)))
+		return mutex_take(mutex, self, site);
+	engine_unproductive();
+	return EBUSY;
+}
+
+/* Who holds it no longer does; what waits for it is looked at again. */
+static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
+{
+	if (holder->held_count)
+		holder->held_count--;
+	if (mutex->kind & MUTEX_ROBUST)
+		mutex_unlink_robust(mutex, holder);
+	mutex->lock = 0;
+	mutex->count = 0;
+	mutex->owner = 0;
+	mutex->holder = 0;
+	mutex->site = 0;
+	if (mutex->users)
+		mutex->users--;
+	engine_changed(mutex);
+}
+
+/* May the caller unlock it? 0, EPERM, or a failure of the run; tolerated, glibc just unlocks. */
+static int mutex_check_owner(
+	const struct mutex *mutex, const struct engine_thread *self, uint64_t site)
+{
+	uint32_t type = mutex_type(mutex);
+
+	if (mutex_is_held_by(mutex, self))
+		return 0;
+	if (type == MUTEX_RECURSIVE || type == MUTEX_ERRORCHECK || mutex->kind & MUTEX_ROBUST)
+		return EPERM;
+	engine_fail(OUTCOME_UNLOCK_NOT_OWNED, mutex, site);
+	return 0;
+}
+
+/* The effect of an unlock. */
+static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+{
+	int error = mutex_check_owner(mutex, self, site);
+
+	if (error || !mutex->lock)
+		return error;
+	if (mutex_type(mutex) == MUTEX_RECURSIVE && --mutex->count)
+		return 0;
+	if (mutex->state & MUTEX_INCONSISTENT)
+		mutex->state = MUTEX_UNRECOVERABLE;
+	mutex_set_free(mutex, engine_thread(mutex->holder - 1u));
+	return 0;
+}
+
+int mutex_unlock(struct mutex *mutex, uint64_t site)
+{
+	if (mutex->kind < 0)
+		return EINVAL;
+	engine_point(OP_MUTEX_UNLOCK, mutex, site);
+	return mutex_give(mutex, engine_current(), site);
+}
+
+int mutex_consistent(struct mutex *mutex)
+{
+	if (mutex->kind < 0 || !(mutex->kind & MUTEX_ROBUST) ||
+		!(mutex->state & MUTEX_INCONSISTENT) || !mutex_is_held_by(mutex, engine_current()))
+		return EINVAL;
+	mutex->state = 0;
+	return 0;
+}
+
+int mutex_get_ceiling(const struct mutex *mutex, int *ceiling)
+{
+	if (mutex->kind < 0 || !(mutex->kind & MUTEX_PROTECTS_PRIORITY))
+		return EINVAL;
+	*ceiling = mutex->ceiling;
+	return 0;
+}
+
+int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+	bool is_mine;
+	int error;
+
+	if (mutex->kind < 0 || !(mutex->kind & MUTEX_PROTECTS_PRIORITY) || ceiling < 1 ||
+		ceiling > CEILING_MOST)
+		return EINVAL;
+	is_mine = mutex_is_held_by(mutex, self);
+	error = is_mine ? 0 : mutex_lock(mutex, ENGINE_FOREVER, site);
+	if (error)
+		return error;
+	if (old)
+		*old = mutex->ceiling;
+	mutex->ceiling = (uint8_t)ceiling;
+	return is_mine ? 0 : mutex_give(mutex, self, site);
+}
+
+int mutex_leave(struct mutex *mutex, uint64_t site)
+{
+	int error = mutex->kind < 0 ? EINVAL : mutex_give(mutex, engine_current(), site);
+
+	if (!error)
+		mutex->users++;
+	return error;
+}
+
+struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site)
+{
+	return (struct engine_op){.kind = OP_MUTEX_LOCK,
+		.interruptions = INTERRUPT_NEVER,
+		.address = mutex,
+		.site = site,
+		.ready = mutex_is_ready,
+		.deadline_ns = ENGINE_FOREVER};
+}
+
+int mutex_return(struct mutex *mutex, uint64_t site)
+{
+	mutex->users--;
+	return mutex_take(mutex, engine_current(), site);
+}
+
+void engine_mutex_owner_died(struct engine_thread *thread)
+{
+	while (thread->robust_held) {
+		struct mutex *mutex = thread->robust_held;
+
+		mutex->state |= MUTEX_INCONSISTENT;
+		mutex_set_free(mutex, thread);
+	}
+}
+
+struct thread_id mutex_holder(const void *address, uint64_t *site)
+{
+	const struct mutex *mutex = address;
+
+	*site = mutex->site;
+	return sync_marked(mutex->holder);
+}

@@ -1,0 +1,77 @@
+/*
+ * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
+ * Priority protocols are remembered and otherwise without effect: the strategy alone decides who
+ * moves. Process-shared mutexes work among the threads of one process.
+ */
+#ifndef RADDLE_ENGINE_MUTEX_H
+#define RADDLE_ENGINE_MUTEX_H
+
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+/* glibc's bits of __kind; static initialisers contain them. */
+enum mutex_kind {
+	MUTEX_NORMAL = 0,
+	MUTEX_RECURSIVE = 1,
+	MUTEX_ERRORCHECK = 2,
+	MUTEX_ADAPTIVE = 3,
+	MUTEX_TYPE_MASK = 3,
+	MUTEX_ROBUST = 16,
+	MUTEX_INHERITS_PRIORITY = 32,
+	MUTEX_PROTECTS_PRIORITY = 64,
+	MUTEX_SHARED = 128
+};
+
+/* glibc's layout where debuggers and initialisers look: lock, count, owner, kind. */
+struct mutex {
+	int32_t lock;	 /* 1: held */
+	uint32_t count;	 /* recursive kind: how often its holder has locked it */
+	int32_t owner;	 /* kernel id of the holder */
+	uint32_t users;	 /* the holder, and waiters of condition variables that will come back */
+	int32_t kind;	 /* enum mutex_kind, or'ed; negative: destroyed */
+	uint16_t holder; /* sync_mark of the holder */
+	uint8_t state;	 /* robust kinds: enum mutex_state */
+	uint8_t ceiling; /* MUTEX_PROTECTS_PRIORITY: the priority ceiling */
+	uint64_t site;	 /* where the holder took it */
+	struct mutex *next_robust; /* held robust mutexes of one thread, newest first */
+};
+
+enum mutex_state {
+	MUTEX_INCONSISTENT = 1, /* its holder ended; EOWNERDEAD was or will be told */
+	MUTEX_UNRECOVERABLE = 2
+};
+
+int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling);
+/* EBUSY when in use. A mutex that a thread holds is a failure of the run. */
+int mutex_destroy(struct mutex *mutex, uint64_t site);
+
+/* 0, EOWNERDEAD (taken), ENOTRECOVERABLE, EDEADLK, EAGAIN, EINVAL, ETIMEDOUT, SYNC_CANCELLED. */
+int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
+/* As mutex_lock, or EBUSY. */
+int mutex_trylock(struct mutex *mutex, uint64_t site);
+/* 0 or EPERM. Unlocking somebody else's normal mutex is a failure of the run. */
+int mutex_unlock(struct mutex *mutex, uint64_t site);
+/* Robust kinds: the state it protects is right again. 0 or EINVAL. */
+int mutex_consistent(struct mutex *mutex);
+
+/* Priority ceiling of MUTEX_PROTECTS_PRIORITY mutexes; EINVAL for others. */
+int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
+int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
+
+/* ---- for condition variables: no scheduling points of their own ---- */
+
+/* Gives the mutex up once and notes that the caller will be back. 0 or EPERM. */
+int mutex_leave(struct mutex *mutex, uint64_t site);
+/* An op that waits for the mutex after mutex_leave(). */
+struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
+/* The effect of that op. */
+int mutex_return(struct mutex *mutex, uint64_t site);
+
+/* The thread ends: robust mutexes that it holds go to whoever locks next, with EOWNERDEAD. */
+void engine_mutex_owner_died(struct engine_thread *thread);
+
+/* An engine_holder. */
+struct thread_id mutex_holder(const void *address, uint64_t *site);
+
+#endif

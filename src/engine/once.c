@@ -1,0 +1,68 @@
+#include "engine/once.h"
+
+#include <pthread.h>
+#include <threads.h>
+
+#include "engine/sync.h"
+
+_Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
+_Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
+
+/* A runner that no longer exists (the routine was running in the parent of a fork) does not count.
+ */
+static bool once_is_running(const struct once *once)
+{
+	return once->stage == ONCE_RUNNING && once->runner &&
+	       engine_thread(once->runner - 1u)->state == THREAD_ALIVE;
+}
+
+static bool once_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+{
+	(void)thread;
+	return !once_is_running(op->address);
+}
+
+int once_enter(struct once *once, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_ONCE_ENTER,
+		.address = once,
+		.site = site,
+		.ready = once_is_ready,
+		.deadline_ns = ENGINE_FOREVER};
+	enum engine_result result;
+
+	if (once->stage == ONCE_DONE)
+		return 0;
+	result = engine_perform(&op);
+	if (result != WAIT_DONE)
+		return sync_error(result);
+	if (once->stage == ONCE_DONE)
+		return 0;
+	once->stage = ONCE_RUNNING;
+	once->runner = sync_mark(engine_current());
+	engine_changed(once);
+	return EAGAIN;
+}
+
+void once_done(struct once *once, uint64_t site)
+{
+	engine_point(OP_ONCE_DONE, once, site);
+	once->stage = ONCE_DONE;
+	once->runner = 0;
+	engine_changed(once);
+}
+
+void once_abandon(struct once *once)
+{
+	once->stage = ONCE_NEVER;
+	once->runner = 0;
+	engine_changed(once);
+}
+
+struct thread_id once_holder(const void *address, uint64_t *site)
+{
+	const struct once *once = address;
+
+	*site = 0;
+	return sync_marked(once->runner);
+}

@@ -1,0 +1,78 @@
+#include "engine/semaphore.h"
+
+#include <limits.h>
+#include <semaphore.h>
+
+#include "engine/sync.h"
+
+_Static_assert(sizeof(struct semaphore) == sizeof(sem_t), "glibc's size");
+
+int semaphore_init(struct semaphore *semaphore, uint32_t value)
+{
+	if (value > SEM_VALUE_MAX)
+		return EINVAL;
+	*semaphore = (struct semaphore){.value = value};
+	engine_object_renew(semaphore);
+	return 0;
+}
+
+void semaphore_destroy(struct semaphore *semaphore)
+{
+	engine_object_renew(semaphore);
+}
+
+static bool semaphore_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct semaphore *semaphore = op->address;
+
+	(void)thread;
+	return semaphore->value > 0;
+}
+
+static void semaphore_take(struct semaphore *semaphore)
+{
+	semaphore->value--;
+	engine_changed(semaphore);
+}
+
+int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_SEM_WAIT,
+		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
+		.address = semaphore,
+		.site = site,
+		.ready = semaphore_is_ready,
+		.deadline_ns = deadline_ns};
+	enum engine_result result = engine_perform(&op);
+
+	if (result == WAIT_DONE)
+		semaphore_take(semaphore);
+	return sync_error(result);
+}
+
+int semaphore_trywait(struct semaphore *semaphore, uint64_t site)
+{
+	engine_point(OP_SEM_TRYWAIT, semaphore, site);
+	if (!semaphore->value) {
+		engine_unproductive();
+		return EAGAIN;
+	}
+	semaphore_take(semaphore);
+	return 0;
+}
+
+int semaphore_post(struct semaphore *semaphore, uint64_t site)
+{
+	engine_point(OP_SEM_POST, semaphore, site);
+	if (semaphore->value >= SEM_VALUE_MAX)
+		return EOVERFLOW;
+	semaphore->value++;
+	engine_changed(semaphore);
+	return 0;
+}
+
+uint32_t semaphore_value(const struct semaphore *semaphore, uint64_t site)
+{
+	engine_point(OP_SEM_READ, semaphore, site);
+	return semaphore->value;
+}
