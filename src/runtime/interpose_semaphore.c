@@ -1,0 +1,191 @@
+/*
+ * sem_*, unnamed and named. Named semaphores live in a table of this process: same name, same object,
+ * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Other processes do not see them, nor
+ * do they see theirs. Runs in the target's threads.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "engine/semaphore.h"
+#include "runtime/interpose_sync.h"
+
+#define NAMED_MAX 128 /* open or nameable at once; then sem_open() says EMFILE */
+
+/* Free: no name and no references. Unlinked: no name. */
+struct named_semaphore {
+	struct semaphore semaphore;
+	uint32_t references;
+	char name[NAME_MAX + 1];
+};
+
+/* Written by the moving thread, like the objects themselves. */
+static struct named_semaphore named_semaphores[NAMED_MAX];
+
+static struct semaphore *semaphore_of(sem_t *semaphore)
+{
+	return (struct semaphore *)semaphore;
+}
+
+/* The name without its leading slashes; 0, EINVAL or ENAMETOOLONG. */
+static int named_check(const char **name)
+{
+	size_t length;
+
+	*name += strspn(*name, "/");
+	length = strlen(*name);
+	if (!length || strchr(*name, '/'))
+		return EINVAL;
+	return length > NAME_MAX - strlen("sem.") ? ENAMETOOLONG : 0;
+}
+
+static struct named_semaphore *named_find(const char *name)
+{
+	for (unsigned i = 0; i < NAMED_MAX; i++)
+		if (named_semaphores[i].name[0] && !strcmp(named_semaphores[i].name, name))
+			return &named_semaphores[i];
+	return NULL;
+}
+
+static int named_create(const char *name, unsigned value, struct named_semaphore **out)
+{
+	for (unsigned i = 0; i < NAMED_MAX; i++) {
+		struct named_semaphore *named = &named_semaphores[i];
+		int error;
+
+		if (named->name[0] || named->references)
+			continue;
+		error = semaphore_init(&named->semaphore, value);
+		if (error)
+			return error;
+		strcpy(named->name, name);
+		*out = named;
+		return 0;
+	}
+	return EMFILE;
+}
+
+static int named_open(const char *name, int flags, unsigned value, struct named_semaphore **out)
+{
+	int error = named_check(&name);
+
+	if (error)
+		return error;
+	*out = named_find(name);
+	if (*out)
+		return flags & O_CREAT && flags & O_EXCL ? EEXIST : 0;
+	return flags & O_CREAT ? named_create(name, value, out) : ENOENT;
+}
+
+EXPORT sem_t *sem_open(const char *name, int flags, ...)
+{
+	struct named_semaphore *named;
+	unsigned value = 0;
+	int error;
+
+	ENTER();
+	if (flags & O_CREAT) {
+		va_list arguments;
+
+		va_start(arguments, flags);
+		(void)va_arg(arguments, mode_t); /* nobody else is to be kept out */
+		value = va_arg(arguments, unsigned);
+		va_end(arguments);
+	}
+	error = named_open(name, flags, value, &named);
+	if (error) {
+		errno = error;
+		return SEM_FAILED;
+	}
+	named->references++;
+	return (sem_t *)&named->semaphore;
+}
+
+EXPORT int sem_close(sem_t *semaphore)
+{
+	struct named_semaphore *named = (struct named_semaphore *)semaphore;
+
+	ENTER();
+	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
+		return sync_errno_result(EINVAL);
+	if (!--named->references && !named->name[0])
+		semaphore_destroy(&named->semaphore);
+	return 0;
+}
+
+EXPORT int sem_unlink(const char *name)
+{
+	struct named_semaphore *named;
+	int error;
+
+	ENTER();
+	error = named_check(&name);
+	if (error)
+		return sync_errno_result(error == EINVAL ? ENOENT : error); /* as glibc */
+	named = named_find(name);
+	if (!named)
+		return sync_errno_result(ENOENT);
+	named->name[0] = '\0';
+	return 0;
+}
+
+EXPORT int sem_init(sem_t *semaphore, int is_shared, unsigned value)
+{
+	ENTER();
+	(void)is_shared; /* see semaphore.h */
+	return sync_errno_result(semaphore_init(semaphore_of(semaphore), value));
+}
+
+EXPORT int sem_destroy(sem_t *semaphore)
+{
+	ENTER();
+	semaphore_destroy(semaphore_of(semaphore));
+	return 0;
+}
+
+EXPORT int sem_wait(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(
+		sync_result(semaphore_wait(semaphore_of(semaphore), ENGINE_FOREVER, CALL_SITE)));
+}
+
+EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
+{
+	ENTER();
+	return sync_errno_result(
+		sync_timed_result(semaphore_wait(semaphore_of(semaphore),
+					  sync_deadline(CLOCK_REALTIME, time), CALL_SITE),
+			time));
+}
+
+EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time)
+{
+	ENTER();
+	if (!sync_has_clock(clock))
+		return sync_errno_result(EINVAL);
+	return sync_errno_result(sync_timed_result(
+		semaphore_wait(semaphore_of(semaphore), sync_deadline(clock, time), CALL_SITE),
+		time));
+}
+
+EXPORT int sem_trywait(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(semaphore_trywait(semaphore_of(semaphore), CALL_SITE));
+}
+
+EXPORT int sem_post(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(semaphore_post(semaphore_of(semaphore), CALL_SITE));
+}
+
+EXPORT int sem_getvalue(sem_t *semaphore, int *value)
+{
+	ENTER();
+	*value = (int)semaphore_value(semaphore_of(semaphore), CALL_SITE);
+	return 0;
+}
