@@ -44,8 +44,15 @@ unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_retur
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
-/* "accounts+40 (bank.c:7)" for static data; false and nothing written when no symbol covers it. */
+/*
+ * "accounts[1].lock (bank.c:7)" for static data with debug information, "accounts+40" without;
+ * false and nothing written when no symbol covers it.
+ */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
+
+/* Distance from the start of the module that holds the address, and its name (kept with symbols).
+ * 0 and *module untouched where no module does. */
+uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
 /*
  * Position-independent identity of a code address: hash of module base name and offset. Equal in

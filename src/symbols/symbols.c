@@ -1,0 +1,354 @@
+/*
+ * Life of a layout, its modules, names and paths. Debug information is taken from this machine
+ * only: the separate files of Debian (by build id) and those a .gnu_debuglink names. Nothing is
+ * ever fetched from the network, whatever the environment says.
+ */
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+struct kept_text {
+	struct kept_text *next;
+	char text[];
+};
+
+/* ---- debug information in separate files ---- */
+
+/* The debug file beside the object, if it has the object's build id. Returns a descriptor or -1. */
+static int open_debuglink(Dwfl_Module *module, const char *path)
+{
+	const unsigned char *wanted;
+	GElf_Addr address;
+	const int wanted_length = dwfl_module_build_id(module, &wanted, &address);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const void *found;
+	bool is_same = false;
+	Elf *elf;
+
+	if (fd < 0)
+		return -1;
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf && wanted_length > 0)
+		is_same = dwelf_elf_gnu_build_id(elf, &found) == wanted_length &&
+			  !memcmp(found, wanted, (size_t)wanted_length);
+	(void)elf_end(elf); /* returns a count of users */
+	if (is_same)
+		return fd;
+	(void)close(fd); /* only read from */
+	return -1;
+}
+
+static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *module_name,
+	Dwarf_Addr base, const char *file, const char *link, GElf_Word crc, char **found)
+{
+	static const char *const formats[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
+	int fd = dwfl_build_id_find_debuginfo(
+		module, user_data, module_name, base, file, link, crc, found);
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	for (size_t i = 0; fd < 0 && link && slash && i < sizeof formats / sizeof *formats; i++) {
+		char *path = NULL;
+
+		BUG_ON(asprintf(&path, formats[i], (int)(slash + 1 - file), file, link) < 0);
+		fd = open_debuglink(module, path);
+		if (fd >= 0)
+			*found = path;
+		else
+			free(path);
+	}
+	return fd;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = find_debuginfo,
+};
+
+/* ---- life ---- */
+
+/*
+ * The layout as libdwfl wants to read it: the kernel's text, with the zeroed data (.bss) that
+ * follows an object's last file mapping given to that object. To the kernel it is anonymous memory;
+ * without this the names of most global variables would be lost.
+ */
+static void claim_zeroed_data(FILE *maps, struct strbuf *out)
+{
+	char owner[4200] = "";
+	char *line = NULL;
+	size_t size = 0;
+	uint64_t last_end = 0;
+
+	while (getline(&line, &size, maps) > 0) {
+		uint64_t start, end, inode;
+		char access[8];
+		int file_at = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %" SCNu64 " %n", &start, &end,
+			    access, &inode, &file_at) < 4 ||
+			!file_at)
+			continue;
+		if (line[file_at] == '/')
+			(void)snprintf(owner, sizeof owner, "%s",
+				strstr(line, access)); /* a longer path loses its variables */
+		else if (inode || line[file_at] || start != last_end || strcmp(access, "rw-p"))
+			*owner = '\0';
+		if (*owner)
+			strbuf_addf(out, "%" PRIx64 "-%" PRIx64 " %s", start, end, owner);
+		last_end = end;
+	}
+	free(line);
+}
+
+static int report_modules(struct symbols *symbols, pid_t pid)
+{
+	char path[32];
+	struct strbuf text;
+	FILE *maps, *claimed;
+	int status = -1;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid); /* fits */
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno;
+	strbuf_init(&text);
+	claim_zeroed_data(maps, &text);
+	(void)fclose(maps); /* only read from */
+	claimed = text.length ? fmemopen(text.text, text.length, "r") : NULL;
+	if (claimed) {
+		dwfl_report_begin(symbols->dwfl);
+		status = dwfl_linux_proc_maps_report(symbols->dwfl, claimed);
+		if (dwfl_report_end(symbols->dwfl, NULL, NULL))
+			status = -1;
+		(void)fclose(claimed); /* only read from */
+	}
+	strbuf_release(&text);
+	return status;
+}
+
+int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
+{
+	struct symbols *symbols = calloc(1, sizeof *symbols);
+	char *folder = getcwd(NULL, 0);
+	int status;
+
+	BUG_ON(!symbols);
+	BUG_ON(asprintf(&symbols->working_folder, "%s/", folder ? folder : "") < 0);
+	free(folder);
+	symbols->dwfl = dwfl_begin(&callbacks);
+	BUG_ON(!symbols->dwfl);
+	status = report_modules(symbols, pid);
+	if (!status) {
+		*out = symbols;
+		return 0;
+	}
+	symbols_free(symbols);
+	return error_set(err, ERROR_TARGET,
+		"cannot read the memory layout of process %d: %s; it has ended or belongs to "
+		"another user",
+		(int)pid, status > 0 ? strerror(status) : "it has none");
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	symbols_forget_lookups(symbols);
+	symbols_forget_variables(symbols);
+	while (symbols->texts) {
+		struct kept_text *next = symbols->texts->next;
+
+		free(symbols->texts);
+		symbols->texts = next;
+	}
+	dwfl_end(symbols->dwfl);
+	free(symbols->working_folder);
+	free(symbols);
+}
+
+const char *symbols_keep(struct symbols *symbols, const char *text)
+{
+	const size_t size = text ? strlen(text) + 1 : 0;
+	struct kept_text *kept;
+
+	if (!text)
+		return NULL;
+	kept = malloc(sizeof *kept + size);
+	BUG_ON(!kept);
+	memcpy(kept->text, text, size);
+	kept->next = symbols->texts;
+	symbols->texts = kept;
+	return kept->text;
+}
+
+/* ---- modules ---- */
+
+const char *symbols_module_name(Dwfl_Module *module)
+{
+	const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+uint64_t symbols_module_start(Dwfl_Module *module)
+{
+	Dwarf_Addr start = 0;
+
+	(void)dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+	return start;
+}
+
+/* Libraries whose lines say nothing about the user's bug: names up to a dot, dash or digit. */
+bool symbols_module_is_system(Dwfl_Module *module)
+{
+	static const char *const names[] = {"libraddle", "libc", "ld", "ld-linux", "libm", "libdl",
+		"librt", "libpthread", "libstdc++", "libgcc_s", "libc++", "libc++abi", "libunwind",
+		"libgomp", "libomp", "libasan", "liblsan", "libtsan", "libubsan", "libclang_rt",
+		"libatomic"};
+	const char *name = symbols_module_name(module);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const size_t length = strlen(names[i]);
+
+		if (!strncmp(name, names[i], length) &&
+			(!name[length] || strchr(".-", name[length])))
+			return true;
+	}
+	return false;
+}
+
+uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module)
+{
+	Dwfl_Module *found = dwfl_addrmodule(symbols->dwfl, address);
+
+	if (!found)
+		return 0;
+	*module = symbols_module_name(found);
+	return address - symbols_module_start(found);
+}
+
+/* ---- names ---- */
+
+/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; NULL: none. */
+static char *parameters_of(char *name)
+{
+	char *close = strrchr(name, ')');
+	unsigned depth = 0;
+
+	for (char *at = close; at && at >= name; at--) {
+		depth += *at == ')';
+		depth -= *at == '(';
+		if (!depth)
+			return at > name ? at : NULL;
+	}
+	return NULL;
+}
+
+char *symbols_readable_name(const char *raw)
+{
+	int status = 0;
+	char *name = __cxa_demangle(raw, NULL, NULL, &status);
+	char *stop;
+
+	if (name) {
+		stop = parameters_of(name);
+	} else {
+		name = strdup(raw);
+		BUG_ON(!name);
+		stop = *name == '.' ? NULL : strchr(name, '.');
+	}
+	if (stop)
+		*stop = '\0';
+	return name;
+}
+
+const char *symbols_die_linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+		dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		return dwarf_formstring(&attribute);
+	return NULL;
+}
+
+/* ---- paths ---- */
+
+/* Takes out "." and ".." of an absolute path, in place. */
+static void simplify_path(char *path)
+{
+	char *to = path;
+	const char *at = path;
+
+	while (*at) {
+		size_t length;
+
+		while (*at == '/')
+			at++;
+		length = strcspn(at, "/");
+		if (length == 2 && at[0] == '.' && at[1] == '.') {
+			while (to > path && *--to != '/')
+				;
+		} else if (length && !(length == 1 && *at == '.')) {
+			*to++ = '/';
+			memmove(to, at, length);
+			to += length;
+		}
+		at += length;
+	}
+	*to = '\0';
+}
+
+const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path)
+{
+	const size_t prefix = strlen(symbols->working_folder);
+	char *full = NULL;
+	const char *kept;
+
+	if (!path)
+		return NULL;
+	if (*path != '/' && (!folder || *folder != '/'))
+		return symbols_keep(symbols, path);
+	BUG_ON(asprintf(&full, "%s/%s", *path == '/' ? "" : folder, path) < 0);
+	simplify_path(full);
+	kept = symbols_keep(
+		symbols, strncmp(full, symbols->working_folder, prefix) ? full : full + prefix);
+	free(full);
+	return kept;
+}
+
+const char *symbols_die_file(
+	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute)
+{
+	Dwarf_Attribute value;
+	Dwarf_Files *files;
+	size_t count;
+	const unsigned number = symbols_die_number(die, attribute);
+
+	if (!number || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
+		return NULL;
+	return symbols_shown_path(symbols,
+		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &value)),
+		dwarf_filesrc(files, number, NULL, NULL));
+}
+
+unsigned symbols_die_number(Dwarf_Die *die, int attribute)
+{
+	Dwarf_Attribute value;
+	Dwarf_Word number;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, (unsigned)attribute, &value), &number))
+		return 0;
+	return (unsigned)number;
+}

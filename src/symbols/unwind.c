@@ -1,0 +1,159 @@
+/*
+ * Call stacks of suspended fibers, from outside. The process stands still; its memory is read page
+ * by page with process_vm_readv, and registers start from the frame that context_switch_* left.
+ *
+ * Nothing is believed: an address outside every loaded object, a stack that does not grow or
+ * memory that cannot be read ends the walk, and the caller's capacity bounds it.
+ */
+#include <string.h>
+#include <sys/uio.h>
+
+#include "symbols/symbols_internal.h"
+
+/* Order of the words that context_switch_* leaves above the floating-point control word. */
+enum saved_word {
+	SAVED_CONTROL,
+	SAVED_R15,
+	SAVED_R14,
+	SAVED_R13,
+	SAVED_R12,
+	SAVED_RBX,
+	SAVED_RBP,
+	SAVED_RETURN,
+	SAVED_COUNT
+};
+
+/* DWARF numbers of the x86-64 registers (System V ABI, figure 3.36). */
+enum {
+	REGISTER_RBX = 3,
+	REGISTER_RBP = 6,
+	REGISTER_RSP = 7,
+	REGISTER_R12 = 12,
+	REGISTER_RETURN = 16,
+	REGISTER_COUNT
+};
+
+static bool read_page(struct unwind *unwind, uint64_t start)
+{
+	struct iovec local = {.iov_base = unwind->page, .iov_len = sizeof unwind->page};
+	struct iovec remote = {
+		.iov_base = (void *)(uintptr_t)start, .iov_len = sizeof unwind->page};
+
+	if (unwind->page_start == start)
+		return true;
+	unwind->page_start = 1;
+	if (process_vm_readv(unwind->pid, &local, 1, &remote, 1, 0) != sizeof unwind->page)
+		return false;
+	unwind->page_start = start;
+	return true;
+}
+
+/* One word, which may lie across two pages. */
+static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
+{
+	unsigned char bytes[sizeof *value];
+
+	for (unsigned i = 0; i < sizeof bytes; i++) {
+		const uint64_t at = address + i;
+
+		if (!read_page(unwind, at & ~(uint64_t)(sizeof unwind->page - 1)))
+			return false;
+		bytes[i] = unwind->page[at % sizeof unwind->page];
+	}
+	memcpy(value, bytes, sizeof bytes);
+	return true;
+}
+
+/* ---- what libdwfl asks for ---- */
+
+static pid_t next_thread(Dwfl *dwfl, void *symbols, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = symbols;
+	return ((struct symbols *)symbols)->unwind.pid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
+{
+	(void)dwfl;
+	(void)tid; /* there is one: the fiber that is walked */
+	*thread = symbols;
+	return true;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
+{
+	(void)dwfl;
+	return read_word(&((struct symbols *)symbols)->unwind, address, result);
+}
+
+static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
+{
+	struct unwind *unwind = &((struct symbols *)argument)->unwind;
+	Dwarf_Word registers[REGISTER_COUNT] = {0};
+	uint64_t saved[SAVED_COUNT];
+
+	for (unsigned i = SAVED_R15; i < SAVED_COUNT; i++)
+		if (!read_word(unwind, unwind->stack_pointer + i * sizeof *saved, &saved[i]))
+			return false;
+	registers[REGISTER_RBX] = saved[SAVED_RBX];
+	registers[REGISTER_RBP] = saved[SAVED_RBP];
+	registers[REGISTER_RSP] = unwind->stack_pointer + sizeof saved;
+	for (unsigned i = 0; i < 4; i++)
+		registers[REGISTER_R12 + i] = saved[SAVED_R12 - i];
+	registers[REGISTER_RETURN] = saved[SAVED_RETURN];
+	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT, registers);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_initial_registers,
+};
+
+static int take_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct symbols *symbols = argument;
+	struct unwind *unwind = &symbols->unwind;
+	Dwarf_Addr address;
+	Dwarf_Word stack_pointer;
+
+	if (!dwfl_frame_pc(frame, &address, NULL) || !address ||
+		!dwfl_addrmodule(symbols->dwfl, address))
+		return DWARF_CB_ABORT;
+	/* A signal handler may run on another stack: only standing still is a sign of garbage. */
+	if (!dwfl_frame_reg(frame, REGISTER_RSP, &stack_pointer)) {
+		if (unwind->count && stack_pointer == unwind->last_frame)
+			return DWARF_CB_ABORT;
+		unwind->last_frame = stack_pointer;
+	}
+	unwind->addresses[unwind->count++] = address;
+	return unwind->count < unwind->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
+	uint64_t thread_base, uint64_t *addresses, unsigned capacity)
+{
+	struct unwind *unwind = &symbols->unwind;
+
+	if (!capacity)
+		return 0;
+	if (!symbols->is_attached &&
+		!dwfl_attach_state(symbols->dwfl, NULL, pid, &thread_callbacks, symbols))
+		return 0;
+	symbols->is_attached = true;
+	unwind->pid = pid;
+	unwind->stack_pointer = stack_pointer;
+	unwind->thread_base = thread_base;
+	unwind->page_start = 1;
+	unwind->addresses = addresses;
+	unwind->count = 0;
+	unwind->capacity = capacity;
+	unwind->last_frame = 0;
+	/* Every kind of end is fine: what was written until then is true. */
+	(void)dwfl_getthread_frames(symbols->dwfl, pid, take_frame, symbols);
+	return unwind->count;
+}

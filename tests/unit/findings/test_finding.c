@@ -1,0 +1,229 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/sample_finding.h"
+
+static void replace(char **text, const char *by)
+{
+	free(*text);
+	*text = strdup(by);
+}
+
+static uint64_t signature_and_release(struct finding *finding)
+{
+	const uint64_t signature = finding_signature(finding);
+
+	finding_release(finding);
+	return signature;
+}
+
+static void test_signature__ignores_thread_numbers_and_order_of_waits(void **state)
+{
+	struct finding finding = sample_finding();
+	const uint64_t expected = finding.signature;
+	struct finding_wait first = finding.waits[0];
+
+	(void)state;
+	finding.waits[0] = finding.waits[1];
+	finding.waits[1] = first;
+	replace(&finding.waits[0].thread, "main.7");
+	replace(&finding.waits[1].holder, "main.7");
+	assert_true(signature_and_release(&finding) == expected);
+}
+
+static void test_signature__takes_longer_cycles_of_the_same_lines_for_one(void **state)
+{
+	struct finding finding = sample_finding();
+	const uint64_t expected = finding.signature;
+
+	(void)state;
+	finding.waits = realloc(finding.waits, 3 * sizeof *finding.waits);
+	assert_non_null(finding.waits);
+	finding.waits[finding.wait_count++] = sample_wait("main.2", "main.0", "mutex x", 42);
+	assert_true(signature_and_release(&finding) == expected);
+}
+
+static void test_signature__ignores_waits_beside_the_cycle(void **state)
+{
+	struct finding finding = sample_finding();
+	const uint64_t expected = finding.signature;
+
+	(void)state;
+	finding.waits = realloc(finding.waits, 3 * sizeof *finding.waits);
+	assert_non_null(finding.waits);
+	finding.waits[2] = sample_wait("main", "main.0", "thread main.0", 99);
+	finding.waits[2].is_on_cycle = false;
+	finding.wait_count++;
+	assert_true(signature_and_release(&finding) == expected);
+}
+
+static void test_signature__ignores_the_folder_of_the_sources(void **state)
+{
+	struct finding finding = sample_finding();
+	const uint64_t expected = finding.signature;
+
+	(void)state;
+	replace(&finding.waits[0].at.frames[1].file, "/elsewhere/bank.c");
+	assert_true(signature_and_release(&finding) == expected);
+}
+
+static void test_signature__tells_other_lines_kinds_and_codes_apart(void **state)
+{
+	struct finding line = sample_finding(), kind = sample_finding(), code = sample_finding();
+	const uint64_t expected = line.signature;
+
+	(void)state;
+	line.waits[0].at.frames[1].line++;
+	kind.kind = OUTCOME_LOST_WAKEUP;
+	code.code = 1;
+	assert_false(signature_and_release(&line) == expected);
+	assert_false(signature_and_release(&kind) == expected);
+	assert_false(signature_and_release(&code) == expected);
+}
+
+static void test_signature__looks_at_the_users_frames_of_a_failing_stack(void **state)
+{
+	struct finding a = {.kind = OUTCOME_ABORT, .at = sample_stack("check", 5)};
+	struct finding b = {.kind = OUTCOME_ABORT, .at = sample_stack("check", 5)};
+	struct finding c = {.kind = OUTCOME_ABORT, .at = sample_stack("check", 6)};
+	uint64_t first;
+
+	(void)state;
+	replace(&b.at.frames[0].function, "raise");
+	first = signature_and_release(&a);
+	assert_true(signature_and_release(&b) == first);
+	assert_false(signature_and_release(&c) == first);
+}
+
+static void test_json__comes_back_as_it_went(void **state)
+{
+	struct finding finding = sample_finding(), back;
+	struct error err = {0};
+	char *text, *again;
+
+	(void)state;
+	strcpy(finding.id, "F12");
+	text = finding_to_json(&finding);
+	if (finding_from_json(text, strlen(text), &back, &err))
+		fail_msg("%s", err.text);
+	again = finding_to_json(&back);
+	assert_string_equal(again, text);
+	assert_true(finding_signature(&back) == finding.signature);
+	assert_string_equal(back.argv[2], "\xff\xfe");
+	assert_null(back.argv[3]);
+	assert_true(back.seed == UINT64_MAX);
+	assert_int_equal(back.schedule.segment_count, 3);
+	assert_string_equal(back.steps[1].verb, "locks");
+	assert_true(back.steps[1].is_preemption);
+	free(text);
+	free(again);
+	finding_release(&finding);
+	finding_release(&back);
+}
+
+static void test_json__of_an_empty_finding_is_readable(void **state)
+{
+	struct finding finding = {0}, back;
+	char *text = finding_to_json(&finding);
+	struct error err = {0};
+
+	(void)state;
+	if (finding_from_json(text, strlen(text), &back, &err))
+		fail_msg("%s", err.text);
+	assert_null(back.title);
+	assert_int_equal(back.wait_count, 0);
+	finding_release(&back);
+	free(text);
+}
+
+/* Replaces `from` in the text of the sample finding and reads it. */
+static int read_changed(const char *from, const char *to, struct error *err)
+{
+	struct finding finding = sample_finding(), back;
+	char *text = finding_to_json(&finding);
+	char *place = strstr(text, from);
+	char *changed = malloc(strlen(text) + strlen(to) + 1);
+	int status;
+
+	assert_non_null(place);
+	assert_non_null(changed);
+	memcpy(changed, text, (size_t)(place - text));
+	strcpy(changed + (place - text), to);
+	strcat(changed, place + strlen(from));
+	status = finding_from_json(changed, strlen(changed), &back, err);
+	if (!status)
+		finding_release(&back);
+	free(changed);
+	free(text);
+	finding_release(&finding);
+	return status;
+}
+
+static void test_json__refuses_damage_and_names_the_field(void **state)
+{
+	static const struct {
+		const char *from, *to, *says;
+		int code;
+	} cases[] = {
+		{"\"kind\": \"deadlock\"", "\"kind\": \"dead\"", "\"kind\"", ERROR_FORMAT},
+		{"\"code\": 0", "\"code\": 4294967296", "\"code\"", ERROR_FORMAT},
+		{"\"seed\": \"", "\"seed\": \"-", "\"seed\"", ERROR_FORMAT},
+		{"\"seed\": \"", "\"seed\": \"9", "\"seed\"", ERROR_FORMAT},
+		{"\"waits\": [", "\"waits\": [3, ", "\"thread\"", ERROR_FORMAT},
+		{"\"fffe\"", "\"fff\"", "\"argv\"", ERROR_FORMAT},
+		{"\"fffe\"", "\"ff00\"", "\"argv\"", ERROR_FORMAT},
+		{"\"is_switch\": true", "\"is_switch\": 1", "\"is_switch\"", ERROR_FORMAT},
+		{"main.0 3", "main.0 4", "steps", ERROR_FORMAT},
+		{"\"steps_left_out\"", "\"steps_left\"", "missing", ERROR_FORMAT},
+		{"\"title\"", "\"detail\"", "duplicate", ERROR_FORMAT},
+		{"\"raddle_finding\": 1", "\"raddle_finding\": 2", "version 2", ERROR_VERSION},
+		{"\"raddle_finding\"", "\"something\"", "not a stored finding", ERROR_FORMAT},
+	};
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		err = (struct error){0};
+		assert_int_equal(read_changed(cases[i].from, cases[i].to, &err), cases[i].code);
+		if (!strstr(err.text, cases[i].says) || !strstr(err.text, "; "))
+			fail_msg(
+				"case %zu: \"%s\" does not say \"%s\"", i, err.text, cases[i].says);
+	}
+}
+
+static void test_json__refuses_every_cut(void **state)
+{
+	struct finding finding = sample_finding(), back;
+	char *text = finding_to_json(&finding);
+	struct error err;
+
+	(void)state;
+	for (size_t size = 0; size < strlen(text); size += 7)
+		assert_int_equal(finding_from_json(text, size, &back, &err), ERROR_FORMAT);
+	free(text);
+	finding_release(&finding);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signature__ignores_thread_numbers_and_order_of_waits),
+		cmocka_unit_test(test_signature__takes_longer_cycles_of_the_same_lines_for_one),
+		cmocka_unit_test(test_signature__ignores_waits_beside_the_cycle),
+		cmocka_unit_test(test_signature__ignores_the_folder_of_the_sources),
+		cmocka_unit_test(test_signature__tells_other_lines_kinds_and_codes_apart),
+		cmocka_unit_test(test_signature__looks_at_the_users_frames_of_a_failing_stack),
+		cmocka_unit_test(test_json__comes_back_as_it_went),
+		cmocka_unit_test(test_json__of_an_empty_finding_is_readable),
+		cmocka_unit_test(test_json__refuses_damage_and_names_the_field),
+		cmocka_unit_test(test_json__refuses_every_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
