@@ -394,8 +394,11 @@ static enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
 	*again = false;
-	if (reason & WAKE_CANCEL)
+	if (reason & WAKE_CANCEL) {
+		if (!(op->interruptions & INTERRUPT_CANCEL) && engine.host.cancel_now)
+			engine.host.cancel_now();
 		return WAIT_CANCELLED;
+	}
 	if (reason & WAKE_SIGNAL) {
 		bool has_run = engine.host.deliver_signals && engine.host.deliver_signals(self);
 

@@ -124,6 +124,8 @@ struct engine_host {
 	void (*route_signals)(void);
 	/* The last thread has ended without exit(): the process ends with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
+	/* Asynchronous cancellation of the calling thread is due. */
+	void (*cancel_now)(void) __attribute__((noreturn));
 	/* Signals wait for this thread: runs the handlers. Returns whether any ran. May nest points. */
 	bool (*deliver_signals)(struct engine_thread *thread);
 	/*
@@ -256,6 +258,8 @@ void engine_random_bytes(void *buffer, size_t bytes);
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
 /* Ends the run as the process does: exit status. */
 void engine_exited(int status) __attribute__((noreturn));
+/* The outcome of a process that nobody drives. */
+const struct outcome *engine_private_outcome(void);
 /* Fills outcome->waits from the threads as they stand. */
 void engine_collect_waits(struct outcome *outcome);
 

@@ -39,6 +39,7 @@ struct engine {
 	struct engine_host host;
 	struct engine_run run;
 	struct engine_thread *current;
+	struct engine_thread *zombies; /* detached and ended, to be reaped by somebody else */
 	uint32_t thread_count;
 	uint32_t live_count;
 	uint32_t enabled_count;

@@ -114,6 +114,11 @@ static void engine_end(struct outcome *outcome)
  */
 static struct outcome private_outcome;
 
+const struct outcome *engine_private_outcome(void)
+{
+	return &private_outcome;
+}
+
 static struct outcome *engine_outcome(void)
 {
 	return engine.run.outcome ? engine.run.outcome : &private_outcome;

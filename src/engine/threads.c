@@ -59,13 +59,25 @@ static struct engine_thread *engine_thread_slot(void)
 	return NULL;
 }
 
+static void engine_reap_zombies(void)
+{
+	while (engine.zombies) {
+		struct engine_thread *zombie = engine.zombies;
+
+		engine.zombies = zombie->queue_next;
+		engine_thread_reap(zombie);
+	}
+}
+
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site)
 {
 	struct engine_thread *parent = engine.current;
-	struct engine_thread *thread = engine_thread_slot();
+	struct engine_thread *thread;
 	int error;
 
+	engine_reap_zombies();
+	thread = engine_thread_slot();
 	if (!thread)
 		return EAGAIN;
 	thread->start = start;
@@ -109,6 +121,10 @@ void engine_thread_finish(void)
 	self->state = THREAD_DONE;
 	if (--engine.live_count == 0 && engine.host.last_thread_ended)
 		engine.host.last_thread_ended();
+	if (self->is_detached) {
+		self->queue_next = engine.zombies;
+		engine.zombies = self;
+	}
 	engine_changed(self);
 	engine_hand_over_for_good();
 }

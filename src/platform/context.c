@@ -1,4 +1,6 @@
+#include <asm/prctl.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 
 #include "platform/platform.h"
 
@@ -36,6 +38,15 @@ uintptr_t context_thread_base(void)
 
 	__asm__ volatile("movq %%fs:0x10, %0" : "=r"(base));
 	return base;
+}
+
+void context_set_thread_base(uintptr_t base)
+{
+	if (context_has_fsgsbase())
+		__asm__ volatile("wrfsbase %0" : : "r"(base) : "memory");
+	else
+		(void)platform_call(
+			SYS_arch_prctl, ARCH_SET_FS, base); /* a valid base cannot fail */
 }
 
 bool context_has_fsgsbase(void)

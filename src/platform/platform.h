@@ -90,6 +90,8 @@ void context_make(struct context *context, void *stack_top, uintptr_t thread_bas
 
 /* The thread-local base of the caller (read through %fs:0x10, which also works under valgrind). */
 uintptr_t context_thread_base(void);
+/* Changes it; the caller must know what it does until it is changed back. */
+void context_set_thread_base(uintptr_t base);
 /* May user code write FS (FSGSBASE enabled by the kernel)? */
 bool context_has_fsgsbase(void);
 

@@ -35,6 +35,8 @@ void runtime_set_up(void);
 
 /* The next definition of a function after ours (glibc's), looked up once. Never NULL on return. */
 void *runtime_next_symbol(const char *name);
+/* Any definition of a symbol in the process, NULL: there is none. */
+void *runtime_symbol(const char *name);
 #define REAL(function)                                                                             \
 	__extension__({                                                                            \
 		static __typeof__(&function) real_;                                                \

@@ -28,10 +28,7 @@ struct runtime {
 	bool has_virtual_time;
 	bool has_created;     /* the first thread creation has been passed in this run */
 	bool is_run_over;     /* runtime_finish_run() was entered */
-	bool is_run_tainted;  /* runtime_taint() was called in this run */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
-	const char *taint;    /* what tainted it */
-	long taint_number;
 };
 
 extern struct runtime runtime;
@@ -60,13 +57,17 @@ void runtime_refuse(const char *why) __attribute__((noreturn));
 
 /* The body that engine_thread_main() runs: unwinding, result, destructors. */
 void runtime_thread_body(struct engine_thread *thread);
-/* Runs C++ thread_local destructors and those of thread-specific keys. interpose_key.c has the keys. */
+/* The calling thread leaves for good: destructors, robust mutexes. Before engine_thread_finish(). */
+void runtime_leave_thread(void);
+/* Runs the destructors of thread-specific keys, in rounds. interpose_key.c. */
 void runtime_run_key_destructors(void);
 
 /* ---- Syscall User Dispatch (dispatch.c) ---- */
 
 /* Arms it for this kernel thread; false where the kernel has none. */
 bool runtime_dispatch_arm(void);
+/* Installs the SIGSYS handler only. */
+void runtime_dispatch_set_up(void);
 /* Around calls into glibc that must not be trapped (thread creation, fork). They nest. */
 void runtime_dispatch_pause(void);
 void runtime_dispatch_resume(void);
@@ -77,6 +78,10 @@ void runtime_dispatch_resume(void);
 void runtime_crash_set_up(void);
 /* A fatal signal that the target does not handle itself; `context` is the ucontext_t. */
 void runtime_crash(int signal, const siginfo_t *info, void *context);
+/* The host says that the run makes no progress; `context` is where it stands. */
+void runtime_hang(void *context);
+/* Ends the run with an outcome that only words explain. Returns where nobody drives the process. */
+void runtime_fail_run(enum outcome_kind kind, const char *why);
 /* Installs a handler by a raw system call, with our trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
 /* The next return from this signal frame continues in `entry` as if called from where it interrupted. */
@@ -102,5 +107,9 @@ extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
 /* Fibers: makes `count` thread-local blocks and stacks ready. */
 void fiber_pool_grow(uint32_t count);
+/* Blocks made since the last fiber_pool_grow(): under rewind they are lost with the run. */
+uint32_t fiber_made_since_snapshot(void);
+/* Visits the stack tops of the pooled blocks. */
+void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument);
 
 #endif

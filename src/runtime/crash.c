@@ -1,0 +1,145 @@
+/*
+ * Fatal signals and hangs. A handler records what happened in the contract and diverts the interrupted
+ * context into crash_continue(), as if the interrupted code had called it: from there on the run ends in
+ * ordinary code, on the ordinary stack, which can be unwound and looked at in a debugger.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "base/text.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define KERNEL_SIGSET_BYTES 8
+#define SA_RESTORER_FLAG 0x04000000
+#define CRASH_STACK_BYTES (64 * 1024)
+
+/* Set up once; the stack is shared memory, so that a rewind does not restore it under a handler. */
+static struct {
+	void *stack;
+} crash;
+
+void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct {
+		void (*handler)(int, siginfo_t *, void *);
+		unsigned long flags;
+		void (*restorer)(void);
+		unsigned long mask;
+	} action = {handler, (unsigned long)flags | SA_SIGINFO | SA_RESTORER_FLAG,
+		platform_signal_return, 0};
+
+	/* Valid signals and memory: cannot fail. */
+	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
+}
+
+static void crash_record(enum outcome_kind kind, int signal, uint64_t site, uint64_t address)
+{
+	struct outcome *outcome = &runtime.contract->outcome;
+
+	outcome_set(outcome, kind, engine_current()->id, signal);
+	outcome->site = site;
+	outcome->address = address;
+	outcome->step = engine_step();
+	outcome->clock_ns = engine_clock_ns();
+}
+
+/* Entered by a diverted context: the stack may have any alignment. */
+__attribute__((force_align_arg_pointer)) static void crash_continue(void)
+{
+	runtime_finish_run();
+}
+
+void runtime_divert(void *context, void (*entry)(void))
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
+
+	/*
+	 * A call pushes the address after itself, and whoever unwinds looks one byte before it: hence the
+	 * one more. The red zone of the interrupted function is lost; it does not go on.
+	 */
+	*top = (uint64_t)registers[REG_RIP] + 1;
+	registers[REG_RSP] = (greg_t)top;
+	registers[REG_RIP] = (greg_t)(uintptr_t)entry;
+	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, as the ABI wants at a call */
+}
+
+/* An access near the stack pointer that faulted: the stack itself is exhausted. */
+static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const greg_t *registers)
+{
+	uint64_t stack = (uint64_t)registers[REG_RSP];
+	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+
+	return (signal == SIGSEGV || signal == SIGBUS) && address < stack + 65536 &&
+	       address + 65536 > stack;
+}
+
+void runtime_crash(int signal, const siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
+
+	if (!runtime.contract || runtime.is_forked_child) {
+		/* Not ours to judge: the default action, now. */
+		void *none[4] = {0};
+
+		(void)platform_call(SYS_rt_sigaction, signal, none, NULL, KERNEL_SIGSET_BYTES);
+		(void)platform_call(
+			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
+		return;
+	}
+	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
+		(uint64_t)registers[REG_RIP], address);
+	if (crash_is_stack_overflow(signal, info, registers)) {
+		struct text text;
+
+		text_init(&text, runtime.contract->outcome.text,
+			sizeof runtime.contract->outcome.text);
+		text_add(&text, "stack overflow");
+		runtime_finish_run(); /* here: the thread's own stack has no room */
+	}
+	runtime_divert(context, crash_continue);
+}
+
+static void crash_handle(int signal, siginfo_t *info, void *context)
+{
+	runtime_crash(signal, info, context);
+}
+
+void runtime_hang(void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (!runtime.contract || runtime.is_forked_child)
+		return;
+	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
+	runtime_divert(context, crash_continue);
+}
+
+void runtime_fail_run(enum outcome_kind kind, const char *why)
+{
+	struct text text;
+
+	if (!runtime.contract || runtime.is_forked_child)
+		return;
+	crash_record(kind, 0, 0, 0);
+	text_init(&text, runtime.contract->outcome.text, sizeof runtime.contract->outcome.text);
+	text_add(&text, why);
+	runtime_finish_run();
+}
+
+void runtime_crash_set_up(void)
+{
+	static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
+	stack_t stack = {.ss_size = CRASH_STACK_BYTES};
+
+	crash.stack = stack.ss_sp = platform_map(CRASH_STACK_BYTES, true);
+	if (stack.ss_sp)
+		(void)platform_call(SYS_sigaltstack, &stack, NULL);
+	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
+
+		runtime_install_handler(fatal[i], crash_handle, SA_ONSTACK | SA_NODEFER);
+	runtime_dispatch_set_up(); /* SIGSYS also brings the host's word that the run hangs */
+}

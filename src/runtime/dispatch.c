@@ -1,0 +1,150 @@
+/*
+ * Syscall User Dispatch: the kernel hands every system call that does not come from the section
+ * raddle_syscalls to our SIGSYS handler. It catches what interposition cannot see: futexes inside glibc
+ * and libgomp, inline assembly, stdio's writes; and it tells a rewind what a run did to the kernel.
+ *
+ * The handler runs in the moving thread, on its stack, and may switch to other threads. It must only
+ * use calls of our own section; so must every return from a signal (platform_signal_return).
+ * SIGSYS also serves the host: queued by it, it means that the run hangs (crash.c).
+ */
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_ON 1
+#endif
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2
+#endif
+
+/* Written by the moving thread; the kernel reads `selector` at every system call. */
+static struct {
+	char selector; /* 1: block, 0: allow */
+	int pauses;
+} dispatch;
+
+void runtime_dispatch_pause(void)
+{
+	dispatch.pauses++;
+	dispatch.selector = 0;
+}
+
+void runtime_dispatch_resume(void)
+{
+	if (--dispatch.pauses == 0 && runtime.has_dispatch)
+		dispatch.selector = 1;
+}
+
+/* New processes by clone with shared memory (posix_spawn, vfork): the child runs on its own stack. */
+static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
+{
+	unsigned long flags;
+
+	if (number == SYS_clone)
+		flags = (unsigned long)arguments[0];
+	else if (number == SYS_clone3)
+		flags = ((const struct clone_args *)arguments[0])->flags;
+	else if (number == SYS_vfork)
+		flags = CLONE_VM | CLONE_VFORK;
+	else
+		return false;
+	if (flags & CLONE_THREAD) {
+		runtime_fail_run(OUTCOME_REFUSED, "the program makes kernel threads by raw clone "
+						  "calls; try --executor kernel");
+		*result = -EAGAIN;
+		return true;
+	}
+	runtime_taint("made a child process", number);
+	if (!(flags & CLONE_VM))
+		return false;
+	if (number == SYS_vfork) {
+		/* The child would return into frames of this handler: a fork does the same, later. */
+		*result = platform_call(SYS_clone, SIGCHLD);
+		return true;
+	}
+	*result = platform_clone_resume(number, registers);
+	return true;
+}
+
+static bool dispatch_emulate(long number, const long arguments[6], greg_t *registers, long *result)
+{
+	switch (number) {
+	case SYS_futex:
+		return runtime_emulate_futex(arguments, (uint64_t)registers[REG_RIP], result);
+	case SYS_gettid:
+		*result = engine_current()->kernel_id;
+		return true;
+	case SYS_sched_yield:
+		engine_point(OP_YIELD, NULL, (uint64_t)registers[REG_RIP]);
+		*result = 0;
+		return true;
+	case SYS_getrandom:
+		engine_random_bytes((void *)arguments[0], (size_t)arguments[1]);
+		*result = arguments[1];
+		return true;
+	case SYS_exit_group:
+		runtime_run_ended((int)arguments[0]);
+	default:
+		return dispatch_clone(number, arguments, registers, result) ||
+		       runtime_emulate_time(number, arguments, result) ||
+		       runtime_emulate_signal(number, arguments, result);
+	}
+}
+
+static void dispatch_handle(int signal, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	long number = registers[REG_RAX];
+	long arguments[6] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+		registers[REG_R10], registers[REG_R8], registers[REG_R9]};
+	long result;
+
+	(void)signal;
+	if (info->si_code != SYS_USER_DISPATCH) {
+		runtime_hang(context);
+		return;
+	}
+	if (runtime.contract)
+		runtime.contract->totals.system_calls_trapped++;
+	if (!dispatch_emulate(number, arguments, registers, &result))
+		result = runtime_target_call6(number, arguments[0], arguments[1], arguments[2],
+			arguments[3], arguments[4], arguments[5]);
+	registers[REG_RAX] = result;
+}
+
+void runtime_dispatch_set_up(void)
+{
+	runtime_install_handler(SIGSYS, dispatch_handle, SA_NODEFER);
+}
+
+bool runtime_dispatch_arm(void)
+{
+	long result;
+
+	runtime_dispatch_set_up();
+	result = platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
+		platform_syscalls_start, platform_syscalls_end - platform_syscalls_start,
+		&dispatch.selector);
+	if (platform_failed(result))
+		return false;
+	dispatch.selector = dispatch.pauses == 0;
+	return true;
+}
+
+long runtime_target_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+	long arguments[6] = {a, b, c, d, e, f};
+	long result = platform_syscall6(number, a, b, c, d, e, f);
+
+	runtime_note_call(number, arguments, result);
+	return result;
+}

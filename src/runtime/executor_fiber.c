@@ -1,0 +1,229 @@
+/*
+ * Fibers: all threads of the target run on one kernel thread. Each has a stack and a thread-local block
+ * that glibc made: a *donor*, a real pthread whose kernel thread left at once (platform_thread_vanish).
+ * So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers find what they expect.
+ *
+ * Runs in the moving thread, except donor_main(). The donor's description lies at the top of its own
+ * stack, where the rewind's image has it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+struct donor {
+	struct donor *next;
+	uintptr_t thread_base; /* also its pthread_t */
+	void *stack_top;       /* below this description */
+	int kernel_id;
+	bool is_special; /* made for one thread's stack size: not reused */
+};
+
+/* Frames of donor_main and its callers lie above stack_top - this. */
+#define DONOR_RESERVE_BYTES 512
+#define KERNEL_SIGSET_BYTES 8
+
+/* Written by the moving thread only. */
+static struct {
+	struct donor *free;
+	void (*switch_to)(struct context *from, const struct context *to);
+	void *(*tls_init)(void *, bool);
+	void (*ctype_init)(void);
+	uint32_t made_since_snapshot;
+} fibers;
+
+struct donor_request {
+	struct donor *donor;
+	uint32_t is_ready; /* futex: the creator waits for 1 */
+};
+
+static void *donor_main(void *argument)
+{
+	struct donor donor = {
+		.thread_base = context_thread_base(), .kernel_id = (int)platform_call(SYS_gettid)};
+	struct donor_request *request = argument;
+
+	donor.stack_top = (char *)&donor - DONOR_RESERVE_BYTES;
+	request->donor = &donor;
+	/* The kernel must not clear pd->tid: the thread goes on existing for glibc. */
+	(void)platform_call(SYS_set_tid_address, 0);
+	platform_thread_vanish(&request->is_ready);
+}
+
+/* glibc inspects the attributes; only size and guard matter to a donor. */
+static struct donor *donor_new(const pthread_attr_t *attributes)
+{
+	struct donor_request request = {0};
+	pthread_attr_t own;
+	pthread_t handle;
+	uint64_t all = ~UINT64_C(0);
+	uint64_t old;
+	int error;
+
+	(void)pthread_attr_init(&own); /* cannot fail in glibc */
+	if (attributes) {
+		size_t size;
+		size_t guard;
+
+		(void)pthread_attr_getstacksize(attributes, &size);
+		(void)pthread_attr_setstacksize(&own, size);
+		(void)pthread_attr_getguardsize(attributes, &guard);
+		(void)pthread_attr_setguardsize(&own, guard);
+	}
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, KERNEL_SIGSET_BYTES);
+	runtime_dispatch_pause();
+	error = REAL(pthread_create)(&handle, &own, donor_main, &request);
+	runtime_dispatch_resume();
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, KERNEL_SIGSET_BYTES);
+	(void)pthread_attr_destroy(&own);
+	if (error)
+		return NULL;
+	while (!__atomic_load_n(
+		&request.is_ready, __ATOMIC_ACQUIRE)) /* pairs with the vanishing store */
+		platform_futex_wait(&request.is_ready, 0, UINT64_MAX, false);
+	fibers.made_since_snapshot++;
+	return request.donor;
+}
+
+static void fiber_set_up(void)
+{
+	if (fibers.switch_to)
+		return;
+	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
+	/* glibc's own way to make a cached stack like new; without it stacks are not reused. */
+	fibers.tls_init = (void *(*)(void *, bool))runtime_symbol("_dl_allocate_tls_init");
+	fibers.ctype_init = (void (*)(void))runtime_symbol("__ctype_init");
+}
+
+void fiber_pool_grow(uint32_t count)
+{
+	fiber_set_up();
+	while (count--) {
+		struct donor *donor = donor_new(NULL);
+
+		if (!donor)
+			return;
+		donor->next = fibers.free;
+		fibers.free = donor;
+	}
+	fibers.made_since_snapshot = 0;
+}
+
+uint32_t fiber_made_since_snapshot(void)
+{
+	return fibers.made_since_snapshot;
+}
+
+void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument)
+{
+	for (struct donor *donor = fibers.free; donor; donor = donor->next)
+		visit(donor->stack_top, argument);
+}
+
+static void fiber_entry(void *argument)
+{
+	engine_thread_main(argument);
+	__builtin_trap(); /* a fiber never comes back from its end */
+}
+
+/* What the attributes ask of the stack: the caller's own memory, or a size beyond the standard. */
+static void fiber_read_attributes(
+	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
+{
+	size_t size;
+	size_t standard;
+	void *address = NULL;
+	pthread_attr_t none;
+
+	*stack = NULL;
+	*is_special = false;
+	if (!attributes)
+		return;
+	(void)pthread_attr_init(&none);
+	(void)pthread_attr_getstacksize(&none, &standard);
+	(void)pthread_attr_destroy(&none);
+	(void)pthread_attr_getstack(attributes, &address, &size);
+	/* Without a stack of the caller's, getstack answers 0 minus the size. */
+	if (address && address != (void *)(0 - size)) {
+		*stack = address;
+		*stack_size = size;
+	} else {
+		*is_special = size > standard;
+	}
+}
+
+static int fiber_spawn(struct engine_thread *thread, const void *attributes)
+{
+	struct donor *donor;
+	char *stack;
+	size_t stack_size = 0;
+	bool is_special;
+
+	fiber_set_up();
+	fiber_read_attributes(attributes, &stack, &stack_size, &is_special);
+	if (fibers.free && !is_special) {
+		donor = fibers.free;
+		fibers.free = donor->next;
+	} else {
+		donor = donor_new(is_special ? attributes : NULL);
+		if (!donor)
+			return EAGAIN;
+		donor->is_special = is_special;
+	}
+	thread->executor_part = donor;
+	thread->handle = donor->thread_base;
+	thread->kernel_id = donor->kernel_id;
+	context_make(&thread->context, stack ? stack + stack_size : donor->stack_top,
+		donor->thread_base, fiber_entry, thread);
+	return 0;
+}
+
+static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
+{
+	fibers.switch_to(&from->context, &to->context);
+}
+
+/* Runs `function` with the thread-local base of another thread. */
+static void fiber_with_base(uintptr_t base, void (*function)(void))
+{
+	uintptr_t own = context_thread_base();
+
+	context_set_thread_base(base);
+	function();
+	context_set_thread_base(own);
+}
+
+/* Makes the donor's thread-local block like new, as glibc does with a cached stack. */
+static void fiber_reap(struct engine_thread *thread)
+{
+	struct donor *donor = thread->executor_part;
+
+	thread->executor_part = NULL;
+	if (!donor || donor->is_special || !fibers.tls_init || !fibers.ctype_init)
+		return;
+	(void)fibers.tls_init((void *)donor->thread_base, true);
+	fiber_with_base(donor->thread_base, fibers.ctype_init);
+	donor->next = fibers.free;
+	fibers.free = donor;
+}
+
+/* glibc's fork took the stacks of all other threads: forget them. */
+static void fiber_after_fork(struct engine_thread *self)
+{
+	(void)self;
+	fibers.free = NULL;
+}
+
+const struct executor executor_fiber = {
+	.name = "fiber",
+	.can_clone = true,
+	.can_rewind = true,
+	.spawn = fiber_spawn,
+	.transfer = fiber_transfer,
+	.finish = fiber_transfer,
+	.reap = fiber_reap,
+	.after_fork = fiber_after_fork,
+};

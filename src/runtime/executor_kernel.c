@@ -1,0 +1,133 @@
+/*
+ * Kernel threads: every thread of the target is a real one; a baton (a futex per thread) says which may
+ * move. For replay in a debugger, for programs that insist on real threads, and as a cross-check of the
+ * fibers. All are pinned to one processor: handing the baton over across processors costs tenfold.
+ *
+ * Runs in the moving thread, which holds the baton.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* One per thread, in memory of our own. */
+struct kernel_part {
+	uint32_t baton;         /* futex: 1 when the thread may move */
+	pthread_t real;
+	uint32_t has_left;      /* futex: 1 when its code is over and only glibc's exit is left */
+};
+
+static struct kernel_part kernel_parts[THREAD_CAPACITY];
+
+static struct kernel_part *kernel_part(const struct engine_thread *thread)
+{
+	return &kernel_parts[thread->id.index];
+}
+
+static void kernel_take_baton(struct kernel_part *part)
+{
+	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE)) /* pairs with kernel_give_baton */
+		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
+	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);
+}
+
+static void kernel_give_baton(struct kernel_part *part)
+{
+	__atomic_store_n(&part->baton, 1, __ATOMIC_RELEASE); /* pairs with kernel_take_baton */
+	platform_futex_wake(&part->baton, 1, false);
+}
+
+static void *kernel_thread_entry(void *argument)
+{
+	struct engine_thread *thread = argument;
+
+	thread->handle = context_thread_base();
+	thread->kernel_id = (int)platform_call(SYS_gettid);
+	thread->context.thread_base = thread->handle;
+	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]); /* the creator waits for the handle */
+	kernel_take_baton(kernel_part(thread));
+	if (runtime.has_dispatch)
+		(void)runtime_dispatch_arm();
+	engine_thread_main(thread);
+	return NULL;
+}
+
+/* Real threads are always joinable for glibc: their life is ours to end. */
+static int kernel_real_attributes(const pthread_attr_t *attributes, pthread_attr_t *own)
+{
+	size_t size;
+	size_t guard;
+	void *stack = NULL;
+
+	(void)pthread_attr_init(own); /* cannot fail in glibc */
+	if (!attributes)
+		return 0;
+	(void)pthread_attr_getguardsize(attributes, &guard);
+	(void)pthread_attr_setguardsize(own, guard);
+	(void)pthread_attr_getstack(attributes, &stack, &size);
+	if (stack && stack != (void *)(0 - size))
+		return pthread_attr_setstack(own, stack, size);
+	(void)pthread_attr_getstacksize(attributes, &size);
+	return pthread_attr_setstacksize(own, size);
+}
+
+static int kernel_spawn(struct engine_thread *thread, const void *attributes)
+{
+	struct kernel_part *part = kernel_part(thread);
+	pthread_attr_t own;
+	uint64_t all = ~UINT64_C(0);
+	uint64_t old;
+	int error = kernel_real_attributes(attributes, &own);
+
+	*part = (struct kernel_part){0};
+	if (error)
+		return error;
+	/* Signals come to the moving thread through main only: see interpose_signal.c. */
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
+	runtime_dispatch_pause();
+	error = REAL(pthread_create)(&part->real, &own, kernel_thread_entry, thread);
+	runtime_dispatch_resume();
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8);
+	(void)pthread_attr_destroy(&own);
+	if (!error)
+		kernel_take_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+	return error;
+}
+
+static void kernel_transfer(struct engine_thread *from, struct engine_thread *to)
+{
+	kernel_give_baton(kernel_part(to));
+	kernel_take_baton(kernel_part(from));
+}
+
+/*
+ * The rest of a real thread's exit runs glibc code beside the next thread; it touches nothing of the
+ * target's. Main must not leave: its end would be that of the process' first thread.
+ */
+static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
+{
+	kernel_give_baton(kernel_part(to));
+	if (from->id.index == 0)
+		for (;;)
+			(void)platform_call(SYS_pause);
+}
+
+static void kernel_reap(struct engine_thread *thread)
+{
+	if (thread->id.index == 0)
+		return;
+	runtime_dispatch_pause();
+	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL); /* it has left or is leaving */
+	runtime_dispatch_resume();
+}
+
+const struct executor executor_kernel = {
+	.name = "kernel",
+	.spawn = kernel_spawn,
+	.transfer = kernel_transfer,
+	.finish = kernel_finish,
+	.reap = kernel_reap,
+};

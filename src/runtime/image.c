@@ -1,0 +1,406 @@
+/* See image.h. Runs in the rewind server: no libc state, no target memory but what it restores. */
+#include "runtime/image.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define PAGE_BYTES ((size_t)4096)
+#define IMAGE_AREAS_MAX 1024
+#define MAPS_BYTES ((size_t)1024 * 1024)
+/* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
+#define STACK_MARGIN_BYTES 256
+/* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
+#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
+
+/* Linux 6.7: finds written pages. Declared here because older kernel headers do not have it. */
+struct image_scan_region {
+	uint64_t start, end, categories;
+};
+struct image_scan {
+	uint64_t size, flags, start, end, walk_end, vector, vector_length, max_pages;
+	uint64_t category_inverted, category_mask, category_any_mask, return_mask;
+};
+#define IMAGE_PAGEMAP_SCAN _IOWR('f', 16, struct image_scan)
+#define IMAGE_PAGE_WRITTEN 2
+#define IMAGE_FEATURE_WP_ASYNC (1 << 15)
+#define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
+#define IMAGE_USER_MODE_ONLY 1
+#define IMAGE_SCAN_REGIONS 4096
+
+/* A run of pages or bytes that was there when the image was taken. */
+struct image_area {
+	char *start;
+	size_t bytes;
+	char *copy;              /* same size, in shared memory; holes where nothing was resident */
+	unsigned char *present;  /* per page: 1 copied in the image, 2 seen later and to be zeroed */
+	size_t resident_bytes;
+	bool is_tracked;
+	bool has_gaps;           /* some pages were not resident */
+};
+
+struct image {
+	uint32_t area_count;
+	struct image_area areas[IMAGE_AREAS_MAX];
+	long fault_descriptor;   /* userfaultfd, or -1 */
+	long pagemap_descriptor;
+	const char *stack_pointer;
+	size_t map_length;
+	char map_text[MAPS_BYTES];
+	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
+	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
+};
+
+/* ---- reading /proc/self/maps ---- */
+
+static bool image_read_maps(struct image *image)
+{
+	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	long got;
+
+	if (platform_failed(file))
+		return false;
+	image->map_length = 0;
+	while ((got = platform_call(SYS_read, file, image->map_text + image->map_length,
+			MAPS_BYTES - 1 - image->map_length)) > 0)
+		image->map_length += (size_t)got;
+	(void)platform_call(SYS_close, file);
+	image->map_text[image->map_length] = '\0';
+	return image->map_length < MAPS_BYTES - 1;
+}
+
+static uintptr_t image_parse_hex(const char **text)
+{
+	uintptr_t value = 0;
+
+	for (;; (*text)++) {
+		char digit = **text;
+
+		if (digit >= '0' && digit <= '9')
+			value = value * 16 + (uintptr_t)(digit - '0');
+		else if (digit >= 'a' && digit <= 'f')
+			value = value * 16 + (uintptr_t)(digit - 'a') + 10;
+		else
+			return value;
+	}
+}
+
+/* ---- taking ---- */
+
+/* Start of what matters in an area that holds the stack of a pooled thread, else NULL. */
+struct image_stack_search {
+	char *start, *end;
+	char *top;
+};
+
+static void image_match_stack(void *stack_top, void *argument)
+{
+	struct image_stack_search *search = argument;
+
+	if ((char *)stack_top >= search->start && (char *)stack_top < search->end)
+		search->top = stack_top;
+}
+
+static void image_copy_resident(struct image *image, struct image_area *area)
+{
+	size_t pages = area->bytes / PAGE_BYTES;
+
+	memset(image->residency, 0, pages);
+	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
+	for (size_t page = 0; page < pages; page++) {
+		if (!(image->residency[page] & 1)) {
+			area->has_gaps = true;
+			continue;
+		}
+		area->present[page] = 1;
+		area->resident_bytes += PAGE_BYTES;
+		memcpy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES, PAGE_BYTES);
+	}
+}
+
+static bool image_add(struct image *image, char *start, char *end, bool is_stack)
+{
+	struct image_area *area = &image->areas[image->area_count];
+	size_t pages;
+
+	if (image->area_count == IMAGE_AREAS_MAX)
+		return false;
+	*area = (struct image_area){.start = start, .bytes = (size_t)(end - start)};
+	pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	if (pages > sizeof image->residency)
+		return false;
+	area->copy = platform_map(pages * PAGE_BYTES, true);
+	area->present = platform_map(pages, true);
+	if (!area->copy || !area->present)
+		return false;
+	image->area_count++;
+	if (is_stack) {
+		/* Not page-aligned, always resident, small: one piece. */
+		memcpy(area->copy, start, area->bytes);
+		area->resident_bytes = area->bytes;
+		memset(area->present, 1, pages);
+	} else {
+		image_copy_resident(image, area);
+	}
+	return true;
+}
+
+static bool image_add_mapping(struct image *image, char *start, char *end)
+{
+	struct image_stack_search search = {.start = start, .end = end};
+	const char *pointer = image->stack_pointer;
+
+	if ((char *)image >= start && (char *)image < end)
+		return true;
+	if (pointer >= start && pointer < end)
+		return image_add(image, (char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15),
+			end, true);
+	fiber_each_pooled(image_match_stack, &search);
+	if (search.top)
+		return image_add(image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
+	return image_add(image, start, end, false);
+}
+
+static bool image_add_all(struct image *image)
+{
+	const char *at = image->map_text;
+
+	while (*at) {
+		uintptr_t start = image_parse_hex(&at);
+		uintptr_t end;
+		const char *flags;
+
+		at++; /* '-' */
+		end = image_parse_hex(&at);
+		flags = ++at;
+		if (flags[0] == 'r' && flags[1] == 'w' && flags[3] == 'p' &&
+			!image_add_mapping(image, (char *)start, (char *)end))
+			return false;
+		while (*at && *at++ != '\n')
+			continue;
+	}
+	return true;
+}
+
+/* ---- tracking ---- */
+
+/* Out of the way of programs that close every descriptor they know of. */
+static long image_raise_descriptor(long descriptor)
+{
+	struct rlimit limit;
+	struct rlimit raised;
+	long moved;
+
+	if (platform_failed(descriptor) ||
+		platform_failed(platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit)))
+		return descriptor;
+	raised = limit;
+	raised.rlim_cur = limit.rlim_max;
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, NULL);
+	moved = platform_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC,
+		limit.rlim_max > 65536 ? 65000 : limit.rlim_max / 2);
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
+	if (platform_failed(moved))
+		return descriptor;
+	(void)platform_call(SYS_close, descriptor);
+	return moved;
+}
+
+static bool image_protect(struct image *image, uint64_t start, uint64_t end)
+{
+	struct uffdio_writeprotect protect = {.range = {.start = start, .len = end - start},
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP};
+
+	return !platform_failed(
+		platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_WRITEPROTECT, &protect));
+}
+
+static bool image_track(struct image *image, struct image_area *area)
+{
+	struct uffdio_register enrol = {
+		.range = {.start = (uint64_t)(uintptr_t)area->start, .len = area->bytes},
+		.mode = UFFDIO_REGISTER_MODE_WP};
+
+	if ((uintptr_t)area->start % PAGE_BYTES || area->bytes % PAGE_BYTES)
+		return false;
+	if (platform_failed(platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_REGISTER, &enrol)))
+		return false;
+	return image_protect(
+		image, (uint64_t)(uintptr_t)area->start, (uint64_t)(uintptr_t)area->start + area->bytes);
+}
+
+static void image_start_tracking(struct image *image)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+		.features = IMAGE_FEATURE_WP_ASYNC | IMAGE_FEATURE_WP_UNPOPULATED |
+			UFFD_FEATURE_PAGEFAULT_FLAG_WP};
+	bool is_wanted = false;
+
+	image->fault_descriptor = -1;
+	for (uint32_t i = 0; i < image->area_count; i++)
+		is_wanted |= image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST;
+	if (!is_wanted)
+		return;
+	image->fault_descriptor =
+		platform_call(SYS_userfaultfd, O_CLOEXEC | IMAGE_USER_MODE_ONLY);
+	if (platform_failed(image->fault_descriptor))
+		return;
+	if (platform_failed(platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_API, &api))) {
+		(void)platform_call(SYS_close, image->fault_descriptor);
+		image->fault_descriptor = -1;
+		return;
+	}
+	image->fault_descriptor = image_raise_descriptor(image->fault_descriptor);
+	image->pagemap_descriptor = image_raise_descriptor(platform_call(
+		SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST)
+			image->areas[i].is_tracked = image_track(image, &image->areas[i]);
+}
+
+bool image_is_tracked(const struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_tracked)
+			return true;
+	return false;
+}
+
+struct image *image_take(const void *stack_pointer)
+{
+	struct image *image = platform_map(sizeof *image, true);
+
+	if (!image)
+		return NULL;
+	image->stack_pointer = stack_pointer;
+	if (!image_read_maps(image) || !image_add_all(image)) {
+		image_release(image);
+		return NULL;
+	}
+	image_start_tracking(image);
+	return image;
+}
+
+void image_release(struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+		size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+		platform_unmap(area->copy, pages * PAGE_BYTES);
+		platform_unmap(area->present, pages);
+	}
+	if (image->fault_descriptor > 0) {
+		(void)platform_call(SYS_close, image->fault_descriptor);
+		(void)platform_call(SYS_close, image->pagemap_descriptor);
+	}
+	platform_unmap(image, sizeof *image);
+}
+
+/* ---- restoring ---- */
+
+/* Pages that were absent and have been touched since must read as zero again. */
+static uint64_t image_clear_gaps(struct image *image, struct image_area *area)
+{
+	size_t pages = area->bytes / PAGE_BYTES;
+	uint64_t cleared = 0;
+
+	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
+	for (size_t page = 0; page < pages; page++) {
+		if (area->present[page] == 1 || !(image->residency[page] & 1))
+			continue;
+		memset(area->start + page * PAGE_BYTES, 0, PAGE_BYTES);
+		cleared++;
+	}
+	return cleared;
+}
+
+static uint64_t image_restore_whole(struct image *image, struct image_area *area)
+{
+	size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	if (!area->has_gaps) {
+		memcpy(area->start, area->copy, area->bytes);
+		return pages;
+	}
+	for (size_t page = 0; page < pages;) {
+		size_t run = 0;
+
+		while (page + run < pages && area->present[page + run] == 1)
+			run++;
+		memcpy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
+			run * PAGE_BYTES);
+		page += run + 1;
+	}
+	return area->resident_bytes / PAGE_BYTES + image_clear_gaps(image, area);
+}
+
+static uint64_t image_restore_region(
+	struct image *image, const struct image_area *area, const struct image_scan_region *region)
+{
+	size_t offset = (size_t)(region->start - (uint64_t)(uintptr_t)area->start);
+	uint64_t pages = 0;
+
+	for (uint64_t at = region->start; at < region->end; at += PAGE_BYTES, offset += PAGE_BYTES) {
+		if (area->present[offset / PAGE_BYTES])
+			memcpy((char *)(uintptr_t)at, area->copy + offset, PAGE_BYTES);
+		else
+			memset((char *)(uintptr_t)at, 0, PAGE_BYTES);
+		pages++;
+	}
+	(void)image;
+	return pages;
+}
+
+static uint64_t image_restore_written(
+	struct image *image, struct image_area *area, bool *is_complete)
+{
+	uint64_t at = (uint64_t)(uintptr_t)area->start;
+	uint64_t end = at + area->bytes;
+	uint64_t pages = 0;
+
+	while (at < end) {
+		struct image_scan scan = {.size = sizeof scan,
+			.start = at,
+			.end = end,
+			.vector = (uint64_t)(uintptr_t)image->regions,
+			.vector_length = IMAGE_SCAN_REGIONS,
+			.category_mask = IMAGE_PAGE_WRITTEN,
+			.return_mask = IMAGE_PAGE_WRITTEN};
+		long count = platform_call(SYS_ioctl, image->pagemap_descriptor, IMAGE_PAGEMAP_SCAN, &scan);
+
+		if (platform_failed(count)) {
+			*is_complete = false;
+			return pages;
+		}
+		for (long i = 0; i < count; i++) {
+			pages += image_restore_region(image, area, &image->regions[i]);
+			if (!image_protect(image, image->regions[i].start, image->regions[i].end))
+				*is_complete = false;
+		}
+		at = scan.walk_end;
+	}
+	return pages;
+}
+
+uint64_t image_restore(struct image *image, bool *is_complete)
+{
+	uint64_t pages = 0;
+
+	*is_complete = true;
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+
+		if (area->is_tracked)
+			pages += image_restore_written(image, area, is_complete);
+		else
+			pages += image_restore_whole(image, area);
+	}
+	return pages;
+}

@@ -1,0 +1,70 @@
+/*
+ * Thread-specific keys. Values stay glibc's (in the thread's own block); what is ours is the table of
+ * destructors, because glibc runs them only at the end of its own threads.
+ */
+#include <limits.h>
+#include <pthread.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* Written by key creation and deletion; one slot per glibc key. */
+static struct {
+	bool is_used[PTHREAD_KEYS_MAX];
+	void (*destructor[PTHREAD_KEYS_MAX])(void *);
+	pthread_key_t end; /* one past the highest key ever made */
+} keys;
+
+EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	int error;
+
+	ENTER();
+	error = REAL(pthread_key_create)(key, destructor);
+	if (error || *key >= PTHREAD_KEYS_MAX)
+		return error;
+	keys.is_used[*key] = true;
+	keys.destructor[*key] = destructor;
+	if (*key >= keys.end)
+		keys.end = *key + 1;
+	return 0;
+}
+
+EXPORT int __pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+EXPORT int __pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	return pthread_key_create(key, destructor);
+}
+
+EXPORT int pthread_key_delete(pthread_key_t key)
+{
+	ENTER();
+	if (key < PTHREAD_KEYS_MAX)
+		keys.is_used[key] = false;
+	return REAL(pthread_key_delete)(key);
+}
+
+static bool key_run_round(void)
+{
+	bool has_run = false;
+
+	for (pthread_key_t key = 0; key < keys.end; key++) {
+		void *value = keys.is_used[key] ? pthread_getspecific(key) : NULL;
+
+		if (!value)
+			continue;
+		(void)pthread_setspecific(key, NULL); /* the key exists and has room: cannot fail */
+		if (keys.destructor[key]) {
+			has_run = true;
+			keys.destructor[key](value);
+		}
+	}
+	return has_run;
+}
+
+void runtime_run_key_destructors(void)
+{
+	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
+		if (!key_run_round())
+			return;
+}

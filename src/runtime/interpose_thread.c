@@ -1,0 +1,334 @@
+/* Threads: creation, join, end, cancellation, names. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* ---- creation ---- */
+
+/* The first creation of a run: the place where every restart but fork_main comes back to. */
+static void thread_first_create(void)
+{
+	runtime.has_created = true;
+	runtime_add_modules();
+	if (runtime.contract && !runtime.is_forked_child) {
+		runtime.restart->at_first_create();
+		return;
+	}
+	runtime.has_dispatch = runtime_dispatch_arm();
+	engine_go_live();
+}
+
+EXPORT int pthread_create(pthread_t *restrict handle, const pthread_attr_t *restrict attributes,
+	void *(*start)(void *), void *restrict argument)
+{
+	uint64_t site = CALL_SITE;
+	struct engine_thread *thread;
+	int error;
+
+	ENTER();
+	if (!runtime.has_created)
+		thread_first_create();
+	/* The point comes before: sanitizers hold locks while they call us, and we must not switch then. */
+	engine_point(OP_THREAD_CREATE, NULL, site);
+	error = engine_thread_create(&thread, start, argument, attributes, site);
+	if (error)
+		return error;
+	if (attributes) {
+		int state = PTHREAD_CREATE_JOINABLE;
+
+		(void)pthread_attr_getdetachstate(attributes, &state); /* cannot fail */
+		thread->is_detached = state == PTHREAD_CREATE_DETACHED;
+	}
+	if (runtime.contract)
+		runtime.contract->thread_count = engine_thread_count();
+	*handle = thread->handle;
+	return 0;
+}
+
+/* ---- the body of a thread, and its end ---- */
+
+void runtime_thread_body(struct engine_thread *thread)
+{
+	__pthread_unwind_buf_t buffer;
+
+	/* glibc's forced unwinding (pthread_exit, cancellation) ends its walk by jumping here. */
+	if (!__sigsetjmp((void *)buffer.__cancel_jmp_buf, 0)) {
+		__pthread_register_cancel(&buffer);
+		thread->result = thread->start(thread->argument);
+		__pthread_unregister_cancel(&buffer);
+	}
+	runtime_leave_thread();
+}
+
+void runtime_leave_thread(void)
+{
+	struct engine_thread *self = engine_current();
+	void (*call_tls_destructors)(void) = (void (*)(void))runtime_symbol("__call_tls_dtors");
+
+	self->is_cancel_disabled = true;
+	if (call_tls_destructors)
+		call_tls_destructors();
+	runtime_run_key_destructors();
+	engine_mutex_owner_died(self);
+}
+
+EXPORT void pthread_exit(void *result)
+{
+	ENTER();
+	engine_current()->result = result;
+	engine_current()->is_cancel_disabled = true;
+	REAL(pthread_exit)(result); /* unwinds into runtime_thread_body or startup_run_main */
+	__builtin_trap();
+}
+
+/* ---- join ---- */
+
+static bool thread_has_ended(const struct engine_op *op, const struct engine_thread *self)
+{
+	(void)self;
+	return ((const struct engine_thread *)op->address)->state == THREAD_DONE;
+}
+
+static int thread_join_error(const struct engine_thread *thread, uint64_t site)
+{
+	const struct engine_thread *self = engine_current();
+
+	if (!thread)
+		return ESRCH;
+	if (thread->is_detached || thread->has_joiner)
+		return EINVAL;
+	if (thread == self) {
+		engine_fail(OUTCOME_JOIN_SELF, thread, site);
+		return EDEADLK;
+	}
+	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
+		thread->op->deadline_ns == ENGINE_FOREVER)
+		return EDEADLK;
+	return 0;
+}
+
+static int thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+	struct engine_op op = {.kind = OP_THREAD_JOIN,
+		.interruptions = INTERRUPT_CANCEL,
+		.address = thread,
+		.site = site,
+		.ready = thread_has_ended,
+		.deadline_ns = deadline_ns};
+	int error = thread_join_error(thread, site);
+	enum engine_result outcome;
+
+	if (error)
+		return error;
+	thread->has_joiner = true;
+	outcome = engine_perform(&op);
+	thread->has_joiner = false;
+	if (outcome == WAIT_CANCELLED)
+		runtime_act_on_cancel();
+	if (outcome == WAIT_TIMED_OUT)
+		return ETIMEDOUT;
+	if (result)
+		*result = thread->result;
+	engine_thread_reap(thread);
+	return 0;
+}
+
+EXPORT int pthread_join(pthread_t handle, void **result)
+{
+	ENTER();
+	return thread_join(handle, result, ENGINE_FOREVER, CALL_SITE);
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
+{
+	struct engine_thread *thread;
+	int error;
+
+	ENTER();
+	thread = engine_thread_by_handle(handle);
+	error = thread_join_error(thread, CALL_SITE);
+	if (error)
+		return error;
+	engine_point(OP_THREAD_TRYJOIN, thread, CALL_SITE);
+	if (thread->state != THREAD_DONE) {
+		engine_unproductive();
+		return EBUSY;
+	}
+	if (result)
+		*result = thread->result;
+	engine_thread_reap(thread);
+	return 0;
+}
+
+static int thread_join_until(pthread_t handle, void **result, clockid_t clock,
+	const struct timespec *until, uint64_t site)
+{
+	if (!until)
+		return thread_join(handle, result, ENGINE_FOREVER, site);
+	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000)
+		return EINVAL;
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	return thread_join(handle, result, runtime_deadline(clock, until), site);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
+{
+	ENTER();
+	return thread_join_until(handle, result, CLOCK_REALTIME, until, CALL_SITE);
+}
+
+EXPORT int pthread_clockjoin_np(
+	pthread_t handle, void **result, clockid_t clock, const struct timespec *until)
+{
+	ENTER();
+	return thread_join_until(handle, result, clock, until, CALL_SITE);
+}
+
+EXPORT int pthread_detach(pthread_t handle)
+{
+	struct engine_thread *thread;
+
+	ENTER();
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	if (thread->is_detached)
+		return EINVAL;
+	engine_point(OP_THREAD_DETACH, thread, CALL_SITE);
+	thread->is_detached = true;
+	if (thread->state == THREAD_DONE)
+		engine_thread_reap(thread);
+	return 0;
+}
+
+/* ---- cancellation ---- */
+
+void runtime_act_on_cancel(void)
+{
+	struct engine_thread *self = engine_current();
+
+	self->is_cancel_requested = false;
+	self->is_cancel_disabled = true;
+	self->result = PTHREAD_CANCELED;
+	REAL(pthread_exit)(PTHREAD_CANCELED);
+	__builtin_trap();
+}
+
+void runtime_test_cancel(void)
+{
+	const struct engine_thread *self = engine_current();
+
+	if (self->is_cancel_requested && !self->is_cancel_disabled)
+		runtime_act_on_cancel();
+}
+
+EXPORT int pthread_cancel(pthread_t handle)
+{
+	struct engine_thread *thread;
+
+	ENTER();
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	engine_point(OP_THREAD_CANCEL, thread, CALL_SITE);
+	if (thread->state != THREAD_ALIVE)
+		return 0;
+	thread->is_cancel_requested = true;
+	if (thread != engine_current())
+		engine_interrupt(thread, INTERRUPT_CANCEL);
+	else if (thread->is_cancel_asynchronous)
+		runtime_test_cancel();
+	return 0;
+}
+
+EXPORT int pthread_setcancelstate(int state, int *old)
+{
+	struct engine_thread *self;
+
+	ENTER();
+	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+		return EINVAL;
+	self = engine_current();
+	if (old)
+		*old = self->is_cancel_disabled ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
+	self->is_cancel_disabled = state == PTHREAD_CANCEL_DISABLE;
+	if (self->is_cancel_asynchronous)
+		runtime_test_cancel();
+	return 0;
+}
+
+EXPORT int pthread_setcanceltype(int type, int *old)
+{
+	struct engine_thread *self;
+
+	ENTER();
+	if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
+		return EINVAL;
+	self = engine_current();
+	if (old)
+		*old = self->is_cancel_asynchronous ? PTHREAD_CANCEL_ASYNCHRONOUS
+						    : PTHREAD_CANCEL_DEFERRED;
+	self->is_cancel_asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+	if (self->is_cancel_asynchronous)
+		runtime_test_cancel();
+	return 0;
+}
+
+EXPORT void pthread_testcancel(void)
+{
+	struct engine_op op = {.kind = OP_TEST_CANCEL,
+		.interruptions = INTERRUPT_CANCEL,
+		.site = CALL_SITE,
+		.deadline_ns = ENGINE_FOREVER};
+
+	ENTER();
+	if (engine_perform(&op) == WAIT_CANCELLED)
+		runtime_act_on_cancel();
+}
+
+/* ---- names ---- */
+
+#define LABEL_BYTES 16
+
+EXPORT int pthread_setname_np(pthread_t handle, const char *name)
+{
+	struct engine_thread *thread;
+
+	ENTER();
+	if (strlen(name) >= LABEL_BYTES)
+		return ERANGE;
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	strcpy(thread->label, name);
+	if (thread->id.index == 0)
+		(void)platform_call(SYS_prctl, PR_SET_NAME, name); /* what ps shows; cannot fail */
+	return 0;
+}
+
+EXPORT int pthread_getname_np(pthread_t handle, char *name, size_t size)
+{
+	const struct engine_thread *thread;
+	char label[LABEL_BYTES] = "";
+
+	ENTER();
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	if (thread->label[0])
+		strcpy(label, thread->label);
+	else
+		(void)platform_call(
+			SYS_prctl, PR_GET_NAME, label); /* unnamed: that of the process */
+	if (size <= strlen(label))
+		return ERANGE;
+	strcpy(name, label);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* A fresh process for every run: nothing to undo, nothing shared. The host starts the next one. */
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+static void exec_at_main(void)
+{
+	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	runtime.contract->is_live = 0;
+}
+
+static void exec_at_first_create(void)
+{
+	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
+	runtime.contract->has_dispatch = runtime.has_dispatch;
+	runtime_begin_run(runtime.contract->plan.run_first);
+}
+
+static void exec_finish(int status)
+{
+	const struct outcome *outcome = &runtime.contract->outcome;
+	bool is_failure = runtime_account_run();
+
+	runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
+	if (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) {
+		/* Dies as it would have: parents and core patterns see the true signal. */
+		struct {
+			void *handler;
+			unsigned long flags;
+			void *restorer;
+			unsigned long mask;
+		} action = {0};
+
+		(void)platform_call(SYS_rt_sigaction, status, &action, NULL, 8);
+		(void)platform_call(
+			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), status);
+	}
+	for (;;)
+		(void)platform_call(SYS_exit_group,
+			outcome->kind == OUTCOME_PASSED || outcome->kind == OUTCOME_EXIT ? status
+											 : 1);
+}
+
+const struct restart restart_exec = {
+	.name = "exec",
+	.at_main = exec_at_main,
+	.at_first_create = exec_at_first_create,
+	.finish = exec_finish,
+};

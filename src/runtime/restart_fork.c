@@ -1,0 +1,162 @@
+/*
+ * Restart by raw fork: a server process holds the target at its starting point (before main, or at the
+ * first thread creation) and every run is a child of it. The fork is a raw clone without exit signal: the
+ * target sees no SIGCHLD, runs no atfork handlers, and no lock of glibc is involved.
+ *
+ * The server runs in the target's main thread, before any other thread exists.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/undo.h"
+
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
+static void fork_child_set_up(void)
+{
+	struct contract *contract = runtime.contract;
+
+	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the server */
+	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	contract->is_live = 0;
+	contract->taint = TAINT_NONE;
+}
+
+/* How the child ended, where it could not say so itself. */
+static void fork_complete_outcome(struct contract *contract, int status)
+{
+	struct outcome *outcome = &contract->outcome;
+
+	if (outcome->kind != OUTCOME_NONE)
+		return;
+	if (WIFEXITED(status))
+		outcome_set(outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED, THREAD_NONE,
+			WEXITSTATUS(status));
+	else
+		outcome_set(outcome, WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH,
+			THREAD_NONE, WTERMSIG(status));
+	outcome->step = contract->heartbeat;
+}
+
+static long fork_raw(void)
+{
+	uint32_t *thread_word = NULL;
+
+	/* glibc keeps the thread's id in a word the kernel knows; the child's must hold its own. */
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
+	return platform_call(
+		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
+}
+
+/* One batch of the plan. Returns 0 in the server when it is over, with the report; 1 in a child. */
+static int fork_batch(uint64_t *number, enum contract_report *report)
+{
+	struct contract *contract = runtime.contract;
+	const struct contract_plan *plan = &contract->plan;
+
+	*report = REPORT_BATCH;
+	for (uint64_t i = 0; i < plan->run_limit && !contract->stop; i++) {
+		long pid;
+		int status = 0;
+
+		*number = plan->run_first + i;
+		contract->run_number = *number;
+		pid = fork_raw();
+		if (pid == 0) {
+			fork_child_set_up();
+			return 1;
+		}
+		if (platform_failed(pid))
+			runtime_refuse("fork failed: the system has no room for another process");
+		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
+			continue;
+		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+		undo_restore_offsets();
+		fork_complete_outcome(contract, status);
+		if (runtime_account_run())
+			*report = REPORT_FAILURE;
+		else if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create)
+			*report = REPORT_TAINTED;
+		if (*report != REPORT_BATCH)
+			break;
+	}
+	return 0;
+}
+
+/* Returns once per run, in a child. */
+static uint64_t fork_serve(void)
+{
+	enum contract_report report = REPORT_READY;
+	uint64_t number;
+
+	undo_save_offsets();
+	for (;;) {
+		if (runtime_report_and_wait(report) == COMMAND_LEAVE)
+			for (;;)
+				(void)platform_call(SYS_exit_group, 0);
+		if (fork_batch(&number, &report))
+			return number;
+	}
+}
+
+static void fork_go_live(uint64_t number)
+{
+	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
+	runtime.contract->has_dispatch = runtime.has_dispatch;
+	runtime_begin_run(number);
+}
+
+static void fork_create_at_main(void)
+{
+	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	runtime.contract->is_live = 0;
+}
+
+static void fork_create_at_first_create(void)
+{
+	uint64_t number = fork_serve();
+
+	undo_begin_run();
+	fork_go_live(number);
+}
+
+static void fork_main_at_main(void)
+{
+	(void)fork_serve();
+}
+
+static void fork_main_at_first_create(void)
+{
+	fork_go_live(runtime.contract->run_number);
+}
+
+static void fork_finish(int status)
+{
+	const struct outcome *outcome = &runtime.contract->outcome;
+
+	for (;;)
+		(void)platform_call(SYS_exit_group, outcome->kind == OUTCOME_EXIT ? status : 0);
+}
+
+const struct restart restart_fork_create = {
+	.name = "fork_create",
+	.at_main = fork_create_at_main,
+	.at_first_create = fork_create_at_first_create,
+	.finish = fork_finish,
+};
+
+const struct restart restart_fork_main = {
+	.name = "fork_main",
+	.at_main = fork_main_at_main,
+	.at_first_create = fork_main_at_first_create,
+	.finish = fork_finish,
+};

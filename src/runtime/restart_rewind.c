@@ -1,0 +1,192 @@
+/*
+ * Restart by rewind: with all threads on one kernel thread, a run's state is memory and a few kernel
+ * objects. At the first thread creation a server takes an image of the memory; each run starts by
+ * jumping back into that creation, and ends by jumping into the server, which puts everything back.
+ *
+ * The server lives on a stack and in a struct of shared memory, which the image leaves alone. It runs in
+ * the target's main kernel thread with main's thread-local base, and uses nothing of libc's state.
+ */
+#include <sys/syscall.h>
+
+#include "runtime/image.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/undo.h"
+
+#define SERVER_STACK_BYTES ((size_t)256 * 1024)
+
+/* What the starting point is to do when the server resumes it. */
+enum rewind_errand {
+	ERRAND_RUN,      /* be a run */
+	ERRAND_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
+};
+
+/* In shared memory; written by the server and by the starting point in turn. */
+struct rewind {
+	struct context server;
+	struct context start;    /* the starting point */
+	enum rewind_errand errand;
+	uint32_t pool_wanted;
+	uint64_t number;         /* of the run to begin */
+	uint32_t made_in_run;    /* thread blocks that the pool lacked */
+	bool is_broken;          /* the last run cannot be undone: no further one here */
+	struct image *image;
+	void *stack;
+};
+
+/* Set before the starting point; never changes after. */
+static struct rewind *rewind_server;
+
+static void rewind_switch(struct context *from, struct context *to)
+{
+	to->thread_base = to->thread_base ? to->thread_base : context_thread_base();
+	if (context_has_fsgsbase())
+		context_switch_fsgsbase(from, to);
+	else
+		context_switch_prctl(from, to);
+}
+
+static void rewind_resume(enum rewind_errand errand)
+{
+	rewind_server->errand = errand;
+	rewind_switch(&rewind_server->server, &rewind_server->start);
+}
+
+static bool rewind_take_image(void)
+{
+	struct rewind *server = rewind_server;
+
+	if (server->image)
+		image_release(server->image);
+	server->image = image_take(server->start.stack_pointer);
+	if (server->image)
+		runtime.contract->has_dirty_tracking = image_is_tracked(server->image);
+	return server->image != NULL;
+}
+
+/* The last run made thread blocks of its own. They are lost now; make as many for good. */
+static void rewind_grow_pool(uint32_t count)
+{
+	rewind_server->pool_wanted = count;
+	rewind_resume(ERRAND_GROW_POOL);
+	if (!rewind_take_image())
+		rewind_server->is_broken = true;
+}
+
+static void rewind_undo(void)
+{
+	struct rewind *server = rewind_server;
+	struct contract *contract = runtime.contract;
+	bool is_complete;
+
+	undo_run();
+	contract->totals.pages_restored += image_restore(server->image, &is_complete);
+	if (!is_complete)
+		server->is_broken = true;
+	if (server->made_in_run && !server->is_broken)
+		rewind_grow_pool(server->made_in_run);
+}
+
+static enum contract_report rewind_batch(void)
+{
+	struct contract *contract = runtime.contract;
+	const struct contract_plan *plan = &contract->plan;
+
+	for (uint64_t i = 0; i < plan->run_limit && !contract->stop; i++) {
+		bool is_failure;
+
+		if (rewind_server->is_broken)
+			return REPORT_TAINTED;
+		rewind_server->number = plan->run_first + i;
+		contract->taint = TAINT_NONE;
+		rewind_resume(ERRAND_RUN);
+		is_failure = runtime_account_run();
+		if (contract->taint != TAINT_NONE)
+			rewind_server->is_broken = true;
+		else
+			rewind_undo();
+		if (is_failure)
+			return REPORT_FAILURE;
+	}
+	return rewind_server->is_broken ? REPORT_TAINTED : REPORT_BATCH;
+}
+
+static void rewind_serve(void *unused)
+{
+	enum contract_report report = REPORT_READY;
+
+	(void)unused;
+	if (!rewind_take_image())
+		runtime_refuse("the program has too many memory areas to rewind; use --restart fork_create");
+	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
+		report = rewind_batch();
+	for (;;)
+		(void)platform_call(SYS_exit_group, 0);
+}
+
+static void rewind_at_main(void)
+{
+	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	runtime.contract->is_live = 0;
+}
+
+static bool rewind_is_possible(void)
+{
+	return runtime.executor->can_rewind && !runtime.contract->plan.without_dispatch &&
+		runtime_dispatch_arm();
+}
+
+static void rewind_at_first_create(void)
+{
+	struct rewind *server;
+
+	if (!rewind_is_possible()) {
+		/* Without dispatch nobody would tell what a run changes in the kernel. */
+		runtime.contract->taint = TAINT_REWIND;
+		runtime.restart = &restart_fork_create;
+		runtime.restart->at_first_create();
+		return;
+	}
+	runtime.has_dispatch = true;
+	runtime.contract->has_dispatch = 1;
+	runtime_dispatch_pause();
+	fiber_pool_grow(runtime.contract->plan.thread_pool);
+	undo_save_offsets();
+	rewind_server = server = platform_map(sizeof *server, true);
+	if (server)
+		server->stack = platform_map(SERVER_STACK_BYTES, true);
+	if (!server || !server->stack)
+		runtime_refuse("out of memory for the rewind server");
+	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES, context_thread_base(),
+		rewind_serve, NULL);
+	server->start.thread_base = context_thread_base();
+	rewind_switch(&server->start, &server->server);
+	/* From here on: once per errand, with memory as it was at this switch. */
+	while (server->errand == ERRAND_GROW_POOL) {
+		fiber_pool_grow(server->pool_wanted);
+		rewind_switch(&server->start, &server->server);
+	}
+	runtime_dispatch_resume();
+	undo_begin_run();
+	runtime_begin_run(server->number);
+}
+
+static void rewind_finish(int status)
+{
+	struct context unused;
+
+	(void)status;
+	if (!rewind_server) /* before the first creation: the process simply ends */
+		restart_exec.finish(status);
+	rewind_server->made_in_run = fiber_made_since_snapshot();
+	runtime_dispatch_pause();
+	rewind_switch(&unused, &rewind_server->server);
+	__builtin_trap();
+}
+
+const struct restart restart_rewind = {
+	.name = "rewind",
+	.at_main = rewind_at_main,
+	.at_first_create = rewind_at_first_create,
+	.finish = rewind_finish,
+};

@@ -1,0 +1,263 @@
+/* The path of a run: begin, end, account, report. Runs in the moving thread or in a restart server. */
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+static const struct strategy *run_strategy(const struct contract *contract)
+{
+	return strategies[contract->plan.strategy];
+}
+
+static void *run_strategy_state(struct contract *contract)
+{
+	return contract_area(contract, contract->strategy_offset);
+}
+
+static struct schedule *run_schedule(struct contract *contract)
+{
+	return contract_area(contract, contract->schedule_offset);
+}
+
+void runtime_begin_run(uint64_t number)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_plan *plan = &contract->plan;
+	const struct strategy *strategy = run_strategy(contract);
+	void *state = run_strategy_state(contract);
+	struct engine_run run = {
+		.strategy = strategy,
+		.strategy_state = state,
+		.recording = run_schedule(contract),
+		.outcome = &contract->outcome,
+		.heartbeat = &contract->heartbeat,
+		.seed = hash_pair(plan->seed, number),
+		.step_limit = plan->step_limit,
+		.has_spurious_wakeups = plan->has_spurious_wakeups,
+		.has_early_timeouts = plan->has_early_timeouts,
+		.tolerated = plan->tolerated,
+	};
+
+	if (plan->is_fresh_state) {
+		strategy->begin_campaign(state, &plan->strategy_config);
+		plan->is_fresh_state = false; /* the one field of the plan that the guest writes */
+	}
+	contract->run_number = number;
+	contract->run_seed = run.seed;
+	contract->heartbeat = 0;
+	contract->trace_count = 0;
+	contract->thread_count = 1;
+	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	schedule_clear(run.recording);
+	strategy->begin_run(state, run.seed);
+	contract->is_live = 1;
+	engine_begin_run(&run);
+	engine_go_live();
+}
+
+bool runtime_account_run(void)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_totals *totals = &contract->totals;
+	const struct outcome *outcome = &contract->outcome;
+	const struct strategy *strategy = run_strategy(contract);
+	uint64_t steps = outcome->step;
+
+	totals->runs++;
+	totals->steps += steps;
+	totals->outcome[outcome->kind]++;
+	if (steps > totals->steps_most)
+		totals->steps_most = steps;
+	if (contract->thread_count > totals->threads_most)
+		totals->threads_most = contract->thread_count;
+	if (contract->is_live) {
+		struct run_summary summary = {.thread_count = contract->thread_count,
+			.step_count = steps,
+			.outcome = (enum outcome_kind)outcome->kind};
+
+		totals->switches += run_schedule(contract)->count;
+		if (strategy->end_run)
+			strategy->end_run(run_strategy_state(contract), &summary);
+		if (!strategy->guarantee ||
+			!strategy->guarantee(run_strategy_state(contract), &contract->guarantee))
+			contract->guarantee.probability = 0;
+	}
+	if (!outcome_is_failure(outcome) || contract->plan.tolerated >> outcome->kind & 1)
+		return false;
+	totals->failures++;
+	return contract->plan.stop_at_failure;
+}
+
+void runtime_report(enum contract_report report)
+{
+	struct contract *contract = runtime.contract;
+
+	contract->report = report;
+	__atomic_add_fetch(
+		&contract->doorbell, 1, __ATOMIC_RELEASE); /* pairs with the host's acquire */
+	platform_futex_wake(&contract->doorbell, 1, true);
+}
+
+uint32_t runtime_report_and_wait(enum contract_report report)
+{
+	struct contract *contract = runtime.contract;
+	uint32_t command;
+
+	__atomic_store_n(&contract->command, COMMAND_NONE, __ATOMIC_RELAXED);
+	runtime_report(report);
+	/* Acquire: the plan that the host wrote before the command. */
+	while ((command = __atomic_load_n(&contract->command, __ATOMIC_ACQUIRE)) == COMMAND_NONE)
+		platform_futex_wait(&contract->command, COMMAND_NONE, UINT64_MAX, true);
+	return command;
+}
+
+void runtime_refuse(const char *why)
+{
+	struct contract *contract = runtime.contract;
+	struct text text;
+
+	outcome_set(&contract->outcome, OUTCOME_REFUSED, THREAD_NONE, 0);
+	text_init(&text, contract->outcome.text, sizeof contract->outcome.text);
+	text_add(&text, why);
+	runtime_report(REPORT_REFUSED);
+	for (;;)
+		(void)platform_call(SYS_exit_group, 127);
+}
+
+/* ---- the end of a run ---- */
+
+/* Steps that each thread performed, from the recorded schedule. */
+static void run_count_steps(struct contract *contract, struct contract_thread *threads)
+{
+	const struct schedule *schedule = run_schedule(contract);
+
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		const struct schedule_segment *segment = &schedule->segments[i];
+
+		if (!(segment->flags & SEGMENT_VALUE))
+			threads[segment->thread].steps += segment->count;
+	}
+}
+
+static void run_publish_threads(struct contract *contract)
+{
+	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
+
+	contract->thread_count = engine_thread_count();
+	for (uint32_t i = 0; i < contract->thread_count; i++) {
+		const struct engine_thread *thread = engine_thread(i);
+		bool is_parked = thread->state == THREAD_ALIVE && thread != engine_current() &&
+				 runtime.executor == &executor_fiber;
+
+		threads[i] = (struct contract_thread){
+			.name = thread->name,
+			.parent = thread->parent,
+			.ordinal = thread->ordinal,
+			.create_site = thread->create_site,
+			.start = (uint64_t)(uintptr_t)thread->start,
+			.stack_pointer = is_parked ? (uint64_t)thread->context.stack_pointer : 0,
+			.thread_base = thread->context.thread_base,
+		};
+		for (unsigned c = 0; c < sizeof threads[i].label; c++)
+			threads[i].label[c] = thread->label[c];
+	}
+	run_count_steps(contract, threads);
+}
+
+/*
+ * Stands still until the host has looked. The own context is saved by a switch to a context that rings
+ * and waits, so that the host can unwind this thread like every other.
+ */
+struct run_inspection {
+	struct context self, waiter;
+	unsigned char stack[16384];
+};
+
+static void run_wait_for_inspection(void *argument)
+{
+	struct run_inspection *inspection = argument;
+	struct contract *contract = runtime.contract;
+	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
+	struct contract_thread *self = &threads[engine_current()->id.index];
+	struct context unused;
+
+	self->stack_pointer = (uint64_t)inspection->self.stack_pointer;
+	self->thread_base = inspection->self.thread_base;
+	(void)runtime_report_and_wait(REPORT_INSPECT);
+	context_switch_plain(&unused, &inspection->self);
+}
+
+static void run_inspect(void)
+{
+	struct run_inspection *inspection = platform_map(sizeof *inspection, true);
+
+	if (!inspection)
+		return;
+	inspection->self.thread_base = context_thread_base();
+	context_make(&inspection->waiter, inspection->stack + sizeof inspection->stack,
+		context_thread_base(), run_wait_for_inspection, inspection);
+	context_switch_plain(&inspection->self, &inspection->waiter);
+	platform_unmap(inspection, sizeof *inspection);
+}
+
+/* A forked child of the target, or a process that nobody drives: ends as it would natively. */
+static void run_end_alone(const struct outcome *outcome) __attribute__((noreturn));
+static void run_end_alone(const struct outcome *outcome)
+{
+	if (outcome->kind == OUTCOME_PASSED || outcome->kind == OUTCOME_EXIT)
+		for (;;)
+			(void)platform_call(SYS_exit_group, outcome->code);
+	for (;;) /* a deadlock: natively it hangs */
+		(void)platform_call(SYS_pause);
+}
+
+void runtime_finish_run(void)
+{
+	struct contract *contract = runtime.contract;
+	struct outcome *outcome;
+	int status;
+
+	if (!contract || runtime.is_forked_child)
+		run_end_alone(engine_private_outcome());
+	outcome = &contract->outcome;
+	if (runtime.is_run_over) /* a failure while the run was being ended */
+		for (;;)
+			(void)platform_call(SYS_exit_group, 127);
+	runtime.is_run_over = true;
+	status = outcome->code;
+	if (outcome_is_failure(outcome) || contract->plan.is_traced) {
+		run_publish_threads(contract);
+		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))
+			__asm__ volatile("int3");
+		if (contract->plan.inspect)
+			run_inspect();
+	}
+	runtime.restart->finish(status);
+}
+
+void runtime_run_ended(int status)
+{
+	struct contract *contract = runtime.contract;
+
+	if (contract && !runtime.is_forked_child && contract->outcome.kind == OUTCOME_NONE)
+		engine_exited(status);
+	if (!contract || runtime.is_forked_child)
+		for (;;)
+			(void)platform_call(SYS_exit_group, status);
+	runtime_finish_run();
+}
+
+/* ---- hooks ---- */
+
+bool runtime_has_virtual_time(void)
+{
+	return runtime.has_virtual_time && !runtime.is_forked_child;
+}
+
+void runtime_mark_outside(bool is_outside)
+{
+	if (runtime.contract)
+		runtime.contract->is_waiting_outside = is_outside;
+}

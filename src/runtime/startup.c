@@ -1,0 +1,313 @@
+/*
+ * Set-up of the runtime in a target: from the loader to the target's main. Runs in the only thread
+ * there is, before libc may be ready: raw system calls only, until main is reached.
+ */
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/bug.h"
+#include "base/text.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+struct runtime runtime; /* see runtime.h for who writes it */
+bool runtime_is_up;	/* written once, by runtime_set_up() */
+
+#define CONTRACT_ADDRESS ((void *)0x500000000000) /* away from the target's mappings */
+#define ENVIRONMENT_BYTES_MAX (256 * 1024)
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	char buffer[256];
+	struct text text;
+
+	text_init(&text, buffer, sizeof buffer);
+	text_add(&text, "raddle: internal error in the runtime: ");
+	text_add(&text, condition);
+	text_add(&text, " at ");
+	text_add(&text, file);
+	text_add(&text, ":");
+	text_unsigned(&text, (uint64_t)line);
+	text_add(&text, "\n");
+	if (runtime.contract) {
+		struct text reason;
+
+		text_init(&reason, runtime.contract->outcome.text,
+			sizeof runtime.contract->outcome.text);
+		text_add(&reason, buffer);
+		runtime.contract->report = REPORT_REFUSED;
+	}
+	(void)platform_call(SYS_write, 2, buffer, text_length(&text)); /* nobody left to tell */
+	for (;;)
+		(void)platform_call(SYS_exit_group, 127);
+}
+
+/* ---- the environment, without environ: it may not be set yet ---- */
+
+/* Copies the value of `name` from /proc/self/environ; false when it is not there. */
+static bool startup_variable(const char *name, char *value, size_t size)
+{
+	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
+	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	size_t name_length = strlen(name);
+	bool is_found = false;
+
+	while (block && !platform_failed(file) && length < ENVIRONMENT_BYTES_MAX - 1) {
+		long got = platform_call(
+			SYS_read, file, block + length, ENVIRONMENT_BYTES_MAX - 1 - length);
+
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	for (size_t at = 0; block && at < length; at += strlen(block + at) + 1) {
+		const char *entry = block + at;
+
+		if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=' &&
+			strlen(entry + name_length + 1) < size) {
+			memcpy(value, entry + name_length + 1, strlen(entry + name_length + 1) + 1);
+			is_found = true;
+			break;
+		}
+	}
+	if (!platform_failed(file))
+		(void)platform_call(SYS_close, file);
+	if (block)
+		platform_unmap(block, ENVIRONMENT_BYTES_MAX);
+	return is_found;
+}
+
+/* Takes our library out of "LD_PRELOAD=a:b"; false when nothing else is left. */
+static bool startup_strip_preload(char *entry)
+{
+	char *value = strchr(entry, '=') + 1;
+	char *from = value;
+	char *to = value;
+
+	while (*from) {
+		size_t length = strcspn(from, ": ");
+		static const char ours[] = "libraddle.so";
+		bool is_ours =
+			length >= sizeof ours - 1 &&
+			memcmp(from + length - (sizeof ours - 1), ours, sizeof ours - 1) == 0;
+
+		if (!is_ours && length) {
+			if (to != value)
+				*to++ = ':';
+			memmove(to, from, length);
+			to += length;
+		}
+		from += length;
+		from += strspn(from, ": ");
+	}
+	*to = '\0';
+	return to != value;
+}
+
+/* The target sees the environment that the user gave it; what it executes is not controlled. */
+static void startup_clean_environment(char **environment)
+{
+	char **to = environment;
+
+	for (char **from = environment; *from; from++) {
+		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0)
+			continue;
+		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !startup_strip_preload(*from))
+			continue;
+		*to++ = *from;
+	}
+	*to = NULL;
+}
+
+/* ---- the contract ---- */
+
+static struct contract *startup_map_contract(void)
+{
+	char path[64];
+	struct stat status;
+	struct contract *contract;
+	long file;
+	long start;
+
+	if (!startup_variable(CONTRACT_ENVIRONMENT, path, sizeof path))
+		return NULL;
+	file = platform_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	if (platform_failed(file))
+		return NULL;
+	start = platform_call(SYS_fstat, file, &status);
+	if (!platform_failed(start))
+		start = platform_call(SYS_mmap, CONTRACT_ADDRESS, status.st_size,
+			PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+	(void)platform_call(SYS_close, file);
+	if (platform_failed(start))
+		return NULL;
+	contract = (struct contract *)start;
+	if (contract->magic != CONTRACT_MAGIC)
+		return NULL;
+	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+	return contract;
+}
+
+static const struct restart *const startup_restarts[RESTART_COUNT] = {
+	[RESTART_REWIND] = &restart_rewind,
+	[RESTART_FORK_CREATE] = &restart_fork_create,
+	[RESTART_FORK_MAIN] = &restart_fork_main,
+	[RESTART_EXEC] = &restart_exec,
+};
+
+static void startup_read_plan(struct contract *contract)
+{
+	const struct contract_plan *plan = &contract->plan;
+
+	if (contract->version != CONTRACT_VERSION)
+		runtime_refuse(
+			"libraddle.so and raddle are of different versions; install them together");
+	if (plan->restart >= RESTART_COUNT || plan->executor >= EXECUTOR_COUNT)
+		runtime_refuse("the plan names an unknown restart or executor");
+	runtime.has_virtual_time = !plan->without_virtual_time;
+	runtime.restart = startup_restarts[plan->restart];
+	if (plan->executor == EXECUTOR_KERNEL)
+		runtime.executor = &executor_kernel;
+}
+
+/* ---- set-up ---- */
+
+static void startup_run_over(struct outcome *outcome) __attribute__((noreturn));
+static void startup_run_over(struct outcome *outcome)
+{
+	(void)outcome; /* it lies in the contract */
+	runtime_finish_run();
+}
+
+static void startup_last_thread_ended(void) __attribute__((noreturn));
+static void startup_last_thread_ended(void)
+{
+	exit(0); /* POSIX: as if the process called exit(0) when its last thread ends */
+}
+
+static void startup_observe(
+	const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
+{
+	struct contract *contract = runtime.contract;
+	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
+	struct contract_event *events = contract_area(contract, contract->trace_offset);
+
+	if (contract->trace_count < capacity)
+		events[contract->trace_count] = (struct contract_event){
+			.step = step,
+			.site = op->site,
+			.address = (uint64_t)(uintptr_t)op->address,
+			.object = op->address ? engine_object_name(op->address) : 0,
+			.thread = thread->id.index,
+			.kind = op->kind,
+		};
+	contract->trace_count++;
+}
+
+void runtime_set_up(void)
+{
+	struct engine_host host = {
+		.run_over = startup_run_over,
+		.route_signals = runtime_route_signals,
+		.last_thread_ended = startup_last_thread_ended,
+		.deliver_signals = runtime_deliver_signals,
+		.wait_outside = runtime_wait_outside,
+		.cancel_now = runtime_act_on_cancel,
+	};
+
+	if (runtime_is_up)
+		return;
+	runtime_is_up = true;
+	runtime.executor = &executor_fiber;
+	runtime.restart = &restart_exec;
+	runtime.has_virtual_time = false;
+	runtime.contract = startup_map_contract();
+	if (runtime.contract)
+		startup_read_plan(runtime.contract);
+	if (runtime.contract && runtime.contract->plan.is_traced)
+		host.observe = startup_observe;
+	host.executor = runtime.executor;
+	engine_thread_body = runtime_thread_body;
+	engine_init(&host);
+	engine_current()->handle = context_thread_base();
+	engine_current()->context.thread_base = context_thread_base();
+	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	if (runtime.contract)
+		runtime_crash_set_up();
+}
+
+static void startup_at_exit(int status, void *unused)
+{
+	struct contract *contract = runtime.contract;
+
+	(void)unused;
+	/* With dispatch armed the end of the process is seen as a system call, after stdio's flush. */
+	if (!contract || runtime.has_dispatch || runtime.is_forked_child || contract->outcome.kind)
+		return;
+	outcome_set(&contract->outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED,
+		engine_current()->id, status);
+	contract->outcome.step = engine_step();
+	if (runtime.restart == &restart_exec || !contract->is_live) {
+		bool is_failure = runtime_account_run();
+
+		runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
+	}
+}
+
+__attribute__((constructor)) static void startup_constructor(void)
+{
+	runtime_set_up();
+	/* Registered first of all handlers, so it runs last. */
+	(void)on_exit(startup_at_exit, NULL);
+}
+
+/* ---- main ---- */
+
+typedef int startup_main(int, char **, char **);
+static startup_main *startup_target_main; /* written once, by __libc_start_main */
+
+static int startup_run_main(int argument_count, char **arguments, char **environment)
+{
+	__pthread_unwind_buf_t buffer;
+	int status;
+
+	startup_clean_environment(environment);
+	(void)mallopt(M_ARENA_MAX, 1); /* arenas would be given out by address of the moment */
+	if (runtime.has_virtual_time)
+		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */
+	if (runtime.contract)
+		runtime.restart->at_main();
+	if (__sigsetjmp((void *)buffer.__cancel_jmp_buf, 0)) {
+		/* pthread_exit in main, or main was cancelled. */
+		runtime_leave_thread();
+		engine_thread_finish();
+		__builtin_trap();
+	}
+	__pthread_register_cancel(&buffer);
+	status = startup_target_main(argument_count, arguments, environment);
+	__pthread_unregister_cancel(&buffer);
+	return status;
+}
+
+typedef int startup_libc(
+	startup_main *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+
+EXPORT int __libc_start_main(startup_main *target_main, int argument_count, char **arguments,
+	void (*init)(void), void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+
+EXPORT int __libc_start_main(startup_main *target_main, int argument_count, char **arguments,
+	void (*init)(void), void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+	startup_libc *real = (startup_libc *)runtime_next_symbol("__libc_start_main");
+
+	ENTER();
+	startup_target_main = target_main;
+	return real(
+		startup_run_main, argument_count, arguments, init, fini, loader_fini, stack_end);
+}

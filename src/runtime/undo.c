@@ -1,0 +1,425 @@
+/* See undo.h. Runs in the moving thread (notes) and in a restart server (undoing). */
+#include "runtime/undo.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/bitset.h"
+#include "base/text.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define UNDO_MAPPINGS_MAX 4096
+#define UNDO_DESCRIPTORS 4096 /* beyond: tainted */
+#define STANDARD_DESCRIPTORS 3
+
+struct undo_mapping {
+	uintptr_t start, end;
+};
+
+struct undo_log {
+	bool is_noting;
+	uint32_t mapping_count;
+	struct undo_mapping mappings[UNDO_MAPPINGS_MAX];
+	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)];  /* by this run, and still open */
+	uint32_t opened_end;
+	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files of the starting point */
+	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];   /* of those, used by this run */
+	bool has_moved;
+	long offset[UNDO_DESCRIPTORS];
+	long program_break;
+};
+
+/* In shared memory; the pointer is set before the starting point and never changes. */
+static struct undo_log *undo;
+
+/* ---- the starting point ---- */
+
+void undo_save_offsets(void)
+{
+	if (!undo)
+		undo = platform_map(sizeof *undo, true);
+	if (!undo)
+		return;
+	for (long fd = 0; fd < UNDO_DESCRIPTORS; fd++) {
+		struct stat status;
+
+		/* Descriptors are dense at the start: a long gap means there are no more. */
+		if (platform_failed(platform_call(SYS_fstat, fd, &status))) {
+			if (fd > 255)
+				break;
+			continue;
+		}
+		if (!S_ISREG(status.st_mode))
+			continue;
+		bitset_add(undo->regular, (uint32_t)fd);
+		undo->offset[fd] = platform_call(SYS_lseek, fd, 0, SEEK_CUR);
+	}
+	undo->program_break = platform_call(SYS_brk, 0);
+}
+
+void undo_restore_offsets(void)
+{
+	if (!undo)
+		return;
+	bitset_each(fd, undo->regular, UNDO_DESCRIPTORS)
+	{
+		if (fd >= STANDARD_DESCRIPTORS || fd == 0)
+			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
+	}
+}
+
+/* ---- notes ---- */
+
+static void undo_taint(enum contract_taint taint, const char *what, long number)
+{
+	struct contract *contract = runtime.contract;
+	struct text text;
+
+	if (!contract || contract->taint >= taint)
+		return;
+	contract->taint = taint;
+	text_init(&text, contract->taint_text, sizeof contract->taint_text);
+	text_add(&text, what);
+	if (number >= 0) {
+		text_add(&text, " (system call ");
+		text_unsigned(&text, (uint64_t)number);
+		text_add(&text, ")");
+	}
+}
+
+void runtime_taint(const char *what, long number)
+{
+	if (!runtime.is_forked_child)
+		undo_taint(TAINT_REWIND, what, number ? number : -1);
+}
+
+static bool undo_is_own_range(uintptr_t start, uintptr_t end)
+{
+	for (uint32_t i = 0; i < undo->mapping_count; i++)
+		if (start >= undo->mappings[i].start && end <= undo->mappings[i].end)
+			return true;
+	return false;
+}
+
+static void undo_note_mapped(uintptr_t start, size_t bytes)
+{
+	if (undo->mapping_count == UNDO_MAPPINGS_MAX) {
+		undo_taint(TAINT_REWIND, "made very many memory mappings", -1);
+		return;
+	}
+	undo->mappings[undo->mapping_count++] =
+		(struct undo_mapping){start, start + ((bytes + 4095) & ~(size_t)4095)};
+}
+
+/* A part of an own mapping may stay in the list: unmapping it twice does no harm. */
+static void undo_note_unmapped(uintptr_t start, size_t bytes)
+{
+	uintptr_t end = start + ((bytes + 4095) & ~(size_t)4095);
+
+	for (uint32_t i = 0; i < undo->mapping_count; i++)
+		if (undo->mappings[i].start == start && undo->mappings[i].end == end) {
+			undo->mappings[i] = undo->mappings[--undo->mapping_count];
+			return;
+		}
+	if (!undo_is_own_range(start, end))
+		undo_taint(TAINT_REWIND, "gave back memory of the starting point", SYS_munmap);
+}
+
+static void undo_note_opened(long fd)
+{
+	if (fd < 0 || fd >= UNDO_DESCRIPTORS) {
+		undo_taint(TAINT_REWIND, "opened very many files", -1);
+		return;
+	}
+	bitset_add(undo->opened, (uint32_t)fd);
+	if (fd >= undo->opened_end)
+		undo->opened_end = (uint32_t)fd + 1;
+}
+
+static bool undo_is_opened(long fd)
+{
+	return fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->opened, (uint32_t)fd);
+}
+
+static void undo_note_closed(long fd)
+{
+	if (undo_is_opened(fd))
+		bitset_remove(undo->opened, (uint32_t)fd);
+	else
+		undo_taint(TAINT_REWIND, "closed a file of the starting point", SYS_close);
+}
+
+/* Input or output on a descriptor: the run's own ones vanish with it. */
+static void undo_note_use(long fd, bool is_write, long number)
+{
+	if (undo_is_opened(fd) || (is_write && fd >= 1 && fd < STANDARD_DESCRIPTORS))
+		return;
+	if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd)) {
+		bitset_add(undo->moved, (uint32_t)fd);
+		undo->has_moved = true;
+		if (is_write)
+			undo_taint(TAINT_REWIND, "wrote to a file opened before the first thread", number);
+		return;
+	}
+	undo_taint(TAINT_SHARED, "used a pipe, socket or terminal opened before the first thread", number);
+}
+
+static bool undo_note_memory(long number, const long a[6], long result)
+{
+	switch (number) {
+	case SYS_mmap:
+		if (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) &&
+			!undo_is_own_range((uintptr_t)result, (uintptr_t)result + (size_t)a[1])) {
+			if (a[3] & MAP_FIXED_NOREPLACE)
+				undo_note_mapped((uintptr_t)result, (size_t)a[1]);
+			else
+				undo_taint(TAINT_REWIND, "mapped over memory of the starting point", number);
+		} else {
+			undo_note_mapped((uintptr_t)result, (size_t)a[1]);
+		}
+		return true;
+	case SYS_munmap:
+		undo_note_unmapped((uintptr_t)a[0], (size_t)a[1]);
+		return true;
+	case SYS_mremap:
+		undo_note_unmapped((uintptr_t)a[0], (size_t)a[1]);
+		undo_note_mapped((uintptr_t)result, (size_t)a[2]);
+		return true;
+	case SYS_mprotect:
+		if (!undo_is_own_range((uintptr_t)a[0], (uintptr_t)a[0] + (size_t)a[1]))
+			undo_taint(TAINT_REWIND, "changed the protection of memory", number);
+		return true;
+	case SYS_madvise:
+		if ((a[2] == MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_REMOVE) &&
+			!undo_is_own_range((uintptr_t)a[0], (uintptr_t)a[0] + (size_t)a[1]))
+			undo_taint(TAINT_REWIND, "discarded memory of the starting point", number);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool undo_note_descriptor(long number, const long a[6], long result)
+{
+	switch (number) {
+	case SYS_open:
+	case SYS_openat:
+		undo_note_opened(result);
+		return true;
+	case SYS_socket:
+	case SYS_epoll_create1:
+	case SYS_epoll_create:
+	case SYS_eventfd:
+	case SYS_eventfd2:
+	case SYS_timerfd_create:
+	case SYS_memfd_create:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_dup:
+		undo_note_opened(result);
+		return true;
+	case SYS_dup2:
+	case SYS_dup3:
+		if (!undo_is_opened(a[1]))
+			undo_taint(TAINT_REWIND, "replaced a file descriptor", number);
+		undo_note_opened(result);
+		return true;
+	case SYS_pipe:
+	case SYS_pipe2:
+		undo_note_opened(((const int *)a[0])[0]);
+		undo_note_opened(((const int *)a[0])[1]);
+		return true;
+	case SYS_socketpair:
+		undo_note_opened(((const int *)a[3])[0]);
+		undo_note_opened(((const int *)a[3])[1]);
+		return true;
+	case SYS_fcntl:
+		if (a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
+			undo_note_opened(result);
+		else if ((a[1] == F_SETFL || a[1] == F_SETFD) && !undo_is_opened(a[0]))
+			undo_taint(TAINT_REWIND, "changed flags of a file descriptor", number);
+		return true;
+	case SYS_close:
+		undo_note_closed(a[0]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool undo_note_io(long number, const long a[6])
+{
+	switch (number) {
+	case SYS_read:
+	case SYS_readv:
+	case SYS_preadv2:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+		undo_note_use(a[0], false, number);
+		return true;
+	case SYS_lseek:
+		undo_note_use(a[0], a[0] != 0 && a[0] < STANDARD_DESCRIPTORS, number);
+		return true;
+	case SYS_write:
+	case SYS_writev:
+	case SYS_pwritev2:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_connect:
+	case SYS_bind:
+	case SYS_listen:
+	case SYS_setsockopt:
+	case SYS_shutdown:
+	case SYS_ftruncate:
+	case SYS_fallocate:
+	case SYS_fsync:
+	case SYS_fdatasync:
+	case SYS_fadvise64:
+	case SYS_fchmod:
+	case SYS_fchown:
+	case SYS_pwrite64:
+		undo_note_use(a[0], true, number);
+		return true;
+	case SYS_epoll_ctl:
+		if (!undo_is_opened(a[0]))
+			undo_taint(TAINT_SHARED, "changed an epoll set of the starting point", number);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Calls that leave nothing behind in the process. What they do to the file system no restart undoes: it
+ * is for every run as if the program had been started again.
+ */
+static bool undo_is_harmless(long number, const long a[6])
+{
+	switch (number) {
+	case SYS_brk: /* put back by value */
+	case SYS_futex:
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+	case SYS_clock_gettime:
+	case SYS_clock_getres:
+	case SYS_gettimeofday:
+	case SYS_time:
+	case SYS_times:
+	case SYS_getrusage:
+	case SYS_sched_yield:
+	case SYS_sched_getaffinity:
+	case SYS_sched_getparam:
+	case SYS_sched_getscheduler:
+	case SYS_getcpu:
+	case SYS_newfstatat:
+	case SYS_fstat:
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_statx:
+	case SYS_statfs:
+	case SYS_fstatfs:
+	case SYS_getrandom:
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigpending:
+	case SYS_readlink:
+	case SYS_readlinkat:
+	case SYS_uname:
+	case SYS_access:
+	case SYS_faccessat:
+	case SYS_faccessat2:
+	case SYS_getcwd:
+	case SYS_getdents64:
+	case SYS_pread64:
+	case SYS_sysinfo:
+	case SYS_getsockname:
+	case SYS_getpeername:
+	case SYS_getsockopt:
+	case SYS_mincore:
+	case SYS_tgkill:
+	case SYS_rseq:
+	case SYS_membarrier:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat:
+	case SYS_renameat2:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_rmdir:
+	case SYS_chmod:
+	case SYS_fchmodat:
+	case SYS_utimensat:
+		return true;
+	case SYS_ioctl: /* isatty and its like; device control is rare enough to be named */
+		return a[1] == 0x5401 /* TCGETS */ || a[1] == 0x541b /* FIONREAD */ ||
+			a[1] == 0x5413 /* TIOCGWINSZ */ || undo_is_opened(a[0]);
+	case SYS_prlimit64:
+		return !a[2];
+	case SYS_rt_sigaction:
+		return !a[1];
+	default:
+		return false;
+	}
+}
+
+void runtime_note_call(long number, const long arguments[6], long result)
+{
+	if (!undo || !undo->is_noting || runtime.is_forked_child || platform_failed(result))
+		return;
+	if (undo_is_harmless(number, arguments) || undo_note_memory(number, arguments, result) ||
+		undo_note_descriptor(number, arguments, result) || undo_note_io(number, arguments))
+		return;
+	undo_taint(TAINT_REWIND, "changed the kernel's state", number);
+}
+
+/* ---- undoing ---- */
+
+void undo_begin_run(void)
+{
+	if (undo)
+		undo->is_noting = true;
+}
+
+void undo_run(void)
+{
+	undo->is_noting = false;
+	while (undo->mapping_count) {
+		struct undo_mapping *mapping = &undo->mappings[--undo->mapping_count];
+
+		platform_unmap((void *)mapping->start, mapping->end - mapping->start);
+	}
+	if (undo->opened_end) {
+		bitset_each(fd, undo->opened, undo->opened_end)
+		{
+			(void)platform_call(SYS_close, fd); /* opened by the run: nobody else's */
+			bitset_remove(undo->opened, fd);
+		}
+		undo->opened_end = 0;
+	}
+	if (undo->has_moved) {
+		bitset_each(fd, undo->moved, UNDO_DESCRIPTORS)
+		{
+			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
+			bitset_remove(undo->moved, fd);
+		}
+		undo->has_moved = false;
+	}
+	if (platform_call(SYS_brk, 0) != undo->program_break)
+		(void)platform_call(SYS_brk, undo->program_break); /* shrinking cannot fail */
+}
