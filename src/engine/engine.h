@@ -80,13 +80,14 @@ struct engine_thread {
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
 	uint64_t queue_ticket; /* free for the object whose queue this is */
 	const void *queue_object; /* the object in whose queue the thread stands, NULL: none */
-	void *robust_held;	  /* mutex.c's: the last robust mutex that it took and still holds */
-	uint8_t state;		  /* enum engine_thread_state */
-	uint8_t wake_reason;	  /* engine internal: why the pending op is enabled */
+	void *robust_held;   /* mutex.c's: the last robust mutex that it took and still holds */
+	uint8_t state;	     /* enum engine_thread_state */
+	uint8_t wake_reason; /* engine internal: why the pending op is enabled */
 	bool is_detached;
 	bool is_cancel_requested;
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
+	bool has_joiner;	    /* some thread is joining it */
 	bool is_exiting;	    /* past its last cancellation point */
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* failed tries at failed_address with no success between */
@@ -109,6 +110,7 @@ struct engine_thread {
 	void *result;
 	void *executor_part; /* owned by the executor */
 	uintptr_t handle;    /* pthread_t of the target's world */
+	char label[16];	     /* pthread_setname_np, NUL-terminated */
 	int kernel_id;	     /* what gettid() answers */
 };
 

@@ -139,7 +139,7 @@ struct contract {
 	uint32_t is_live;	     /* [guest] the run has reached its first thread creation */
 	uint32_t has_dispatch;	     /* [guest] Syscall User Dispatch is armed */
 	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
-	uint32_t taint;              /* [guest] enum contract_taint, of the last run */
+	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */
 	uint32_t has_memory_sites;   /* [guest] the target shows memory accesses (raddle-cc) */
 
 	struct contract_plan plan;
@@ -147,7 +147,7 @@ struct contract {
 	struct outcome outcome;		     /* of the last run */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
 
-	char taint_text[128];        /* [guest] what tainted it, in words */
+	char taint_text[128];  /* [guest] what tainted it, in words */
 	uint32_t thread_count; /* of the last run */
 
 	/* Areas behind the struct, bytes from its start. [host lays out] */

@@ -46,7 +46,7 @@ static void *donor_main(void *argument)
 		.thread_base = context_thread_base(), .kernel_id = (int)platform_call(SYS_gettid)};
 	struct donor_request *request = argument;
 
-	donor.stack_top = (char *)&donor - DONOR_RESERVE_BYTES;
+	donor.stack_top = (void *)((uintptr_t)&donor - DONOR_RESERVE_BYTES);
 	request->donor = &donor;
 	/* The kernel must not clear pd->tid: the thread goes on existing for glibc. */
 	(void)platform_call(SYS_set_tid_address, 0);

@@ -8,19 +8,27 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
 /* One per thread, in memory of our own. */
 struct kernel_part {
-	uint32_t baton;         /* futex: 1 when the thread may move */
+	uint32_t baton; /* futex: 1 when the thread may move */
 	pthread_t real;
-	uint32_t has_left;      /* futex: 1 when its code is over and only glibc's exit is left */
+	const uint32_t *alive; /* futex of the kernel: 0 when the thread is gone */
 };
 
+/* Written by the holder of the baton. */
 static struct kernel_part kernel_parts[THREAD_CAPACITY];
+static struct kernel_part *kernel_leaving; /* its thread still runs glibc's exit code */
 
 static struct kernel_part *kernel_part(const struct engine_thread *thread)
 {
@@ -32,6 +40,15 @@ static void kernel_take_baton(struct kernel_part *part)
 	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE)) /* pairs with kernel_give_baton */
 		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
 	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);
+	if (kernel_leaving) {
+		const uint32_t *alive = kernel_leaving->alive;
+		uint32_t value;
+
+		/* glibc's exit code uses the heap: nobody may move beside it. */
+		while ((value = __atomic_load_n(alive, __ATOMIC_ACQUIRE)) != 0)
+			platform_futex_wait(alive, value, UINT64_MAX, true);
+		kernel_leaving = NULL;
+	}
 }
 
 static void kernel_give_baton(struct kernel_part *part)
@@ -47,7 +64,9 @@ static void *kernel_thread_entry(void *argument)
 	thread->handle = context_thread_base();
 	thread->kernel_id = (int)platform_call(SYS_gettid);
 	thread->context.thread_base = thread->handle;
-	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]); /* the creator waits for the handle */
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
+	kernel_give_baton(
+		&kernel_parts[THREAD_CAPACITY - 1]); /* the creator waits for the handle */
 	kernel_take_baton(kernel_part(thread));
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
@@ -103,12 +122,11 @@ static void kernel_transfer(struct engine_thread *from, struct engine_thread *to
 	kernel_take_baton(kernel_part(from));
 }
 
-/*
- * The rest of a real thread's exit runs glibc code beside the next thread; it touches nothing of the
- * target's. Main must not leave: its end would be that of the process' first thread.
- */
+/* Main must not leave: debuggers and /proc take the process for dead then. */
 static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
 {
+	if (from->id.index != 0 && kernel_part(from)->alive)
+		kernel_leaving = kernel_part(from);
 	kernel_give_baton(kernel_part(to));
 	if (from->id.index == 0)
 		for (;;)

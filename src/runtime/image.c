@@ -38,17 +38,17 @@ struct image_scan {
 struct image_area {
 	char *start;
 	size_t bytes;
-	char *copy;              /* same size, in shared memory; holes where nothing was resident */
-	unsigned char *present;  /* per page: 1 copied in the image, 2 seen later and to be zeroed */
+	char *copy;		/* same size, in shared memory; holes where nothing was resident */
+	unsigned char *present; /* per page: 1 copied in the image, 2 seen later and to be zeroed */
 	size_t resident_bytes;
 	bool is_tracked;
-	bool has_gaps;           /* some pages were not resident */
+	bool has_gaps; /* some pages were not resident */
 };
 
 struct image {
 	uint32_t area_count;
 	struct image_area areas[IMAGE_AREAS_MAX];
-	long fault_descriptor;   /* userfaultfd, or -1 */
+	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	const char *stack_pointer;
 	size_t map_length;
@@ -159,11 +159,13 @@ static bool image_add_mapping(struct image *image, char *start, char *end)
 	if ((char *)image >= start && (char *)image < end)
 		return true;
 	if (pointer >= start && pointer < end)
-		return image_add(image, (char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15),
-			end, true);
+		return image_add(image,
+			(char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15), end,
+			true);
 	fiber_each_pooled(image_match_stack, &search);
 	if (search.top)
-		return image_add(image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
+		return image_add(
+			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
 	return image_add(image, start, end, false);
 }
 
@@ -214,8 +216,8 @@ static long image_raise_descriptor(long descriptor)
 
 static bool image_protect(struct image *image, uint64_t start, uint64_t end)
 {
-	struct uffdio_writeprotect protect = {.range = {.start = start, .len = end - start},
-		.mode = UFFDIO_WRITEPROTECT_MODE_WP};
+	struct uffdio_writeprotect protect = {
+		.range = {.start = start, .len = end - start}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
 
 	return !platform_failed(
 		platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_WRITEPROTECT, &protect));
@@ -229,17 +231,18 @@ static bool image_track(struct image *image, struct image_area *area)
 
 	if ((uintptr_t)area->start % PAGE_BYTES || area->bytes % PAGE_BYTES)
 		return false;
-	if (platform_failed(platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_REGISTER, &enrol)))
+	if (platform_failed(
+		    platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_REGISTER, &enrol)))
 		return false;
-	return image_protect(
-		image, (uint64_t)(uintptr_t)area->start, (uint64_t)(uintptr_t)area->start + area->bytes);
+	return image_protect(image, (uint64_t)(uintptr_t)area->start,
+		(uint64_t)(uintptr_t)area->start + area->bytes);
 }
 
 static void image_start_tracking(struct image *image)
 {
 	struct uffdio_api api = {.api = UFFD_API,
 		.features = IMAGE_FEATURE_WP_ASYNC | IMAGE_FEATURE_WP_UNPOPULATED |
-			UFFD_FEATURE_PAGEFAULT_FLAG_WP};
+			    UFFD_FEATURE_PAGEFAULT_FLAG_WP};
 	bool is_wanted = false;
 
 	image->fault_descriptor = -1;
@@ -247,8 +250,7 @@ static void image_start_tracking(struct image *image)
 		is_wanted |= image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST;
 	if (!is_wanted)
 		return;
-	image->fault_descriptor =
-		platform_call(SYS_userfaultfd, O_CLOEXEC | IMAGE_USER_MODE_ONLY);
+	image->fault_descriptor = platform_call(SYS_userfaultfd, O_CLOEXEC | IMAGE_USER_MODE_ONLY);
 	if (platform_failed(image->fault_descriptor))
 		return;
 	if (platform_failed(platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_API, &api))) {
@@ -257,8 +259,8 @@ static void image_start_tracking(struct image *image)
 		return;
 	}
 	image->fault_descriptor = image_raise_descriptor(image->fault_descriptor);
-	image->pagemap_descriptor = image_raise_descriptor(platform_call(
-		SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+	image->pagemap_descriptor = image_raise_descriptor(
+		platform_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
 	for (uint32_t i = 0; i < image->area_count; i++)
 		if (image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST)
 			image->areas[i].is_tracked = image_track(image, &image->areas[i]);
@@ -347,7 +349,8 @@ static uint64_t image_restore_region(
 	size_t offset = (size_t)(region->start - (uint64_t)(uintptr_t)area->start);
 	uint64_t pages = 0;
 
-	for (uint64_t at = region->start; at < region->end; at += PAGE_BYTES, offset += PAGE_BYTES) {
+	for (uint64_t at = region->start; at < region->end;
+		at += PAGE_BYTES, offset += PAGE_BYTES) {
 		if (area->present[offset / PAGE_BYTES])
 			memcpy((char *)(uintptr_t)at, area->copy + offset, PAGE_BYTES);
 		else
@@ -373,7 +376,8 @@ static uint64_t image_restore_written(
 			.vector_length = IMAGE_SCAN_REGIONS,
 			.category_mask = IMAGE_PAGE_WRITTEN,
 			.return_mask = IMAGE_PAGE_WRITTEN};
-		long count = platform_call(SYS_ioctl, image->pagemap_descriptor, IMAGE_PAGEMAP_SCAN, &scan);
+		long count = platform_call(
+			SYS_ioctl, image->pagemap_descriptor, IMAGE_PAGEMAP_SCAN, &scan);
 
 		if (platform_failed(count)) {
 			*is_complete = false;

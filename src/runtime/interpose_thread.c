@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "engine/mutex.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -57,7 +58,7 @@ void runtime_thread_body(struct engine_thread *thread)
 	__pthread_unwind_buf_t buffer;
 
 	/* glibc's forced unwinding (pthread_exit, cancellation) ends its walk by jumping here. */
-	if (!__sigsetjmp((void *)buffer.__cancel_jmp_buf, 0)) {
+	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);
 		thread->result = thread->start(thread->argument);
 		__pthread_unregister_cancel(&buffer);

@@ -18,6 +18,7 @@ static void exec_at_first_create(void)
 	runtime_begin_run(runtime.contract->plan.run_first);
 }
 
+static void exec_finish(int status) __attribute__((noreturn));
 static void exec_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;

@@ -39,8 +39,8 @@ static void fork_complete_outcome(struct contract *contract, int status)
 	if (outcome->kind != OUTCOME_NONE)
 		return;
 	if (WIFEXITED(status))
-		outcome_set(outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED, THREAD_NONE,
-			WEXITSTATUS(status));
+		outcome_set(outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED,
+			THREAD_NONE, WEXITSTATUS(status));
 	else
 		outcome_set(outcome, WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH,
 			THREAD_NONE, WTERMSIG(status));
@@ -139,6 +139,7 @@ static void fork_main_at_first_create(void)
 	fork_go_live(runtime.contract->run_number);
 }
 
+static void fork_finish(int status) __attribute__((noreturn));
 static void fork_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;

@@ -17,19 +17,19 @@
 
 /* What the starting point is to do when the server resumes it. */
 enum rewind_errand {
-	ERRAND_RUN,      /* be a run */
+	ERRAND_RUN,	 /* be a run */
 	ERRAND_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
 };
 
 /* In shared memory; written by the server and by the starting point in turn. */
 struct rewind {
 	struct context server;
-	struct context start;    /* the starting point */
+	struct context start; /* the starting point */
 	enum rewind_errand errand;
 	uint32_t pool_wanted;
-	uint64_t number;         /* of the run to begin */
-	uint32_t made_in_run;    /* thread blocks that the pool lacked */
-	bool is_broken;          /* the last run cannot be undone: no further one here */
+	uint64_t number;      /* of the run to begin */
+	uint32_t made_in_run; /* thread blocks that the pool lacked */
+	bool is_broken;	      /* the last run cannot be undone: no further one here */
 	struct image *image;
 	void *stack;
 };
@@ -117,7 +117,8 @@ static void rewind_serve(void *unused)
 
 	(void)unused;
 	if (!rewind_take_image())
-		runtime_refuse("the program has too many memory areas to rewind; use --restart fork_create");
+		runtime_refuse("the program has too many memory areas to rewind; use --restart "
+			       "fork_create");
 	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
 		report = rewind_batch();
 	for (;;)
@@ -133,7 +134,7 @@ static void rewind_at_main(void)
 static bool rewind_is_possible(void)
 {
 	return runtime.executor->can_rewind && !runtime.contract->plan.without_dispatch &&
-		runtime_dispatch_arm();
+	       runtime_dispatch_arm();
 }
 
 static void rewind_at_first_create(void)
@@ -157,8 +158,8 @@ static void rewind_at_first_create(void)
 		server->stack = platform_map(SERVER_STACK_BYTES, true);
 	if (!server || !server->stack)
 		runtime_refuse("out of memory for the rewind server");
-	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES, context_thread_base(),
-		rewind_serve, NULL);
+	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
+		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
 	rewind_switch(&server->start, &server->server);
 	/* From here on: once per errand, with memory as it was at this switch. */
@@ -171,6 +172,7 @@ static void rewind_at_first_create(void)
 	runtime_begin_run(server->number);
 }
 
+static void rewind_finish(int status) __attribute__((noreturn));
 static void rewind_finish(int status)
 {
 	struct context unused;

@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 
 #include "base/bug.h"
 #include "base/text.h"
+#include "engine/sync.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -235,6 +237,7 @@ void runtime_set_up(void)
 	host.executor = runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);
+	sync_register();
 	engine_current()->handle = context_thread_base();
 	engine_current()->context.thread_base = context_thread_base();
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
@@ -283,7 +286,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */
 	if (runtime.contract)
 		runtime.restart->at_main();
-	if (__sigsetjmp((void *)buffer.__cancel_jmp_buf, 0)) {
+	if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		/* pthread_exit in main, or main was cancelled. */
 		runtime_leave_thread();
 		engine_thread_finish();

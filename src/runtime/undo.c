@@ -23,10 +23,10 @@ struct undo_log {
 	bool is_noting;
 	uint32_t mapping_count;
 	struct undo_mapping mappings[UNDO_MAPPINGS_MAX];
-	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)];  /* by this run, and still open */
+	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
 	uint32_t opened_end;
 	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files of the starting point */
-	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];   /* of those, used by this run */
+	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* of those, used by this run */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
 	long program_break;
@@ -64,8 +64,7 @@ void undo_restore_offsets(void)
 {
 	if (!undo)
 		return;
-	bitset_each(fd, undo->regular, UNDO_DESCRIPTORS)
-	{
+	bitset_each (fd, undo->regular, UNDO_DESCRIPTORS) {
 		if (fd >= STANDARD_DESCRIPTORS || fd == 0)
 			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
 	}
@@ -161,10 +160,12 @@ static void undo_note_use(long fd, bool is_write, long number)
 		bitset_add(undo->moved, (uint32_t)fd);
 		undo->has_moved = true;
 		if (is_write)
-			undo_taint(TAINT_REWIND, "wrote to a file opened before the first thread", number);
+			undo_taint(TAINT_REWIND, "wrote to a file opened before the first thread",
+				number);
 		return;
 	}
-	undo_taint(TAINT_SHARED, "used a pipe, socket or terminal opened before the first thread", number);
+	undo_taint(TAINT_SHARED, "used a pipe, socket or terminal opened before the first thread",
+		number);
 }
 
 static bool undo_note_memory(long number, const long a[6], long result)
@@ -176,7 +177,8 @@ static bool undo_note_memory(long number, const long a[6], long result)
 			if (a[3] & MAP_FIXED_NOREPLACE)
 				undo_note_mapped((uintptr_t)result, (size_t)a[1]);
 			else
-				undo_taint(TAINT_REWIND, "mapped over memory of the starting point", number);
+				undo_taint(TAINT_REWIND, "mapped over memory of the starting point",
+					number);
 		} else {
 			undo_note_mapped((uintptr_t)result, (size_t)a[1]);
 		}
@@ -287,7 +289,8 @@ static bool undo_note_io(long number, const long a[6])
 		return true;
 	case SYS_epoll_ctl:
 		if (!undo_is_opened(a[0]))
-			undo_taint(TAINT_SHARED, "changed an epoll set of the starting point", number);
+			undo_taint(
+				TAINT_SHARED, "changed an epoll set of the starting point", number);
 		return true;
 	default:
 		return false;
@@ -368,7 +371,7 @@ static bool undo_is_harmless(long number, const long a[6])
 		return true;
 	case SYS_ioctl: /* isatty and its like; device control is rare enough to be named */
 		return a[1] == 0x5401 /* TCGETS */ || a[1] == 0x541b /* FIONREAD */ ||
-			a[1] == 0x5413 /* TIOCGWINSZ */ || undo_is_opened(a[0]);
+		       a[1] == 0x5413 /* TIOCGWINSZ */ || undo_is_opened(a[0]);
 	case SYS_prlimit64:
 		return !a[2];
 	case SYS_rt_sigaction:
@@ -405,16 +408,14 @@ void undo_run(void)
 		platform_unmap((void *)mapping->start, mapping->end - mapping->start);
 	}
 	if (undo->opened_end) {
-		bitset_each(fd, undo->opened, undo->opened_end)
-		{
+		bitset_each (fd, undo->opened, undo->opened_end) {
 			(void)platform_call(SYS_close, fd); /* opened by the run: nobody else's */
 			bitset_remove(undo->opened, fd);
 		}
 		undo->opened_end = 0;
 	}
 	if (undo->has_moved) {
-		bitset_each(fd, undo->moved, UNDO_DESCRIPTORS)
-		{
+		bitset_each (fd, undo->moved, UNDO_DESCRIPTORS) {
 			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
 			bitset_remove(undo->moved, fd);
 		}
