@@ -159,6 +159,8 @@ struct engine_run {
 
 /* Once per process, in the main thread, before anything else. Makes the caller thread `main`. */
 void engine_init(const struct engine_host *host);
+/* What the target's world calls the main thread. */
+void engine_set_main(uintptr_t handle, int kernel_id);
 /* Start of a run; before it, and before the first thread, ops pass without scheduling points. */
 void engine_begin_run(const struct engine_run *run);
 /* From here on every op is a scheduling point (called at the first thread creation). */

@@ -15,6 +15,12 @@ struct engine_thread *engine_current(void)
 	return engine.current;
 }
 
+void engine_set_main(uintptr_t handle, int kernel_id)
+{
+	engine.handles[0] = engine.threads[0].handle = handle;
+	engine.threads[0].kernel_id = kernel_id;
+}
+
 uint32_t engine_thread_count(void)
 {
 	return engine.thread_count;

@@ -238,9 +238,8 @@ void runtime_set_up(void)
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);
 	sync_register();
-	engine_current()->handle = context_thread_base();
+	engine_set_main(context_thread_base(), (int)platform_call(SYS_gettid));
 	engine_current()->context.thread_base = context_thread_base();
-	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
 	if (runtime.contract)
 		runtime_crash_set_up();
 }
