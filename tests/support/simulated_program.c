@@ -56,6 +56,7 @@ static const struct {
 	[SIMULATED_READ] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
 	[SIMULATED_SET] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
 	[SIMULATED_ADD] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
+	[SIMULATED_ADVANCE] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
 	[SIMULATED_EXPECT] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
 	[SIMULATED_REFUSE] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
 };
@@ -231,6 +232,9 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 	case SIMULATED_ADD:
 		machine.variable[op->object] += op->argument;
 		break;
+	case SIMULATED_ADVANCE:
+		machine.variable[op->object] += machine.variable[op->object] == op->argument;
+		break;
 	case SIMULATED_EXPECT:
 		return machine.variable[op->object] == op->argument ? OUTCOME_NONE : OUTCOME_ABORT;
 	case SIMULATED_REFUSE:
@@ -278,8 +282,11 @@ static void machine_begin(struct simulated_run *run)
 	const struct simulated_program *program = run->program;
 
 	machine.run = run;
-	machine.view = (struct schedule_view){
-		.enabled = machine.enabled, .pending = machine.pending, .names = machine.names};
+	machine.view = (struct schedule_view){.enabled = machine.enabled,
+		.pending = machine.pending,
+		.names = machine.names,
+		/* Threads that all stand at their start: nobody moved last. */
+		.current = program->initial_count > 1 ? THREAD_NONE : (struct thread_id){0}};
 	rng_seed(&machine.values, hash_pair(run->seed, 1));
 	for (uint32_t i = 0; i < SIMULATED_OBJECTS; i++) {
 		machine.owner[i] = NOBODY;

@@ -41,11 +41,12 @@ enum simulated_kind {
 	SIMULATED_BROADCAST,
 	SIMULATED_POST, /* semaphores start at 0 */
 	SIMULATED_TAKE,
-	SIMULATED_READ,	  /* reads a variable, whatever it holds */
-	SIMULATED_SET,	  /* variable = argument; variables start at 0 */
-	SIMULATED_ADD,	  /* variable += argument, at once */
-	SIMULATED_EXPECT, /* reads a variable: not argument is OUTCOME_ABORT */
-	SIMULATED_REFUSE  /* reads a variable: argument is OUTCOME_ABORT */
+	SIMULATED_READ,	   /* reads a variable, whatever it holds */
+	SIMULATED_SET,	   /* variable = argument; variables start at 0 */
+	SIMULATED_ADD,	   /* variable += argument, at once */
+	SIMULATED_ADVANCE, /* if variable == argument then variable = argument + 1, at once */
+	SIMULATED_EXPECT,  /* reads a variable: not argument is OUTCOME_ABORT */
+	SIMULATED_REFUSE   /* reads a variable: argument is OUTCOME_ABORT */
 };
 
 #define SIMULATED_OBJECTS 32 /* of each class */
@@ -104,6 +105,10 @@ struct simulated_op {
 #define ADD(variable, value)                                                                       \
 	{                                                                                          \
 		SIMULATED_ADD, variable, value                                                     \
+	}
+#define ADVANCE(variable, value)                                                                   \
+	{                                                                                          \
+		SIMULATED_ADVANCE, variable, value                                                 \
 	}
 #define EXPECT(variable, value)                                                                    \
 	{                                                                                          \

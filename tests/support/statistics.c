@@ -66,7 +66,7 @@ double chi_square_tail(double statistic, uint32_t degrees)
 	return statistic <= 0 ? 1 : gamma_upper(degrees / 2.0, statistic / 2);
 }
 
-double chi_square_uniform(const uint64_t *counts, uint32_t cells)
+double chi_square_test(const uint64_t *counts, const double *shares, uint32_t cells)
 {
 	double total = 0;
 	double statistic = 0;
@@ -74,9 +74,10 @@ double chi_square_uniform(const uint64_t *counts, uint32_t cells)
 	for (uint32_t i = 0; i < cells; i++)
 		total += (double)counts[i];
 	for (uint32_t i = 0; i < cells; i++) {
-		const double difference = (double)counts[i] - total / cells;
+		const double expected = total * (shares ? shares[i] : 1.0 / cells);
+		const double difference = (double)counts[i] - expected;
 
-		statistic += difference * difference / (total / cells);
+		statistic += difference * difference / expected;
 	}
 	return chi_square_tail(statistic, cells - 1);
 }

@@ -1,0 +1,203 @@
+#include "strategies/portfolio.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+#define SHARE 24 /* each arm has one run in so many at least */
+
+/* Threads that share nothing: one partial order, whatever the schedule. */
+static const struct simulated_op first_own[] = {ADD(1, 1), ADD(1, 1), ADD(1, 1)};
+static const struct simulated_op second_own[] = {ADD(2, 1), ADD(2, 1), ADD(2, 1)};
+static const struct simulated_code apart_codes[] = {CODE(first_own), CODE(second_own)};
+static const struct simulated_program apart = {
+	.codes = apart_codes, .code_count = 2, .initial_count = 2};
+
+/* Readers only, and one write by the first thread before its reads. */
+static const struct simulated_op reads[] = {READ(1), READ(1), READ(1)};
+static const struct simulated_code reader_codes[] = {CODE(reads), CODE(reads)};
+static const struct simulated_program readers = {
+	.codes = reader_codes, .code_count = 2, .initial_count = 2};
+
+/* Two threads that write twice each: 6 orders, all of them different partial orders. */
+static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
+static const struct simulated_code shared_codes[] = {CODE(shared), CODE(shared)};
+static const struct simulated_program six_orders = {
+	.codes = shared_codes, .code_count = 2, .initial_count = 2};
+
+/* Far more orders than runs. Few preemptions make few of them, free walks make a new one always. */
+static const struct simulated_code many_codes[] = {
+	CODE_REPEATED(shared, 30), CODE_REPEATED(shared, 30)};
+static const struct simulated_program many_orders = {
+	.codes = many_codes, .code_count = 2, .initial_count = 2};
+
+static void totals(const void *state, uint64_t *runs, uint64_t *novel)
+{
+	*runs = *novel = 0;
+	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
+		uint64_t arm_runs, arm_novel;
+
+		portfolio_arm_account(state, arm, NULL, &arm_runs, &arm_novel);
+		*runs += arm_runs;
+		*novel += arm_novel;
+	}
+}
+
+static uint64_t novel_orders(const struct simulated_program *program, uint64_t run_count)
+{
+	struct simulated_campaign campaign;
+	uint64_t runs, novel;
+
+	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
+	assert_int_equal(simulated_campaign_count(&campaign, run_count, OUTCOME_PASSED), run_count);
+	totals(campaign.state, &runs, &novel);
+	assert_int_equal(runs, run_count);
+	simulated_campaign_release(&campaign);
+	return novel;
+}
+
+static void portfolio__begins_without_preemptions(void **unused)
+{
+	struct simulated_campaign campaign;
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	(void)simulated_campaign_run(&campaign); /* passes */
+	assert_string_equal(portfolio_arm_name(campaign.state), "round_robin");
+	assert_int_equal(campaign.run.preemption_count, 0);
+	simulated_campaign_release(&campaign);
+}
+
+static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
+{
+	(void)unused;
+	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
+		struct simulated_campaign campaign;
+		const char *name;
+
+		simulated_campaign_init(&campaign, &apart, &strategy_portfolio, 0, 1);
+		portfolio_arm_account(campaign.state, arm, &name, NULL, NULL);
+		assert_non_null(strategy_find(name, strcspn(name, ",")));
+		simulated_campaign_release(&campaign);
+	}
+}
+
+static void portfolio__lets_no_arm_starve(void **unused)
+{
+	const uint64_t run_count = 100 * SHARE;
+	struct simulated_campaign campaign;
+	uint64_t sum = 0;
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	(void)simulated_campaign_count(&campaign, 1 + run_count, OUTCOME_PASSED);
+	for (uint32_t arm = 1; arm < portfolio_arm_count(); arm++) {
+		uint64_t runs;
+
+		portfolio_arm_account(campaign.state, arm, NULL, &runs, NULL);
+		assert_true(runs >= run_count / SHARE);
+		sum += runs;
+	}
+	assert_int_equal(sum, run_count);
+	simulated_campaign_release(&campaign);
+}
+
+static void portfolio__gives_more_runs_to_what_shows_more(void **unused)
+{
+	struct simulated_campaign campaign;
+	uint64_t walk_runs, fixed_runs;
+	uint32_t walk = 0;
+	uint32_t fixed = 0;
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	(void)simulated_campaign_count(&campaign, 20000, OUTCOME_PASSED);
+	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
+		const char *name;
+
+		portfolio_arm_account(campaign.state, arm, &name, NULL, NULL);
+		walk = strcmp(name, "random") == 0 ? arm : walk;
+		fixed = strcmp(name, "pct,depth=2") == 0 ? arm : fixed;
+	}
+	portfolio_arm_account(campaign.state, walk, NULL, &walk_runs, NULL);
+	portfolio_arm_account(campaign.state, fixed, NULL, &fixed_runs, NULL);
+	/* Depth 2 has 120 orders here; so it soon gets little more than its share, 833 runs. */
+	assert_in_range(fixed_runs, 833, 2000);
+	assert_in_range(walk_runs, 3000, 20000);
+	simulated_campaign_release(&campaign);
+}
+
+static void portfolio__counts_a_partial_order_once(void **unused)
+{
+	(void)unused;
+	assert_int_equal(novel_orders(&apart, 500), 1);
+	assert_int_equal(novel_orders(&readers, 500), 1);
+	assert_int_equal(novel_orders(&six_orders, 500), 6);
+}
+
+static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)
+{
+	struct simulated_campaign together;
+	struct simulated_run alone = {.program = &many_orders, .strategy = &strategy_random};
+	uint64_t state[64];
+	uint32_t compared = 0;
+
+	(void)unused;
+	assert_true(strategy_random.state_bytes(NULL) <= sizeof state);
+	alone.state = state;
+	simulated_campaign_init(&together, &many_orders, &strategy_portfolio, 0, 5);
+	for (int run = 0; run < 100; run++) {
+		(void)simulated_campaign_run(&together); /* passes */
+		if (strcmp(portfolio_arm_name(together.state), "random") != 0)
+			continue;
+		alone.seed = together.run.seed;
+		simulated_run(&alone);
+		assert_int_equal(alone.order_hash, together.run.order_hash);
+		compared++;
+	}
+	assert_in_range(compared, 5, 100);
+	simulated_campaign_release(&together);
+}
+
+static void portfolio__guarantees_by_the_share_of_pct(void **unused)
+{
+	struct simulated_campaign campaign;
+	struct strategy_guarantee guarantee;
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	assert_false(strategy_portfolio.guarantee(campaign.state, &guarantee));
+	(void)simulated_campaign_count(&campaign, 200, OUTCOME_PASSED);
+	assert_true(strategy_portfolio.guarantee(campaign.state, &guarantee));
+	assert_int_equal(guarantee.depth, 3);
+	assert_int_equal(guarantee.threads, 2);
+	assert_true(guarantee.probability * SHARE * 2 * (double)guarantee.steps *
+			    (double)guarantee.steps >
+		    0.999);
+	assert_true(guarantee.probability * SHARE * 2 * (double)guarantee.steps *
+			    (double)guarantee.steps <
+		    1.001);
+	simulated_campaign_release(&campaign);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(portfolio__begins_without_preemptions),
+		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
+		cmocka_unit_test(portfolio__lets_no_arm_starve),
+		cmocka_unit_test(portfolio__gives_more_runs_to_what_shows_more),
+		cmocka_unit_test(portfolio__counts_a_partial_order_once),
+		cmocka_unit_test(portfolio__makes_the_choices_of_the_arm_alone),
+		cmocka_unit_test(portfolio__guarantees_by_the_share_of_pct),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+#include "strategies/replay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/thread_name.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+/* Two waiters that one signal each wakes (a value choice), and two workers on a lock. */
+static const struct simulated_op main_ops[] = {CREATE(1), CREATE(1), CREATE(2), CREATE(2), LOCK(0),
+	SIGNAL(0), UNLOCK(0), ADD(1, 1), LOCK(0), BROADCAST(0), UNLOCK(0)};
+static const struct simulated_op waiter_ops[] = {LOCK(0), WAIT(0, 0), ADD(0, 1), UNLOCK(0)};
+static const struct simulated_op worker_ops[] = {LOCK(0), ADD(0, 1), UNLOCK(0), ADD(1, 1), READ(0)};
+static const struct simulated_code codes[] = {CODE(main_ops), CODE(waiter_ops), CODE(worker_ops)};
+static const struct simulated_program program = {
+	.codes = codes, .code_count = 3, .initial_count = 1};
+
+#define SEGMENTS_MAX 256
+#define STEPS_MAX 256
+
+/* A random run, as a schedule and as directives. */
+struct recording {
+	struct simulated_run run;
+	struct schedule *schedule;
+	uint64_t performed[THREAD_CAPACITY];
+	struct replay_directive directives[STEPS_MAX];
+	uint32_t directive_count;
+};
+
+static void note_switch(void *context, const struct schedule_view *view, struct thread_id chosen)
+{
+	struct recording *recording = context;
+	const struct thread_id standard = view_default(view);
+
+	if (view->step == 0)
+		memset(recording->performed, 0, sizeof recording->performed);
+	if (!thread_same(standard, chosen)) {
+		assert_true(recording->directive_count < STEPS_MAX);
+		recording->directives[recording->directive_count++] =
+			(struct replay_directive){view->names[standard.index],
+				view->names[chosen.index], recording->performed[standard.index]};
+	}
+	recording->performed[chosen.index]++;
+}
+
+static void record(struct recording *recording, uint64_t seed)
+{
+	struct simulated_campaign campaign;
+
+	memset(recording, 0, sizeof *recording);
+	recording->schedule = calloc(
+		1, sizeof *recording->schedule + SEGMENTS_MAX * sizeof(struct schedule_segment));
+	assert_non_null(recording->schedule);
+	recording->schedule->capacity = SEGMENTS_MAX;
+	simulated_campaign_init(&campaign, &program, &strategy_random, 0, seed);
+	campaign.run.recording = recording->schedule;
+	campaign.run.observe = note_switch;
+	campaign.run.context = recording;
+	(void)simulated_campaign_run(&campaign); /* whatever it does is followed */
+	assert_false(recording->schedule->is_truncated);
+	recording->run = campaign.run;
+	simulated_campaign_release(&campaign);
+}
+
+static struct replay_state *plan(enum replay_mode mode, const struct schedule *schedule,
+	const struct replay_directive *directives, uint32_t directive_count)
+{
+	struct replay_state *state =
+		calloc(1, replay_state_bytes(schedule->count, directive_count));
+
+	assert_non_null(state);
+	replay_state_init(
+		state, mode, schedule->segments, schedule->count, directives, directive_count);
+	return state;
+}
+
+static struct simulated_run follow(struct replay_state *state)
+{
+	struct simulated_run run = {
+		.program = &program, .strategy = &strategy_replay, .state = state, .seed = 99};
+
+	simulated_run(&run);
+	assert_false(run.has_false_choice);
+	return run;
+}
+
+static void replay__repeats_a_recorded_run_exactly(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct recording recording;
+		struct replay_state *state;
+		struct simulated_run run;
+
+		record(&recording, seed);
+		state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+		for (int again = 0; again < 2; again++) {
+			run = follow(state);
+			assert_int_equal(state->diverged, 0);
+			assert_int_equal(run.order_hash, recording.run.order_hash);
+			assert_int_equal(run.outcome, recording.run.outcome);
+		}
+		free(state);
+		free(recording.schedule);
+	}
+}
+
+static void replay__follows_names_where_segments_speak_of_them(void **unused)
+{
+	/* Names in an order that no run has: segment indices are turned around accordingly. */
+	thread_name names[5];
+	struct recording recording;
+	struct replay_state *state;
+	struct simulated_run run;
+
+	(void)unused;
+	names[4] = THREAD_NAME_MAIN;
+	for (uint32_t i = 0; i < 4; i++)
+		names[3 - i] = thread_name_child(THREAD_NAME_MAIN, i);
+	record(&recording, 4);
+	for (uint32_t i = 0; i < recording.schedule->count; i++) {
+		struct schedule_segment *segment = &recording.schedule->segments[i];
+
+		if (!(segment->flags & SEGMENT_VALUE))
+			segment->thread = 4 - segment->thread;
+	}
+	state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+	replay_state_set_names(state, names, 5);
+	run = follow(state);
+	assert_int_equal(state->diverged, 0);
+	assert_int_equal(run.order_hash, recording.run.order_hash);
+	free(state);
+	free(recording.schedule);
+}
+
+static void replay__says_where_a_schedule_does_not_fit(void **unused)
+{
+	struct recording recording;
+	struct replay_state *state;
+	uint64_t step = 0;
+	uint32_t broken = 0;
+
+	(void)unused;
+	record(&recording, 1);
+	while (broken < 3 || recording.schedule->segments[broken].flags & SEGMENT_VALUE) {
+		if (!(recording.schedule->segments[broken].flags & SEGMENT_VALUE))
+			step += recording.schedule->segments[broken].count;
+		broken++;
+	}
+	recording.schedule->segments[broken].thread = 77; /* no such thread */
+	state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+	(void)follow(state); /* carried to its end without preemptions */
+	assert_int_equal(state->diverged, 1);
+	assert_int_equal(state->diverged_step, step);
+	free(state);
+	free(recording.schedule);
+}
+
+static void replay__takes_a_wrong_value_for_a_misfit(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct recording recording;
+		struct replay_state *state;
+		uint32_t values = 0;
+
+		record(&recording, seed);
+		for (uint32_t i = 0; i < recording.schedule->count; i++) {
+			if (!(recording.schedule->segments[i].flags & SEGMENT_VALUE))
+				continue;
+			recording.schedule->segments[i].count++; /* of more possibilities */
+			values++;
+		}
+		state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+		(void)follow(state); /* only the misfit counts */
+		assert_int_equal(state->diverged, values > 0);
+		free(state);
+		free(recording.schedule);
+	}
+}
+
+static void replay__goes_on_without_preemptions_after_a_prefix(void **unused)
+{
+	struct recording recording;
+	struct replay_state *state;
+	struct simulated_run run;
+
+	(void)unused;
+	record(&recording, 3);
+	recording.schedule->count = 0;
+	state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+	run = follow(state);
+	assert_int_equal(state->diverged, 0);
+	assert_int_equal(run.preemption_count, 0);
+	free(state);
+	free(recording.schedule);
+}
+
+static void replay__repeats_a_run_from_its_switches_alone(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct recording recording;
+		struct replay_state *state;
+		struct simulated_run run;
+
+		record(&recording, seed);
+		state = plan(REPLAY_LOOSE, recording.schedule, recording.directives,
+			recording.directive_count);
+		for (int again = 0; again < 2; again++) {
+			run = follow(state);
+			assert_int_equal(run.order_hash, recording.run.order_hash);
+			assert_int_equal(run.outcome, recording.run.outcome);
+			assert_int_equal(state->directives_used, recording.directive_count);
+		}
+		free(state);
+		free(recording.schedule);
+	}
+}
+
+static void replay__uses_later_switches_when_earlier_ones_are_gone(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct recording recording;
+		struct replay_state *state;
+
+		record(&recording, seed);
+		/* Any subset must do; the last switch of thread A needs only that A gets there. */
+		for (uint32_t kept = 0; kept < recording.directive_count; kept++) {
+			state = plan(REPLAY_LOOSE, recording.schedule, recording.directives + kept,
+				recording.directive_count - kept);
+			(void)follow(state); /* asserts that every choice was enabled */
+			free(state);
+		}
+		free(recording.schedule);
+	}
+}
+
+static void replay__does_not_wait_for_a_switch_that_cannot_be(void **unused)
+{
+	/* The first names a step that main never reaches; the second is to happen all the same. */
+	const struct replay_directive directives[] = {
+		{THREAD_NAME_MAIN, thread_name_child(THREAD_NAME_MAIN, 0), 1000},
+		{thread_name_child(THREAD_NAME_MAIN, 2), thread_name_child(THREAD_NAME_MAIN, 3),
+			2}};
+	const struct schedule none = {0};
+	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 2);
+	struct simulated_run run = follow(state);
+
+	(void)unused;
+	assert_int_equal(state->directives_used, 1);
+	assert_int_equal(run.preemption_count, 1);
+	free(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replay__repeats_a_recorded_run_exactly),
+		cmocka_unit_test(replay__follows_names_where_segments_speak_of_them),
+		cmocka_unit_test(replay__says_where_a_schedule_does_not_fit),
+		cmocka_unit_test(replay__takes_a_wrong_value_for_a_misfit),
+		cmocka_unit_test(replay__goes_on_without_preemptions_after_a_prefix),
+		cmocka_unit_test(replay__repeats_a_run_from_its_switches_alone),
+		cmocka_unit_test(replay__uses_later_switches_when_earlier_ones_are_gone),
+		cmocka_unit_test(replay__does_not_wait_for_a_switch_that_cannot_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
