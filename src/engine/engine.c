@@ -11,10 +11,48 @@ struct engine engine;
 
 /* ---- life cycle ---- */
 
+/* Each table starts on a page of its own: a rewind saves the used part of each. */
+struct engine_tables {
+	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
+	_Alignas(4096) thread_name names[THREAD_CAPACITY];
+	_Alignas(4096) uintptr_t handles[THREAD_CAPACITY];
+	_Alignas(4096) struct engine_thread threads[THREAD_CAPACITY];
+};
+
+static void engine_make_tables(void)
+{
+	struct engine_tables *tables = platform_map(sizeof *tables, false);
+
+	BUG_ON(!tables);
+	engine.pending = tables->pending;
+	engine.names = tables->names;
+	engine.handles = tables->handles;
+	engine.threads = tables->threads;
+}
+
+void engine_each_saved(engine_save *save, void *argument)
+{
+	uint32_t count = engine.thread_count;
+
+	save(argument, engine.pending, count * sizeof *engine.pending);
+	save(argument, engine.names, count * sizeof *engine.names);
+	save(argument, engine.handles, count * sizeof *engine.handles);
+	save(argument, engine.threads, count * sizeof *engine.threads);
+}
+
+bool engine_owns_mapping(const void *start, const void *end)
+{
+	const char *tables = (const char *)engine.pending;
+
+	return tables >= (const char *)start && tables < (const char *)end;
+}
+
 void engine_init(const struct engine_host *host)
 {
-	struct engine_thread *main_thread = &engine.threads[0];
+	struct engine_thread *main_thread;
 
+	engine_make_tables();
+	main_thread = &engine.threads[0];
 	engine.host = *host;
 	engine.is_in_control = true;
 	engine.thread_count = engine.live_count = 1;

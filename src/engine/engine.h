@@ -159,6 +159,13 @@ struct engine_run {
 
 /* Once per process, in the main thread, before anything else. Makes the caller thread `main`. */
 void engine_init(const struct engine_host *host);
+/*
+ * The engine's tables are too large to be saved whole with every image of the memory: these are the
+ * parts in use. engine_owns_mapping() says which mapping of the process holds them.
+ */
+typedef void engine_save(void *argument, void *start, size_t bytes);
+void engine_each_saved(engine_save *save, void *argument);
+bool engine_owns_mapping(const void *start, const void *end);
 /* What the target's world calls the main thread. */
 void engine_set_main(uintptr_t handle, int kernel_id);
 /* Start of a run; before it, and before the first thread, ops pass without scheduling points. */

@@ -59,10 +59,14 @@ struct engine {
 	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
-	struct pending_op pending[THREAD_CAPACITY];
-	thread_name names[THREAD_CAPACITY];
-	uintptr_t handles[THREAD_CAPACITY];
-	struct engine_thread threads[THREAD_CAPACITY];
+	/*
+	 * Tables by thread index, in one private mapping of their own. Entries at or above thread_count are
+	 * garbage after a rewind: engine_thread_slot() clears an entry before it is used.
+	 */
+	struct pending_op *pending;
+	thread_name *names;
+	uintptr_t *handles;
+	struct engine_thread *threads;
 };
 
 extern struct engine engine;

@@ -52,7 +52,8 @@ static struct engine_thread *engine_thread_slot(void)
 	if (engine.thread_count < THREAD_CAPACITY) {
 		struct engine_thread *thread = &engine.threads[engine.thread_count];
 
-		thread->id.index = (uint16_t)engine.thread_count++;
+		*thread = (struct engine_thread){.id.index = (uint16_t)engine.thread_count};
+		engine.pending[engine.thread_count++].kind = OP_NONE;
 		return thread;
 	}
 	for (uint32_t i = 1; i < THREAD_CAPACITY; i++)

@@ -27,7 +27,7 @@ struct kernel_part {
 };
 
 /* Written by the holder of the baton. */
-static struct kernel_part kernel_parts[THREAD_CAPACITY];
+static struct kernel_part *kernel_parts; /* THREAD_CAPACITY of them, mapped at the first creation */
 static struct kernel_part *kernel_leaving; /* its thread still runs glibc's exit code */
 
 static struct kernel_part *kernel_part(const struct engine_thread *thread)
@@ -56,6 +56,12 @@ static void kernel_give_baton(struct kernel_part *part)
 	__atomic_store_n(&part->baton, 1, __ATOMIC_RELEASE); /* pairs with kernel_take_baton */
 	platform_futex_wake(&part->baton, 1, false);
 }
+
+#define FAULT(signal) (UINT64_C(1) << ((signal)-1))
+/* What a thread brings upon itself; everything else comes through main (interpose_signal.c). */
+static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
+				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
+				      FAULT(SIGTRAP);
 
 static void *kernel_thread_entry(void *argument)
 {
@@ -95,16 +101,21 @@ static int kernel_real_attributes(const pthread_attr_t *attributes, pthread_attr
 
 static int kernel_spawn(struct engine_thread *thread, const void *attributes)
 {
-	struct kernel_part *part = kernel_part(thread);
+	struct kernel_part *part;
 	pthread_attr_t own;
 	uint64_t all = ~UINT64_C(0);
 	uint64_t old;
 	int error = kernel_real_attributes(attributes, &own);
 
-	*part = (struct kernel_part){0};
+	if (!kernel_parts)
+		kernel_parts = platform_map(THREAD_CAPACITY * sizeof *kernel_parts, false);
+	if (!kernel_parts)
+		return EAGAIN;
+	part = kernel_part(thread);
+
 	if (error)
 		return error;
-	/* Signals come to the moving thread through main only: see interpose_signal.c. */
+	*part = (struct kernel_part){0};
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	runtime_dispatch_pause();
 	error = REAL(pthread_create)(&part->real, &own, kernel_thread_entry, thread);

@@ -39,10 +39,11 @@ struct image_area {
 	char *start;
 	size_t bytes;
 	char *copy;		/* same size, in shared memory; holes where nothing was resident */
-	unsigned char *present; /* per page: 1 copied in the image, 2 seen later and to be zeroed */
+	unsigned char *present; /* per page: is it in the image? */
 	size_t resident_bytes;
 	bool is_tracked;
-	bool has_gaps; /* some pages were not resident */
+	bool has_gaps;			   /* some pages were not resident */
+	size_t first_present, end_present; /* pages: nothing is resident outside */
 };
 
 struct image {
@@ -118,6 +119,9 @@ static void image_copy_resident(struct image *image, struct image_area *area)
 			area->has_gaps = true;
 			continue;
 		}
+		if (!area->resident_bytes)
+			area->first_present = page;
+		area->end_present = page + 1;
 		area->present[page] = 1;
 		area->resident_bytes += PAGE_BYTES;
 		memcpy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES, PAGE_BYTES);
@@ -151,13 +155,21 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
+static void image_add_piece(void *argument, void *start, size_t bytes)
+{
+	/* A full table shows itself at the next mapping, which is then refused. */
+	(void)image_add(argument, start, (char *)start + bytes, true);
+}
+
 static bool image_add_mapping(struct image *image, char *start, char *end)
 {
 	struct image_stack_search search = {.start = start, .end = end};
 	const char *pointer = image->stack_pointer;
 
-	if ((char *)image >= start && (char *)image < end)
+	if (engine_owns_mapping(start, end)) {
+		engine_each_saved(image_add_piece, image);
 		return true;
+	}
 	if (pointer >= start && pointer < end)
 		return image_add(image,
 			(char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15), end,
@@ -315,7 +327,7 @@ static uint64_t image_clear_gaps(struct image *image, struct image_area *area)
 
 	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
 	for (size_t page = 0; page < pages; page++) {
-		if (area->present[page] == 1 || !(image->residency[page] & 1))
+		if (area->present[page] || !(image->residency[page] & 1))
 			continue;
 		memset(area->start + page * PAGE_BYTES, 0, PAGE_BYTES);
 		cleared++;
@@ -331,10 +343,10 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 		memcpy(area->start, area->copy, area->bytes);
 		return pages;
 	}
-	for (size_t page = 0; page < pages;) {
+	for (size_t page = area->first_present; page < area->end_present;) {
 		size_t run = 0;
 
-		while (page + run < pages && area->present[page + run] == 1)
+		while (page + run < area->end_present && area->present[page + run])
 			run++;
 		memcpy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
 			run * PAGE_BYTES);

@@ -30,6 +30,7 @@ struct undo_log {
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
 	long program_break;
+	bool has_moved_break;
 };
 
 /* In shared memory; the pointer is set before the starting point and never changes. */
@@ -171,6 +172,9 @@ static void undo_note_use(long fd, bool is_write, long number)
 static bool undo_note_memory(long number, const long a[6], long result)
 {
 	switch (number) {
+	case SYS_brk:
+		undo->has_moved_break = true;
+		return true;
 	case SYS_mmap:
 		if (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) &&
 			!undo_is_own_range((uintptr_t)result, (uintptr_t)result + (size_t)a[1])) {
@@ -304,7 +308,6 @@ static bool undo_note_io(long number, const long a[6])
 static bool undo_is_harmless(long number, const long a[6])
 {
 	switch (number) {
-	case SYS_brk: /* put back by value */
 	case SYS_futex:
 	case SYS_getpid:
 	case SYS_gettid:
@@ -421,6 +424,7 @@ void undo_run(void)
 		}
 		undo->has_moved = false;
 	}
-	if (platform_call(SYS_brk, 0) != undo->program_break)
+	if (undo->has_moved_break)
 		(void)platform_call(SYS_brk, undo->program_break); /* shrinking cannot fail */
+	undo->has_moved_break = false;
 }
