@@ -52,17 +52,11 @@ static inline uint32_t bitset_next(const uint64_t *words, uint32_t bits, uint32_
 /* The member with exactly `rank` smaller members; rank must be below the number of members. */
 static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
 {
-	uint32_t word = 0;
-	uint32_t here = (uint32_t)__builtin_popcountll(words[0]);
-	uint64_t rest;
-
-	while (rank >= here) {
-		rank -= here;
-		here = (uint32_t)__builtin_popcountll(words[++word]);
-	}
-	for (rest = words[word]; rank; rank--)
-		rest &= rest - 1;
-	return word * 64 + (uint32_t)__builtin_ctzll(rest);
+	/* Bit by bit: ranks are small, and baseline x86-64 has no population count. */
+	for (uint32_t word = 0;; word++)
+		for (uint64_t rest = words[word]; rest; rest &= rest - 1)
+			if (!rank--)
+				return word * 64 + (uint32_t)__builtin_ctzll(rest);
 }
 
 #define bitset_each(bit, words, bits)                                                              \
