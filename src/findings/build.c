@@ -1,0 +1,223 @@
+#include "findings/build.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build_internal.h"
+#include "model/thread_name.h"
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+static char *copy(const char *text)
+{
+	char *result = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !result);
+	return result;
+}
+
+/* ---- thread paths and the schedule ---- */
+
+char *finding_thread_path(
+	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index)
+{
+	uint32_t *ordinals;
+	uint32_t depth = 0;
+	struct strbuf path;
+
+	if (index && index >= thread_count)
+		return NULL;
+	ordinals = allocate(index, sizeof *ordinals);
+	while (index) {
+		ordinals[depth++] = threads[index].ordinal;
+		if (threads[index].parent.index >= index) {
+			free(ordinals);
+			return NULL; /* a child is younger than its parent */
+		}
+		index = threads[index].parent.index;
+	}
+	strbuf_init(&path);
+	strbuf_adds(&path, "main");
+	while (depth)
+		strbuf_addf(&path, ".%" PRIu32, ordinals[--depth]);
+	free(ordinals);
+	return strbuf_detach(&path);
+}
+
+static int contradiction(struct error *err, const char *what, uint64_t number)
+{
+	return error_set(err, ERROR_FORMAT,
+		"the evidence of the run contradicts itself: %s %" PRIu64
+		"; replay the finding to get it again",
+		what, number);
+}
+
+/* Gives the thread its place in the file in the order of first appearance. */
+static int place_thread(struct schedule_file *file, const struct finding_source *source,
+	uint32_t *places, uint16_t index, struct error *err)
+{
+	char *path;
+
+	if (index && index >= source->thread_count)
+		return contradiction(err, "the schedule names thread", index);
+	if (places[index])
+		return 0;
+	path = finding_thread_path(source->threads, source->thread_count, index);
+	if (!path)
+		return contradiction(err, "no path of creations leads to thread", index);
+	file->threads[file->thread_count] =
+		(struct schedule_thread){.name = thread_path_name(path), .path = path};
+	places[index] = ++file->thread_count;
+	return 0;
+}
+
+int finding_schedule_from_segments(
+	struct schedule_file *out, const struct finding_source *source, struct error *err)
+{
+	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
+	uint32_t *places = allocate(thread_count, sizeof *places); /* place + 1 by index */
+	struct schedule_file file = {
+		.program = copy(source->program),
+		.outcome = copy(outcome_descriptions[source->outcome->kind].word),
+		.threads = allocate(thread_count, sizeof *file.threads),
+		.segments = allocate(source->segment_count, sizeof *file.segments),
+	};
+	int status = 0;
+
+	for (uint32_t i = 0; i < source->segment_count && !status; i++) {
+		struct schedule_segment segment = source->segments[i];
+
+		if (!(segment.flags & SEGMENT_VALUE)) {
+			status = place_thread(&file, source, places, segment.thread, err);
+			if (status)
+				break;
+			segment.thread = (uint16_t)(places[segment.thread] - 1);
+			file.step_count += segment.count;
+		}
+		file.segments[file.segment_count++] = segment;
+	}
+	free(places);
+	if (status)
+		schedule_file_release(&file);
+	else
+		*out = file;
+	return status;
+}
+
+/* ---- checks ---- */
+
+static int check_source(const struct finding_source *source, struct error *err)
+{
+	const struct outcome *outcome = source->outcome;
+
+	if (outcome->kind >= OUTCOME_KIND_COUNT)
+		return contradiction(err, "there is no outcome of kind", outcome->kind);
+	if (outcome->wait_count > OUTCOME_WAITS_MAX)
+		return contradiction(err, "the number of waiting threads is", outcome->wait_count);
+	/* It was written by a process that failed. */
+	if (!memchr(outcome->text, '\0', sizeof outcome->text))
+		return contradiction(
+			err, "the outcome's text is longer than", sizeof outcome->text - 1);
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].op >= OP_KIND_COUNT)
+			return contradiction(
+				err, "there is no operation of kind", outcome->waits[i].op);
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		if (source->events[i].kind >= OP_KIND_COUNT)
+			return contradiction(
+				err, "there is no operation of kind", source->events[i].kind);
+		if (source->events[i].thread >= source->thread_count)
+			return contradiction(
+				err, "the trace names thread", source->events[i].thread);
+	}
+	return 0;
+}
+
+static int make_paths(struct builder *builder, struct error *err)
+{
+	const struct finding_source *source = builder->source;
+
+	builder->paths = allocate(source->thread_count, sizeof *builder->paths);
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		builder->paths[i] = finding_thread_path(source->threads, source->thread_count, i);
+		if (!builder->paths[i])
+			return contradiction(err, "no path of creations leads to thread", i);
+	}
+	return 0;
+}
+
+/* ---- the parts ---- */
+
+static void fill_wait(
+	const struct builder *builder, const struct wait_edge *edge, struct finding_wait *wait)
+{
+	wait->thread = copy(builder_thread(builder, edge->waiter));
+	wait->verb = copy(op_descriptions[edge->op].verb);
+	wait->object = builder_object(builder, (enum op_kind)edge->op, edge->object_address);
+	builder_stack(builder, edge->waiter, edge->site, &wait->at);
+	if (!thread_same(edge->holder, THREAD_NONE))
+		wait->holder = copy(builder_thread(builder, edge->holder));
+	if (edge->op == OP_THREAD_JOIN && wait->holder) {
+		free(wait->object);
+		BUG_ON(asprintf(&wait->object, "thread %s", wait->holder) < 0);
+	}
+	if (edge->holder_site)
+		wait->held_since = builder_frame(builder, edge->holder_site);
+	wait->is_on_cycle = edge->is_on_cycle;
+	wait->lost_signals = edge->lost_signals;
+}
+
+static void fill(struct builder *builder)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	struct finding *finding = builder->finding;
+
+	finding->kind = (enum outcome_kind)outcome->kind;
+	finding->code = outcome->code;
+	if (!thread_same(outcome->thread, THREAD_NONE)) {
+		finding->failing_thread = copy(builder_thread(builder, outcome->thread));
+		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
+	}
+	finding->waits = allocate(outcome->wait_count, sizeof *finding->waits);
+	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
+		fill_wait(builder, &outcome->waits[finding->wait_count],
+			&finding->waits[finding->wait_count]);
+	builder_fill_steps(builder);
+	finding->title = builder_title(builder);
+	finding->detail = builder_detail(builder);
+	finding->signature = finding_signature(finding);
+}
+
+int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
+	struct error *err)
+{
+	struct finding finding = {0};
+	struct builder builder = {.source = source, .symbols = symbols, .finding = &finding};
+	int status = check_source(source, err);
+
+	if (!status)
+		status = make_paths(&builder, err);
+	if (!status)
+		status = finding_schedule_from_segments(&finding.schedule, source, err);
+	if (!status) {
+		builder_note_first_uses(&builder);
+		fill(&builder);
+		builder_forget_first_uses(&builder);
+		*out = finding;
+	} else {
+		finding_release(&finding);
+	}
+	for (uint32_t i = 0; builder.paths && i < source->thread_count; i++)
+		free(builder.paths[i]);
+	free(builder.paths);
+	return status;
+}

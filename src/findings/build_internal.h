@@ -1,0 +1,53 @@
+/* What the files that build a finding share: the source with its threads and objects in words. */
+#ifndef RADDLE_FINDINGS_BUILD_INTERNAL_H
+#define RADDLE_FINDINGS_BUILD_INTERNAL_H
+
+#include "base/strbuf.h"
+#include "findings/build.h"
+
+struct first_use; /* words.c: where an object was used first, by address and class */
+
+struct builder {
+	const struct finding_source *source;
+	struct symbols *symbols; /* NULL: none */
+	struct finding *finding;
+	char **paths; /* creation path by thread index */
+	struct first_use *first_uses;
+};
+
+/* ---- words.c ---- */
+
+/* Indexes the trace: needed before object names are asked for. */
+void builder_note_first_uses(struct builder *builder);
+void builder_forget_first_uses(struct builder *builder);
+
+/* "main.0"; "a thread" for an index that the table does not have. Owned by the builder. */
+const char *builder_thread(const struct builder *builder, struct thread_id thread);
+/* "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. To be freed. */
+char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
+/* The innermost frame of the user's code at a return address, else the innermost frame. */
+struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
+/* All frames at a return address. */
+void builder_stack_of_site(
+	const struct builder *builder, uint64_t site, struct finding_stack *stack);
+/* Where a thread stands: its stack where the process can be looked at, else what `site` says. */
+void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
+	struct finding_stack *stack);
+
+/* The innermost frame of the user's code with a line, else the best there is; NULL: no frames. */
+const struct finding_frame *stack_user_frame(const struct finding_stack *stack);
+/* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
+void frame_place(const struct finding_frame *frame, struct strbuf *out);
+
+/* ---- title.c ---- */
+
+/* The one line that says what went wrong. Waits, stack and failing thread are filled. To be freed. */
+char *builder_title(const struct builder *builder);
+/* Further lines; NULL: there is nothing to add. To be freed. */
+char *builder_detail(const struct builder *builder);
+
+/* ---- interleaving.c ---- */
+
+void builder_fill_steps(struct builder *builder);
+
+#endif

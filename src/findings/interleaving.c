@@ -1,0 +1,90 @@
+/*
+ * The end of the interleaving: which thread did what, where the processor went from one thread to
+ * another, and where it was taken from one that could have gone on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build_internal.h"
+
+/*
+ * Steps that are kept. A person reads a few dozen, and a minimised failure rarely has more
+ * switches than that; hundreds leave room for tools, and keep a stored finding below a megabyte.
+ */
+#define STEPS_MAX 500
+
+/* Walks along the schedule's step segments beside the events. */
+struct segment_walk {
+	const struct finding_source *source;
+	uint32_t segment;
+	uint64_t used; /* steps of that segment already walked over */
+	bool is_lost;  /* trace and schedule disagree: nothing more is said about preemptions */
+};
+
+static void skip_values(struct segment_walk *walk)
+{
+	while (walk->segment < walk->source->segment_count &&
+		walk->source->segments[walk->segment].flags & SEGMENT_VALUE)
+		walk->segment++;
+}
+
+/* Goes on by so many steps; a step segment starts anew whenever the one before is used up. */
+static void advance(struct segment_walk *walk, uint64_t steps)
+{
+	skip_values(walk);
+	walk->used += steps;
+	while (walk->segment < walk->source->segment_count &&
+		walk->used >= walk->source->segments[walk->segment].count) {
+		walk->used -= walk->source->segments[walk->segment].count;
+		walk->segment++;
+		skip_values(walk);
+	}
+}
+
+static bool is_preemption(struct segment_walk *walk, uint16_t thread)
+{
+	const struct schedule_segment *segments = walk->source->segments;
+
+	if (walk->segment >= walk->source->segment_count ||
+		segments[walk->segment].thread != thread)
+		walk->is_lost = true;
+	return !walk->is_lost && segments[walk->segment].flags & SEGMENT_PREEMPTS;
+}
+
+static void fill_step(
+	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
+{
+	step->step = event->step;
+	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
+	step->verb = strdup(op_descriptions[event->kind].verb);
+	BUG_ON(!step->thread || !step->verb);
+	step->object = builder_object(builder, (enum op_kind)event->kind, event->address);
+	step->where = builder_frame(builder, event->site);
+}
+
+void builder_fill_steps(struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+	struct finding *finding = builder->finding;
+	struct segment_walk walk = {.source = source};
+	const uint64_t first =
+		source->event_count > STEPS_MAX ? source->event_count - STEPS_MAX : 0;
+
+	finding->steps = calloc(source->event_count - first + 1, sizeof *finding->steps);
+	BUG_ON(!finding->steps);
+	finding->steps_left_out = first;
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+		const bool is_switch = i && event->thread != source->events[i - 1].thread;
+		bool preempts;
+
+		advance(&walk, i ? event->step - source->events[i - 1].step : 0);
+		preempts = is_switch && is_preemption(&walk, event->thread);
+		if (i < first)
+			continue;
+		fill_step(builder, event, &finding->steps[finding->step_count]);
+		finding->steps[finding->step_count].is_switch = is_switch;
+		finding->steps[finding->step_count++].is_preemption = preempts;
+	}
+}

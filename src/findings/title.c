@@ -1,0 +1,355 @@
+/* One line per kind of outcome: what went wrong, who, where, with the program's own names. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/build_internal.h"
+
+/* Threads that a title tells of; the table of waits has them all. */
+#define TITLE_CLAUSES_MAX 3
+
+/* ---- parts of sentences ---- */
+
+static void add_place(const struct finding_stack *stack, struct strbuf *out)
+{
+	strbuf_adds(out, " (");
+	frame_place(stack_user_frame(stack), out);
+	strbuf_adds(out, ")");
+}
+
+/* "f (bank.c:41)" */
+static void add_function(const struct finding_stack *stack, struct strbuf *out)
+{
+	const struct finding_frame *frame = stack_user_frame(stack);
+
+	if (frame && frame->function && frame->file) {
+		strbuf_adds(out, frame->function);
+		add_place(stack, out);
+	} else {
+		frame_place(frame, out);
+	}
+}
+
+static const char *object_of(const struct finding_wait *wait)
+{
+	return wait->object ? wait->object : "nothing in particular";
+}
+
+/* " waits for mutex m (bank.c:41)", " waits at barrier b (...)" */
+static void add_wait(
+	const struct finding_wait *wait, const struct wait_edge *edge, struct strbuf *out)
+{
+	const enum object_class class = op_descriptions[edge->op].object;
+
+	if (class == OBJECT_COND)
+		strbuf_addf(out, " waits on %s", object_of(wait));
+	else if (class == OBJECT_BARRIER)
+		strbuf_addf(out, " waits at %s", object_of(wait));
+	else if (edge->op == OP_THREAD_JOIN)
+		strbuf_addf(out, " waits for %s to end", object_of(wait));
+	else if (!wait->object || class == OBJECT_FD || class == OBJECT_CHILD)
+		strbuf_addf(out, " %s%s%s", wait->verb, wait->object ? " " : "",
+			wait->object ? wait->object : "");
+	else
+		strbuf_addf(out, " waits for %s", wait->object);
+	add_place(&wait->at, out);
+}
+
+/* The wait that is for something this thread holds; NULL: nobody waits for this thread. */
+static const struct finding_wait *held_by(const struct finding *finding, const char *thread)
+{
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (wait->holder && wait->object && wait->held_since.module &&
+			!strcmp(wait->holder, thread))
+			return wait;
+	}
+	return NULL;
+}
+
+static const struct trace_event *last_event(
+	const struct builder *builder, uint64_t address, uint64_t kinds, uint64_t before)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = before < source->event_count ? before : source->event_count; i--;) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->address == address && kinds >> event->kind & 1)
+			return event;
+	}
+	return NULL;
+}
+
+static void add_event_place(
+	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
+{
+	struct finding_frame frame = builder_frame(builder, event->site);
+
+	frame_place(&frame, out);
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+}
+
+#define KIND(op) (UINT64_C(1) << OP_##op)
+_Static_assert(OP_KIND_COUNT <= 64, "a set of op kinds is one word");
+
+/* Who took the object last and has not given it up since, where the trace tells. */
+static void add_owner(const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	const uint64_t takes = KIND(MUTEX_LOCK) | KIND(RWLOCK_RDLOCK) | KIND(RWLOCK_WRLOCK) |
+			       KIND(SPIN_LOCK) | KIND(COND_WAKE);
+	const uint64_t gives = KIND(MUTEX_UNLOCK) | KIND(RWLOCK_UNLOCK) | KIND(SPIN_UNLOCK);
+	const uint64_t all = builder->source->event_count;
+	/* The failing op itself may or may not be in the trace; it is no taking. */
+	const struct trace_event *event = last_event(builder, address, takes, all);
+	const struct trace_event *given = last_event(builder, address, gives, all);
+
+	if (!event || (given && given > event && given->thread == event->thread))
+		return;
+	strbuf_addf(out, "; %s took it at ",
+		builder_thread(builder, (struct thread_id){event->thread}));
+	add_event_place(builder, event, out);
+}
+
+/* ---- titles ---- */
+
+static void deadlock_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+	bool has_cycle = false;
+	uint32_t told = 0, left = 0;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		has_cycle |= finding->waits[i].is_on_cycle;
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		const struct finding_wait *held = held_by(finding, wait->thread);
+
+		if (wait->is_on_cycle != has_cycle)
+			continue;
+		if (told == TITLE_CLAUSES_MAX) {
+			left++;
+			continue;
+		}
+		strbuf_addf(out, "%s%s", told++ ? "; " : "", wait->thread);
+		if (held) {
+			strbuf_addf(out, " holds %s (", held->object);
+			frame_place(&held->held_since, out);
+			strbuf_adds(out, ") and");
+		}
+		add_wait(wait, &builder->source->outcome->waits[i], out);
+	}
+	if (left)
+		strbuf_addf(
+			out, "; and %" PRIu32 " more %s", left, left == 1 ? "thread" : "threads");
+	if (!told)
+		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
+}
+
+static void self_deadlock_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || strcmp(wait->holder, wait->thread))
+			continue;
+		strbuf_adds(out, wait->thread);
+		add_wait(wait, &builder->source->outcome->waits[i], out);
+		strbuf_adds(out, ", which it holds itself since ");
+		frame_place(&wait->held_since, out);
+		return;
+	}
+	strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
+}
+
+/*
+ * The signal that was lost: the last one on this object before the waiter began to wait. The trace
+ * is of one run, so positions in it are an order.
+ */
+static const struct trace_event *lost_signal(
+	const struct builder *builder, const struct wait_edge *edge)
+{
+	const uint64_t kinds = KIND(COND_SIGNAL) | KIND(COND_BROADCAST);
+	const struct finding_source *source = builder->source;
+	uint64_t began = source->event_count;
+
+	for (uint64_t i = 0; i < source->event_count; i++)
+		if (source->events[i].kind == OP_COND_WAIT &&
+			source->events[i].thread == edge->waiter.index &&
+			source->events[i].address == edge->object_address)
+			began = i;
+	return last_event(builder, edge->object_address, kinds, began);
+}
+
+static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+	const struct trace_event *event;
+	uint32_t found = 0;
+
+	while (found < finding->wait_count && !finding->waits[found].lost_signals)
+		found++;
+	if (found == finding->wait_count) {
+		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
+		return;
+	}
+	strbuf_adds(out, finding->waits[found].thread);
+	add_wait(&finding->waits[found], &builder->source->outcome->waits[found], out);
+	event = lost_signal(builder, &builder->source->outcome->waits[found]);
+	if (!event) {
+		strbuf_addf(out, "; it was signalled %" PRIu32 " times while nobody waited",
+			finding->waits[found].lost_signals);
+		return;
+	}
+	strbuf_addf(out, "; %s %s it at ",
+		builder_thread(builder, (struct thread_id){event->thread}),
+		event->kind == OP_COND_SIGNAL ? "had signalled" : "had broadcast on");
+	add_event_place(builder, event, out);
+	strbuf_adds(out, " before it waited");
+}
+
+static const char *failing(const struct builder *builder)
+{
+	return builder->finding->failing_thread ? builder->finding->failing_thread : "a thread";
+}
+
+static void crash_title(const struct builder *builder, struct strbuf *out)
+{
+	const char *name = sigabbrev_np(builder->finding->code);
+
+	if (name)
+		strbuf_addf(out, "%s got SIG%s in ", failing(builder), name);
+	else
+		strbuf_addf(out, "%s got signal %d in ", failing(builder), builder->finding->code);
+	add_function(&builder->finding->at, out);
+	/* The first page is never mapped: a null pointer, or a member of one. */
+	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
+		strbuf_adds(out, ": it used a null pointer");
+}
+
+/* "main.1 unlocks mutex m (bank.c:9)" and who has it. */
+static void misuse_title(const struct builder *builder, const char *verb, enum op_kind kind,
+	const char *rest, struct strbuf *out)
+{
+	const uint64_t address = builder->source->outcome->address;
+	char *object = builder_object(builder, kind, address);
+
+	strbuf_addf(out, "%s %s %s", failing(builder), verb, object ? object : "a lock");
+	add_place(&builder->finding->at, out);
+	strbuf_adds(out, rest);
+	add_owner(builder, address, out);
+	free(object);
+}
+
+static void place_title(const struct builder *builder, const char *does, struct strbuf *out)
+{
+	strbuf_addf(out, "%s %s ", failing(builder), does);
+	add_function(&builder->finding->at, out);
+}
+
+/* The kind of lock that a destroyed address was, by the trace. */
+static enum op_kind destroyed_kind(const struct builder *builder)
+{
+	const struct trace_event *event = last_event(builder, builder->source->outcome->address,
+		KIND(MUTEX_LOCK) | KIND(RWLOCK_RDLOCK) | KIND(RWLOCK_WRLOCK) | KIND(MUTEX_TRYLOCK) |
+			KIND(RWLOCK_DESTROY) | KIND(MUTEX_DESTROY),
+		builder->source->event_count);
+
+	return event ? (enum op_kind)event->kind : OP_MUTEX_DESTROY;
+}
+
+static void add_text(const struct builder *builder, struct strbuf *out)
+{
+	const char *text = builder->source->outcome->text;
+
+	if (*text)
+		strbuf_addf(out, ": %.*s", (int)strcspn(text, "\n"), text);
+}
+
+static void add_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+
+	switch (finding->kind) {
+	case OUTCOME_DEADLOCK:
+		deadlock_title(builder, out);
+		break;
+	case OUTCOME_SELF_DEADLOCK:
+		self_deadlock_title(builder, out);
+		break;
+	case OUTCOME_LOST_WAKEUP:
+		lost_wakeup_title(builder, out);
+		break;
+	case OUTCOME_HANG:
+		place_title(builder, "runs on without reaching a scheduling point in", out);
+		break;
+	case OUTCOME_LIVELOCK:
+		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
+			builder->source->outcome->step);
+		place_title(builder, "was in", out);
+		break;
+	case OUTCOME_EXIT:
+		strbuf_addf(out, "the program ended with status %d", finding->code);
+		break;
+	case OUTCOME_ABORT:
+		place_title(builder, "aborted in", out);
+		add_text(builder, out);
+		break;
+	case OUTCOME_CRASH:
+		crash_title(builder, out);
+		break;
+	case OUTCOME_SANITIZER:
+		place_title(builder, "made a sanitizer report an error in", out);
+		add_text(builder, out);
+		break;
+	case OUTCOME_UNLOCK_NOT_OWNED:
+		misuse_title(builder, "unlocks", OP_MUTEX_UNLOCK, ", which it does not hold", out);
+		break;
+	case OUTCOME_DESTROY_HELD:
+		misuse_title(
+			builder, "destroys", destroyed_kind(builder), " while it is held", out);
+		break;
+	case OUTCOME_JOIN_SELF:
+		strbuf_addf(out, "%s joins itself", failing(builder));
+		add_place(&finding->at, out);
+		break;
+	default:
+		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
+		add_text(builder, out);
+	}
+}
+
+char *builder_title(const struct builder *builder)
+{
+	struct strbuf out;
+
+	strbuf_init(&out);
+	strbuf_addf(&out, "%s: ", outcome_descriptions[builder->finding->kind].word);
+	add_title(builder, &out);
+	return strbuf_detach(&out);
+}
+
+char *builder_detail(const struct builder *builder)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	struct strbuf out;
+
+	strbuf_init(&out);
+	if (*outcome->text)
+		strbuf_addf(&out, "%s\n", outcome->text);
+	if (outcome->waits_left_out)
+		strbuf_addf(&out, "%" PRIu32 " more threads wait\n", outcome->waits_left_out);
+	if (builder->source->events_dropped)
+		strbuf_addf(&out, "the trace lacks the last %" PRIu64 " steps\n",
+			builder->source->events_dropped);
+	if (out.length)
+		return strbuf_detach(&out);
+	strbuf_release(&out);
+	return NULL;
+}

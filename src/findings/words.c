@@ -1,0 +1,287 @@
+/* Threads, objects and places of a run in words that are true in every other run, too. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/bug.h"
+#include "findings/build_internal.h"
+
+/* Deeper stacks are cut at their outer end. */
+#define STACK_ADDRESSES_MAX 64
+#define SITE_FRAMES_MAX 16
+
+/* Memory may serve as a mutex first and as a semaphore later, so the class belongs to the key. */
+struct object_key {
+	uint64_t address;
+	uint64_t class;
+};
+
+struct first_use {
+	struct object_key key;
+	const struct trace_event *event;
+	uint32_t number; /* among the objects of its class, from 1 */
+	UT_hash_handle hh;
+};
+
+/* ---- first uses ---- */
+
+static struct first_use *find_first_use(
+	const struct builder *builder, enum object_class class, uint64_t address)
+{
+	const struct object_key key = {.address = address, .class = class};
+	struct first_use *use;
+
+	HASH_FIND(hh, builder->first_uses, &key, sizeof key, use);
+	return use;
+}
+
+void builder_note_first_uses(struct builder *builder)
+{
+	uint32_t counts[OBJECT_CLASS_COUNT] = {0};
+
+	for (uint64_t i = 0; i < builder->source->event_count; i++) {
+		const struct trace_event *event = &builder->source->events[i];
+		const enum object_class class = op_descriptions[event->kind].object;
+		struct first_use *use;
+
+		if (!event->address || find_first_use(builder, class, event->address))
+			continue;
+		use = calloc(1, sizeof *use);
+		BUG_ON(!use);
+		use->key = (struct object_key){.address = event->address, .class = class};
+		use->event = event;
+		use->number = ++counts[class];
+		HASH_ADD(hh, builder->first_uses, key, sizeof use->key, use);
+	}
+}
+
+void builder_forget_first_uses(struct builder *builder)
+{
+	struct first_use *use, *next;
+
+	HASH_ITER(hh, builder->first_uses, use, next)
+	{
+		HASH_DEL(builder->first_uses, use);
+		free(use);
+	}
+}
+
+/* ---- threads and objects ---- */
+
+const char *builder_thread(const struct builder *builder, struct thread_id thread)
+{
+	if (thread.index < builder->source->thread_count)
+		return builder->paths[thread.index];
+	return thread.index ? "a thread" : "main";
+}
+
+/* The program's own name of static data, without where it is declared. False: it has none. */
+static bool add_static_name(const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	const char *module = NULL;
+	struct strbuf name;
+	char *place;
+	bool is_named;
+
+	if (!builder->symbols)
+		return false;
+	(void)symbols_module_offset(builder->symbols, address, &module); /* only the module */
+	if (!module || !strncmp(module, "libraddle", 9))
+		return false; /* the runtime's own tables are no words */
+	strbuf_init(&name);
+	is_named = symbols_describe_static_data(builder->symbols, address, &name);
+	place = strstr(name.text, " (");
+	if (place)
+		*place = '\0';
+	if (is_named)
+		strbuf_addf(out, " %s", name.text);
+	strbuf_release(&name);
+	return is_named;
+}
+
+/* The runtime names a thread by its own record; who begins and ends with that record is it. */
+static void add_thread_name(const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	for (uint64_t i = 0; i < builder->source->event_count; i++) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->address != address ||
+			(event->kind != OP_THREAD_BEGIN && event->kind != OP_THREAD_EXIT))
+			continue;
+		strbuf_addf(out, " %s", builder_thread(builder, (struct thread_id){event->thread}));
+		return;
+	}
+}
+
+static void add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
+	struct strbuf *out)
+{
+	const struct first_use *use = find_first_use(builder, class, address);
+	struct finding_frame frame;
+
+	if (!use)
+		return;
+	strbuf_addf(out, " #%" PRIu32 " first used at ", use->number);
+	frame = builder_frame(builder, use->event->site);
+	frame_place(&frame, out);
+	strbuf_addf(out, " by %s", builder_thread(builder, (struct thread_id){use->event->thread}));
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+}
+
+char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
+{
+	const enum object_class class = op_descriptions[kind].object;
+	struct strbuf text;
+
+	if (class == OBJECT_NOTHING || !address)
+		return NULL;
+	strbuf_init(&text);
+	strbuf_adds(&text, object_class_text(class));
+	if (class == OBJECT_THREAD)
+		add_thread_name(builder, address, &text);
+	else if (!add_static_name(builder, address, &text))
+		add_first_use(builder, class, address, &text);
+	return strbuf_detach(&text);
+}
+
+/* ---- places ---- */
+
+static char *copy(const char *text)
+{
+	char *result = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !result);
+	return result;
+}
+
+static struct finding_frame frame_from(
+	const struct builder *builder, const struct symbols_frame *frame)
+{
+	struct finding_frame result = {.function = copy(frame->function),
+		.file = copy(frame->file),
+		.line = frame->line,
+		.module = copy(frame->module),
+		.is_system = frame->is_system};
+	const char *module = NULL;
+
+	/* Module and offset are a name that holds in every run; the address is not. */
+	if (!result.function && builder->symbols) {
+		const uint64_t offset =
+			symbols_module_offset(builder->symbols, frame->address, &module);
+
+		if (module)
+			BUG_ON(asprintf(&result.function, "%s+0x%" PRIx64, module, offset) < 0);
+	}
+	return result;
+}
+
+static unsigned frames_at(
+	const struct builder *builder, uint64_t site, struct symbols_frame frames[SITE_FRAMES_MAX])
+{
+	if (!builder->symbols || !site)
+		return 0;
+	return symbols_lookup(builder->symbols, site, true, frames, SITE_FRAMES_MAX);
+}
+
+struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = frames_at(builder, site, frames);
+
+	for (unsigned i = 0; i < count; i++)
+		if (!frames[i].is_system)
+			return frame_from(builder, &frames[i]);
+	return count ? frame_from(builder, &frames[0]) : (struct finding_frame){0};
+}
+
+void builder_stack_of_site(
+	const struct builder *builder, uint64_t site, struct finding_stack *stack)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = frames_at(builder, site, frames);
+
+	stack->frames =
+		realloc(stack->frames, (stack->count + (size_t)count + 1) * sizeof *stack->frames);
+	BUG_ON(!stack->frames);
+	for (unsigned i = 0; i < count; i++)
+		stack->frames[stack->count++] = frame_from(builder, &frames[i]);
+}
+
+static bool is_runtime(const struct builder *builder, uint64_t address)
+{
+	const char *module = NULL;
+
+	(void)symbols_module_offset(builder->symbols, address, &module); /* only the module */
+	return module && !strncmp(module, "libraddle", 9);
+}
+
+/*
+ * Index of the first address that is worth showing: of the runtime's own frames at the inner end
+ * only the function that the target called (pthread_mutex_lock) is.
+ */
+static unsigned skip_runtime(
+	const struct builder *builder, const uint64_t *addresses, unsigned count)
+{
+	unsigned skipped = 0;
+
+	while (skipped < count && is_runtime(builder, addresses[skipped]))
+		skipped++;
+	if (skipped == count || !skipped)
+		return 0;
+	/* A signal handler of the runtime was called by nobody. */
+	return builder->source->outcome->kind == OUTCOME_CRASH ? skipped : skipped - 1;
+}
+
+void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
+	struct finding_stack *stack)
+{
+	const struct finding_source *source = builder->source;
+	uint64_t addresses[STACK_ADDRESSES_MAX];
+	unsigned count = 0;
+
+	if (source->pid && builder->symbols && thread.index < source->thread_count &&
+		source->threads[thread.index].stack_pointer)
+		count = symbols_unwind(builder->symbols, source->pid,
+			source->threads[thread.index].stack_pointer,
+			source->threads[thread.index].thread_base, addresses, STACK_ADDRESSES_MAX);
+	if (!count) {
+		builder_stack_of_site(builder, site, stack);
+		return;
+	}
+	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
+		builder_stack_of_site(builder, addresses[i], stack);
+}
+
+const struct finding_frame *stack_user_frame(const struct finding_stack *stack)
+{
+	const struct finding_frame *best = stack->count ? &stack->frames[0] : NULL;
+
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct finding_frame *frame = &stack->frames[i];
+
+		if (!frame->is_system && frame->file)
+			return frame;
+		if (!frame->is_system && best->is_system)
+			best = frame;
+	}
+	return best;
+}
+
+void frame_place(const struct finding_frame *frame, struct strbuf *out)
+{
+	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
+
+	if (frame && frame->file)
+		strbuf_addf(out, "%s:%u", slash ? slash + 1 : frame->file, frame->line);
+	else if (frame && frame->function && frame->module && !strchr(frame->function, '+'))
+		strbuf_addf(out, "%s in %s", frame->function, frame->module);
+	else if (frame && frame->function)
+		strbuf_adds(out, frame->function);
+	else
+		strbuf_adds(out, "an unknown place");
+}
