@@ -15,3 +15,26 @@ void platform_unmap(void *start, size_t bytes)
 {
 	(void)platform_call(SYS_munmap, start, bytes); /* our own mapping: cannot fail */
 }
+
+/* Sixteen bytes at any address; may alias anything. */
+typedef long long memory_block __attribute__((vector_size(16), aligned(1), may_alias));
+
+void platform_copy(void *to, const void *from, size_t bytes)
+{
+	memory_block *target = to;
+	const memory_block *source = from;
+
+	/* Four loads before four stores keep the pipeline full; "rep movsb" was 15 % slower per rewind. */
+	for (; bytes >= 64; bytes -= 64, target += 4, source += 4) {
+		memory_block a = source[0];
+		memory_block b = source[1];
+		memory_block c = source[2];
+		memory_block d = source[3];
+
+		target[0] = a;
+		target[1] = b;
+		target[2] = c;
+		target[3] = d;
+	}
+	__asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
+}

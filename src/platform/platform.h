@@ -53,6 +53,17 @@ long platform_clone_resume(long number, const void *registers);
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 
+/*
+ * Copying and clearing without libc: memcpy may be a sanitizer's, which checks what it touches, and a
+ * rewind touches everything.
+ */
+void platform_copy(void *to, const void *from, size_t bytes);
+
+static inline void platform_clear(void *start, size_t bytes)
+{
+	__asm__ volatile("rep stosb" : "+D"(start), "+c"(bytes) : "a"(0) : "memory");
+}
+
 /* ---- futex ---- */
 
 /* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May wake spuriously.

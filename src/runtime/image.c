@@ -124,7 +124,8 @@ static void image_copy_resident(struct image *image, struct image_area *area)
 		area->end_present = page + 1;
 		area->present[page] = 1;
 		area->resident_bytes += PAGE_BYTES;
-		memcpy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES, PAGE_BYTES);
+		platform_copy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES,
+			PAGE_BYTES);
 	}
 }
 
@@ -146,7 +147,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	image->area_count++;
 	if (is_stack) {
 		/* Not page-aligned, always resident, small: one piece. */
-		memcpy(area->copy, start, area->bytes);
+		platform_copy(area->copy, start, area->bytes);
 		area->resident_bytes = area->bytes;
 		memset(area->present, 1, pages);
 	} else {
@@ -329,7 +330,7 @@ static uint64_t image_clear_gaps(struct image *image, struct image_area *area)
 	for (size_t page = 0; page < pages; page++) {
 		if (area->present[page] || !(image->residency[page] & 1))
 			continue;
-		memset(area->start + page * PAGE_BYTES, 0, PAGE_BYTES);
+		platform_clear(area->start + page * PAGE_BYTES, PAGE_BYTES);
 		cleared++;
 	}
 	return cleared;
@@ -340,7 +341,7 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 	size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
 	if (!area->has_gaps) {
-		memcpy(area->start, area->copy, area->bytes);
+		platform_copy(area->start, area->copy, area->bytes);
 		return pages;
 	}
 	for (size_t page = area->first_present; page < area->end_present;) {
@@ -348,7 +349,7 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 
 		while (page + run < area->end_present && area->present[page + run])
 			run++;
-		memcpy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
+		platform_copy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
 			run * PAGE_BYTES);
 		page += run + 1;
 	}
@@ -364,9 +365,9 @@ static uint64_t image_restore_region(
 	for (uint64_t at = region->start; at < region->end;
 		at += PAGE_BYTES, offset += PAGE_BYTES) {
 		if (area->present[offset / PAGE_BYTES])
-			memcpy((char *)(uintptr_t)at, area->copy + offset, PAGE_BYTES);
+			platform_copy((char *)(uintptr_t)at, area->copy + offset, PAGE_BYTES);
 		else
-			memset((char *)(uintptr_t)at, 0, PAGE_BYTES);
+			platform_clear((char *)(uintptr_t)at, PAGE_BYTES);
 		pages++;
 	}
 	(void)image;
