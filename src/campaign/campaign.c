@@ -1,0 +1,302 @@
+#include "campaign/campaign_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/children.h"
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+#include "strategies/strategy.h"
+
+/* A test that fails once a minute is what people bring; longer is theirs to ask for. */
+#define STANDARD_TIME_NS UINT64_C(60000000000)
+#define PROGRESS_EVERY_NS UINT64_C(100000000)
+#define SAVE_EVERY_NS UINT64_C(2000000000)
+
+void campaign_options_init(struct campaign_options *options)
+{
+	*options = (struct campaign_options){
+		.directory = ".", .seed = 1, .time_ns = STANDARD_TIME_NS, .workers = 1};
+	settings_init(&options->settings);
+}
+
+uint64_t campaign_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* a clock that always exists */
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void campaign_notice(const struct campaign *campaign, const char *format, ...)
+{
+	struct strbuf text;
+	va_list args;
+
+	if (!campaign->listener->notice)
+		return;
+	strbuf_init(&text);
+	va_start(args, format);
+	strbuf_vaddf(&text, format, args);
+	va_end(args);
+	campaign->listener->notice(campaign->listener->context, text.text);
+	strbuf_release(&text);
+}
+
+/* ---- adding up ---- */
+
+/*
+ * The bound that holds for every run is the weakest one of the workers. The guest says whether
+ * there is one; its text is a pointer of the guest's, so the strategy is asked again here.
+ */
+static void take_guarantee(struct campaign *campaign, struct contract *contract)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+	struct strategy_guarantee *weakest = &campaign->result->guarantee;
+	struct strategy_guarantee guarantee;
+
+	if (contract->guarantee.probability > 0 && strategy->guarantee &&
+		strategy->guarantee(contract_strategy(contract), &guarantee) &&
+		(weakest->probability <= 0 || guarantee.probability < weakest->probability))
+		*weakest = guarantee;
+}
+
+static void add_up(struct campaign *campaign)
+{
+	struct campaign_result *result = campaign->result;
+	struct campaign_progress *total = &result->total;
+
+	total->runs = total->failures = total->steps = 0;
+	memset(result->outcomes, 0, sizeof result->outcomes);
+	result->guarantee = (struct strategy_guarantee){0};
+	total->elapsed_ns = campaign_now_ns() - campaign->started_ns;
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		const struct contract_totals *totals =
+			&campaign->workers[i].worker.contract->totals;
+
+		/* A run that tainted is done again and counts once. */
+		total->runs += totals->runs - totals->outcome[OUTCOME_TAINTED];
+		total->failures += totals->failures;
+		total->steps += totals->steps;
+		for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+			result->outcomes[kind] += totals->outcome[kind];
+		if (totals->threads_most > result->threads_most)
+			result->threads_most = totals->threads_most;
+		if (totals->steps_most > result->steps_most)
+			result->steps_most = totals->steps_most;
+		take_guarantee(campaign, campaign->workers[i].worker.contract);
+	}
+	result->restart = campaign->restart;
+}
+
+static int save(struct campaign *campaign, const char *state, struct error *err)
+{
+	const struct campaign_progress *total = &campaign->result->total;
+
+	campaign->row.runs = total->runs;
+	campaign->row.failures = total->failures;
+	campaign->row.steps = total->steps;
+	campaign->row.seconds = (double)total->elapsed_ns / 1e9;
+	free(campaign->row.state);
+	campaign->row.state = strdup(state);
+	free(campaign->row.restart);
+	campaign->row.restart = strdup(restart_descriptions[campaign->restart].word);
+	BUG_ON(!campaign->row.state || !campaign->row.restart);
+	return store_campaign_update(campaign->store, &campaign->row, err);
+}
+
+int campaign_tell_progress(struct campaign *campaign, struct error *err)
+{
+	uint64_t now = campaign_now_ns();
+
+	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
+		return 0;
+	campaign->progress_ns = now;
+	add_up(campaign);
+	if (campaign->listener->progress)
+		campaign->listener->progress(campaign->listener->context, &campaign->result->total);
+	if (now - campaign->saved_ns < SAVE_EVERY_NS)
+		return 0;
+	campaign->saved_ns = now;
+	return save(campaign, "running", err);
+}
+
+/* ---- set-up ---- */
+
+/* The file behind our standard input, by a path that can be opened again; NULL: it is no file. */
+static char *input_file(const struct campaign *campaign)
+{
+	struct stat ours, theirs;
+	int waiting = 0;
+	char *path;
+
+	if (fstat(STDIN_FILENO, &ours) != 0)
+		return NULL;
+	if (S_ISFIFO(ours.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)
+		campaign_notice(campaign,
+			"standard input is a pipe and each run would need all of it, "
+			"so runs read nothing; give --stdin FILE");
+	if (!S_ISREG(ours.st_mode))
+		return NULL;
+	path = realpath("/proc/self/fd/0", NULL);
+	if (path && stat(path, &theirs) == 0 && theirs.st_ino == ours.st_ino &&
+		theirs.st_dev == ours.st_dev)
+		return path;
+	free(path); /* its name is gone: the descriptor still leads to it */
+	return strdup("/proc/self/fd/0");
+}
+
+static int find_input(struct campaign *campaign, struct error *err)
+{
+	const char *wanted = campaign->options->settings.input;
+
+	settings_copy(&campaign->settings, &campaign->options->settings);
+	free(campaign->settings.input);
+	campaign->settings.input = wanted ? realpath(wanted, NULL) : input_file(campaign);
+	if (wanted && !campaign->settings.input)
+		return error_set(err, ERROR_NOTFOUND, "--stdin %s cannot be opened (%s)", wanted,
+			strerror(errno));
+	return 0;
+}
+
+static uint64_t strategy_bytes(const struct campaign_options *options)
+{
+	return strategies[options->strategy]->state_bytes(&options->strategy_config);
+}
+
+static int open_worker(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	struct worker_params params = {
+		.target = &campaign->target,
+		.argv = options->argv,
+		.directory = campaign->directory,
+		.input = campaign->settings.input,
+		.runtime = options->runtime,
+		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
+		.check = campaign->settings.check,
+		.hang_ns = campaign->settings.hang_ns,
+		.sizes = {.strategy_bytes = strategy_bytes(options)},
+	};
+	struct contract_plan *plan;
+	int result = worker_open(&worker->worker, &params, err);
+
+	if (result < 0)
+		return result;
+	plan = &worker->worker.contract->plan;
+	settings_to_plan(&campaign->settings, plan);
+	plan->strategy = options->strategy;
+	plan->strategy_config = options->strategy_config;
+	plan->seed = options->seed;
+	plan->stop_at_failure = true;
+	worker_clear_strategy(&worker->worker, strategy_bytes(options));
+	worker->batch = 1;
+	return 0;
+}
+
+static char *command_line(char *const *argv)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (; *argv; argv++)
+		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
+	return text.text;
+}
+
+static int begin_row(struct campaign *campaign, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	struct store_campaign *row = &campaign->row;
+	char strategy[256];
+
+	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
+	row->command = command_line(options->argv);
+	row->options = settings_to_json(&campaign->settings);
+	row->strategy = strdup(strategy);
+	row->seed = options->seed;
+	row->state = strdup("running");
+	row->restart = strdup(restart_descriptions[campaign->restart].word);
+	row->started = time(NULL);
+	BUG_ON(!row->strategy || !row->state || !row->restart);
+	return store_campaign_begin(campaign->store, row, err);
+}
+
+static int set_up(struct campaign *campaign, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	int result = target_find(&campaign->target, options->argv[0], err);
+
+	if (result == 0)
+		result = find_input(campaign, err);
+	if (result < 0)
+		return result;
+	campaign->directory = getcwd(NULL, 0);
+	campaign->restart = options->is_restart_forced
+				    ? options->restart
+				    : restart_fastest(options->settings.executor);
+	/* The judge is asked about processes that have ended. */
+	if (campaign->settings.check)
+		campaign->restart = RESTART_EXEC;
+	children_init();
+	result = store_open(&campaign->store, options->directory, true, err);
+	if (result == 0)
+		result = begin_row(campaign, err);
+	campaign->workers = calloc(options->workers, sizeof *campaign->workers);
+	BUG_ON(!campaign->workers);
+	while (result == 0 && campaign->worker_count < options->workers) {
+		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
+		campaign->worker_count += result == 0;
+	}
+	campaign->started_ns = campaign_now_ns();
+	campaign->deadline_ns =
+		options->time_ns ? campaign->started_ns + options->time_ns : UINT64_MAX;
+	return result;
+}
+
+/* Whatever happened, nothing is left running. */
+static void tear_down(struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		worker_close(&campaign->workers[i].worker);
+	children_kill_strays();
+	free(campaign->workers);
+	free(campaign->keys);
+	free(campaign->directory);
+	store_campaign_release(&campaign->row);
+	if (campaign->store)
+		store_close(campaign->store);
+	settings_release(&campaign->settings);
+	target_release(&campaign->target);
+}
+
+int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err)
+{
+	struct campaign campaign = {.options = options, .listener = listener, .result = result};
+	int status;
+
+	memset(result, 0, sizeof *result);
+	status = set_up(&campaign, err);
+	if (status == 0) {
+		result->campaign = campaign.row.id;
+		status = campaign_explore(&campaign, err);
+		add_up(&campaign);
+		/* What broke first is what is reported. */
+		if (status < 0)
+			(void)save(&campaign, "failed", NULL);
+		else
+			status = save(
+				&campaign, result->is_interrupted ? "interrupted" : "done", err);
+	}
+	tear_down(&campaign);
+	return status;
+}

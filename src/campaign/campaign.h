@@ -1,0 +1,94 @@
+/*
+ * A campaign: many runs of one target under one budget, and what becomes of the failures. Says
+ * nothing itself; whoever listens is told, and findings are in the store before that.
+ */
+#ifndef RADDLE_CAMPAIGN_CAMPAIGN_H
+#define RADDLE_CAMPAIGN_CAMPAIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "campaign/confirm.h"
+#include "campaign/minimise.h"
+#include "campaign/settings.h"
+#include "campaign/store.h"
+#include "findings/finding.h"
+#include "strategies/strategy.h"
+
+/* Pointers are the caller's and must outlive the campaign. */
+struct campaign_options {
+	char *const *argv;     /* the target's, NULL-terminated; argv[0] is looked for in PATH */
+	const char *directory; /* where .raddle is */
+	uint32_t strategy;     /* index in `strategies` */
+	struct strategy_config strategy_config;
+	uint64_t seed;
+	uint64_t schedules; /* 0: no limit */
+	uint64_t time_ns;   /* 0: no limit */
+	uint32_t workers;
+	bool is_restart_forced;
+	enum contract_restart restart; /* where forced */
+	struct settings settings;
+	bool keep_going; /* collect distinct findings until the budget ends */
+	bool without_minimising;
+	bool show_output; /* pass on what the runs print */
+	const volatile int *is_interrupted;
+	const char *runtime; /* libraddle.so */
+};
+
+void campaign_options_init(struct campaign_options *options);
+
+/* What is known after the first run. */
+struct campaign_start {
+	const char *program;
+	bool has_memory_sites; /* raddle-cc: accesses to memory are scheduling points too */
+	bool has_dispatch;     /* Syscall User Dispatch */
+	enum contract_restart restart;
+};
+
+struct campaign_progress {
+	uint64_t runs;
+	uint64_t failures;
+	uint64_t steps;
+	uint64_t elapsed_ns;
+	uint32_t findings; /* distinct */
+};
+
+struct campaign_found {
+	const struct finding *finding;
+	bool is_new; /* the store did not have it */
+	struct confirmation confirmation;
+	bool is_minimal;
+};
+
+/* Every function may be NULL. `progress` comes about ten times a second. */
+struct campaign_listener {
+	void *context;
+	void (*started)(void *context, const struct campaign_start *start);
+	void (*progress)(void *context, const struct campaign_progress *progress);
+	void (*confirming)(void *context, const struct failure *failure);
+	void (*minimising)(void *context, const struct minimise_progress *progress);
+	void (*notice)(void *context, const char *text); /* one line, lower case, no full stop */
+	void (*found)(void *context, const struct campaign_found *found);
+};
+
+struct campaign_result {
+	struct campaign_progress total;
+	uint64_t outcomes[OUTCOME_KIND_COUNT];
+	enum contract_restart restart; /* in the end */
+	struct strategy_guarantee guarantee;
+	uint32_t threads_most;
+	uint64_t steps_most;
+	bool is_interrupted;
+	bool has_no_threads;	/* the target made none: it was run once */
+	bool is_unfinished;	/* the last run had not ended when the time was up */
+	bool waits_for_outside; /* likewise, and it waited for input or a connection */
+	struct outcome outcome; /* of that single run */
+	int64_t campaign;	/* id in the store */
+};
+
+/* Negative where raddle could not work. Findings made before that are in the store. */
+int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err);
+
+#endif

@@ -1,0 +1,337 @@
+#include "campaign/campaign_internal.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "campaign/children.h"
+#include "campaign/restart.h"
+
+/* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
+#define BATCH_NS UINT64_C(200000000)
+#define BATCH_MOST (UINT64_C(1) << 20)
+#define SLEEP_NS UINT64_C(100000000)
+/* What a run gets to end by itself when the time is up. */
+#define END_GRACE_NS UINT64_C(1000000000)
+/* Kills from outside that are taken for accidents. */
+#define OUTSIDE_KILLS_MAX 3
+
+/* ---- restart ---- */
+
+int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
+	struct error *err)
+{
+	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
+
+	if (campaign->restart != restart)
+		return 0; /* another worker has been through this */
+	if (campaign->options->is_restart_forced)
+		return error_set(err, ERROR_TARGET,
+			"restart %s cannot be used for this program: %s; leave --restart away, or "
+			"use "
+			"%s",
+			restart_descriptions[restart].word, reason,
+			restart_descriptions[next == RESTART_COUNT ? restart : next].word);
+	if (next == RESTART_COUNT)
+		return error_set(err, ERROR_TARGET, "the program cannot be run again: %s", reason);
+	campaign->restart = next;
+	campaign_notice(campaign,
+		"%s; from now on %s (restart %s), about %u times slower per run on a small program",
+		reason, restart_descriptions[next].sentence, restart_descriptions[next].word,
+		(restart_descriptions[next].cost_ns + restart_descriptions[restart].cost_ns / 2) /
+			restart_descriptions[restart].cost_ns);
+	return 0;
+}
+
+/* ---- workers ---- */
+
+static uint64_t runs_left(const struct campaign *campaign)
+{
+	if (!campaign->options->schedules)
+		return UINT64_MAX;
+	return campaign->options->schedules - campaign->run_next;
+}
+
+/* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
+static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct contract_plan *plan = &worker->worker.contract->plan;
+
+	worker->is_busy = false;
+	if (campaign->is_stopping)
+		return 0;
+	if (worker->run_first == worker->run_end) {
+		uint64_t size = worker->batch;
+
+		if (size > runs_left(campaign))
+			size = runs_left(campaign);
+		if (size == 0)
+			return 0;
+		worker->run_first = campaign->run_next;
+		worker->run_end = campaign->run_next += size;
+	}
+	plan->restart = campaign->restart;
+	plan->run_first = worker->run_first;
+	plan->run_limit = worker->run_end - worker->run_first;
+	worker->is_busy = true;
+	worker->begun_ns = campaign_now_ns();
+	return worker_begin(&worker->worker, err);
+}
+
+/* The next batch is to take about BATCH_NS. */
+static void size_batch(struct campaign_worker *worker)
+{
+	uint64_t took_ns = campaign_now_ns() - worker->begun_ns;
+
+	if (took_ns < BATCH_NS / 2 && worker->batch < BATCH_MOST)
+		worker->batch *= 2;
+	else if (took_ns > BATCH_NS * 2 && worker->batch > 1)
+		worker->batch /= 2;
+}
+
+/* After the first run that reached a thread: what raddle sees of this target. */
+static void tell_start(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct contract *contract = worker->worker.contract;
+	struct campaign_start start = {
+		.program = campaign->target.path,
+		.has_memory_sites = contract->has_memory_sites,
+		.has_dispatch = contract->has_dispatch,
+		.restart = campaign->restart,
+	};
+
+	campaign->has_started = true;
+	/* The runtime steps down by itself here: nobody would tell what a run did to the kernel. */
+	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
+		start.restart = campaign->restart = RESTART_FORK_CREATE;
+		campaign_notice(campaign,
+			"this kernel has no Syscall User Dispatch (Linux 5.11): waits inside the C "
+			"library are not seen, and runs are restarted by fork");
+	}
+	if (campaign->listener->started)
+		campaign->listener->started(campaign->listener->context, &start);
+}
+
+/* The target has ended without ever making a thread: there is nothing to explore. */
+static int end_without_threads(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	campaign->result->has_no_threads = true;
+	campaign->result->outcome = worker->worker.contract->outcome;
+	campaign->is_stopping = true;
+	worker->is_busy = false;
+	if (!worker_is_failure(&worker->worker))
+		return 0;
+	return campaign_take_failure(campaign, worker, err);
+}
+
+static int worker_died(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct contract *contract = worker->worker.contract;
+	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
+	int status = worker->worker.exit_status;
+	char reason[128];
+
+	if (worker->worker.was_killed_outside) {
+		if (++worker->deaths > OUTSIDE_KILLS_MAX)
+			return error_set(err, ERROR_TARGET,
+				"the program was killed from outside %u times (SIGKILL); is memory "
+				"short, or a limit set?",
+				worker->deaths);
+		campaign_notice(
+			campaign, "the program was killed from outside (SIGKILL); going on");
+		return 0;
+	}
+	if (WIFSIGNALED(status))
+		(void)snprintf(reason, sizeof reason, "the server of runs was ended by signal %d",
+			WTERMSIG(status));
+	else
+		(void)snprintf(reason, sizeof reason, "the server of runs ended with status %d",
+			WEXITSTATUS(status));
+	return campaign_fall_back(campaign, restart, reason, err);
+}
+
+/* Runs of the batch below `run` are done; a number of another batch says nothing. */
+static void done_until(struct campaign_worker *worker, uint64_t run)
+{
+	if (run >= worker->run_first && run <= worker->run_end)
+		worker->run_first = run;
+}
+
+/* This restart is refused, so the batch is made again with the next. */
+static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker *worker,
+	const char *reason, struct error *err)
+{
+	enum contract_restart restart =
+		(enum contract_restart)worker->worker.contract->plan.restart;
+	int result = campaign_fall_back(campaign, restart, reason, err);
+
+	return result < 0 ? result : give_batch(campaign, worker, err);
+}
+
+/* What a worker reported. Afterwards it is given its next batch. */
+static int handle_report(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err)
+{
+	struct contract *contract = worker->worker.contract;
+	int result = 0;
+
+	if (report == REPORT_REFUSED && contract->plan.restart == RESTART_REWIND)
+		return fall_back_and_go_on(campaign, worker, contract->outcome.text, err);
+	if (report == REPORT_REFUSED)
+		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
+	if (!contract->is_live && !campaign->has_started && !worker->worker.was_killed_outside)
+		return end_without_threads(campaign, worker, err);
+	if (!campaign->has_started && contract->is_live)
+		tell_start(campaign, worker);
+	switch (report) {
+	case REPORT_TAINTED:
+		/* The run itself was good; only the next one cannot be made like this. */
+		done_until(worker, contract->run_number + 1);
+		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
+			contract->taint_text, err);
+		break;
+	case REPORT_DIED:
+		/* The run that could not be made is made again: it is the first one left. */
+		done_until(worker, contract->run_number);
+		result = worker_died(campaign, worker, err);
+		break;
+	case REPORT_FAILURE:
+		worker->run_first = contract->run_number + 1;
+		worker->deaths = 0;
+		result = campaign_take_failure(campaign, worker, err);
+		break;
+	default:
+		worker->run_first = worker->run_end;
+		worker->deaths = 0;
+		size_batch(worker);
+		break;
+	}
+	/* Only the first worker runs until it is known how runs are restarted. */
+	return result < 0 ? result : give_batch(campaign, worker, err);
+}
+
+static bool is_any_busy(const struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy)
+			return true;
+	return false;
+}
+
+static int poll_workers(struct campaign *campaign, bool *has_report, struct error *err)
+{
+	*has_report = false;
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct campaign_worker *worker = &campaign->workers[i];
+		enum contract_report report;
+		int result;
+
+		if (!worker->is_busy)
+			continue;
+		result = worker_poll(&worker->worker, &report, err);
+		if (result < 0)
+			return result;
+		if (report == REPORT_NONE)
+			continue;
+		*has_report = true;
+		result = handle_report(campaign, worker, report, err);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+/* The first worker alone makes the first run; the others join when that has shown the way. */
+static int wake_workers(struct campaign *campaign, struct error *err)
+{
+	if (!campaign->has_started)
+		return 0;
+	for (uint32_t i = 1; i < campaign->worker_count; i++) {
+		int result = 0;
+
+		if (!campaign->workers[i].is_busy && runs_left(campaign) > 0)
+			result = give_batch(campaign, &campaign->workers[i], err);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static void sleep_for_workers(struct campaign *campaign)
+{
+	struct worker *busy[CHILDREN_WORKERS_MAX];
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy)
+			busy[count++] = &campaign->workers[i].worker;
+	if (count)
+		worker_sleep(busy, count, SLEEP_NS);
+}
+
+/* ---- the end ---- */
+
+/*
+ * Time is up or the user wants to stop: runs may end by themselves for a moment, and a failure that
+ * shows then still counts. Whoever calls kills what is left.
+ */
+static int end_workers(struct campaign *campaign, struct error *err)
+{
+	uint64_t until = campaign_now_ns() + END_GRACE_NS;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy)
+			worker_stop(&campaign->workers[i].worker);
+	while (is_any_busy(campaign) && campaign_now_ns() < until) {
+		for (uint32_t i = 0; i < campaign->worker_count; i++) {
+			struct campaign_worker *worker = &campaign->workers[i];
+			enum contract_report report = REPORT_NONE;
+			int result = 0;
+
+			if (worker->is_busy)
+				result = worker_poll(&worker->worker, &report, err);
+			if (report == REPORT_FAILURE && worker->worker.contract->is_live)
+				result = campaign_take_failure(campaign, worker, err);
+			if (result < 0)
+				return result;
+			worker->is_busy &= report == REPORT_NONE;
+		}
+		sleep_for_workers(campaign);
+	}
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		const struct contract *contract = campaign->workers[i].worker.contract;
+
+		if (!campaign->workers[i].is_busy)
+			continue;
+		campaign->result->is_unfinished = true;
+		campaign->result->waits_for_outside |= contract->is_waiting_outside != 0;
+	}
+	return 0;
+}
+
+int campaign_explore(struct campaign *campaign, struct error *err)
+{
+	int result = give_batch(campaign, &campaign->workers[0], err);
+
+	while (result == 0 && is_any_busy(campaign)) {
+		bool has_report;
+
+		if (*campaign->options->is_interrupted ||
+			campaign_now_ns() >= campaign->deadline_ns) {
+			campaign->result->is_interrupted = *campaign->options->is_interrupted != 0;
+			break;
+		}
+		result = poll_workers(campaign, &has_report, err);
+		if (result == 0 && !campaign->is_stopping)
+			result = wake_workers(campaign, err);
+		if (result == 0)
+			result = campaign_tell_progress(campaign, err);
+		if (result == 0 && !has_report)
+			sleep_for_workers(campaign);
+		/* It has what it wanted: nobody waits for what the others are doing. */
+		if (campaign->is_stopping)
+			return result;
+	}
+	campaign->is_stopping = true;
+	return result == 0 ? end_workers(campaign, err) : result;
+}

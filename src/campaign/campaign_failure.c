@@ -1,0 +1,129 @@
+#include "campaign/campaign_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "campaign/investigate.h"
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+
+/* A replay that left its schedule may wait for the world for ever. */
+#define REPLAY_LIMIT_NS UINT64_C(60000000000)
+
+/* True once per key. */
+static bool is_new_key(struct campaign *campaign, uint64_t key)
+{
+	for (uint32_t i = 0; i < campaign->key_count; i++)
+		if (campaign->keys[i] == key)
+			return false;
+	campaign->keys =
+		realloc(campaign->keys, (campaign->key_count + 1) * sizeof *campaign->keys);
+	BUG_ON(!campaign->keys);
+	campaign->keys[campaign->key_count++] = key;
+	return true;
+}
+
+static void finish_finding(
+	struct campaign *campaign, const struct failure *failure, struct finding *finding)
+{
+	char strategy[256];
+
+	strategy_format(campaign->options->strategy, &campaign->options->strategy_config, strategy,
+		sizeof strategy);
+	finding->strategy = strdup(strategy);
+	BUG_ON(!finding->strategy);
+	finding->seed = campaign->options->seed;
+	finding->run_number = failure->run_number;
+}
+
+static int keep_finding(struct campaign *campaign, const struct investigation *investigation,
+	struct finding *finding, struct error *err)
+{
+	struct campaign_found found = {
+		.finding = finding,
+		.confirmation = investigation->confirmation,
+		.is_minimal = investigation->is_minimal,
+	};
+	int result =
+		store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
+
+	if (result < 0)
+		return result;
+	campaign->result->total.findings++;
+	if (campaign->listener->found)
+		campaign->listener->found(campaign->listener->context, &found);
+	return 0;
+}
+
+static void describe_probe(const struct campaign *campaign, const struct worker *worker,
+	struct investigation *investigation)
+{
+	const struct campaign_listener *listener = campaign->listener;
+
+	*investigation = (struct investigation){
+		.probe =
+			{
+				.worker = worker->params,
+				.settings = &campaign->settings,
+				.restart = campaign->restart,
+				.run_limit_ns = REPLAY_LIMIT_NS,
+				.is_interrupted = campaign->options->is_interrupted,
+			},
+		.without_minimising = campaign->options->without_minimising,
+		.minimising = listener->minimising,
+		.context = listener->context,
+	};
+	investigation->probe.worker.output = OUTPUT_KEEP;
+}
+
+/*
+ * A failure of a restart that does not repeat in a fresh process may be the restart's own: the
+ * campaign goes on with a more faithful one. At the last one it is the program's (or the machine's)
+ * own nondeterminism, and exploring on is of use only to who asked to keep going.
+ */
+static int doubt_restart(
+	struct campaign *campaign, enum contract_restart restart, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+
+	if (options->is_restart_forced ||
+		restart_next(restart, options->settings.executor) == RESTART_COUNT) {
+		campaign->is_stopping |= !options->keep_going;
+		return 0;
+	}
+	return campaign_fall_back(campaign, restart,
+		"a failure did not repeat in a fresh process, so it may not be the program's", err);
+}
+
+int campaign_take_failure(
+	struct campaign *campaign, struct campaign_worker *from, struct error *err)
+{
+	struct contract *contract = from->worker.contract;
+	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
+	struct investigation investigation;
+	struct failure failure = {0};
+	struct finding finding;
+	int result;
+
+	if (!is_new_key(campaign, failure_key(&contract->outcome)))
+		return 0;
+	failure_take(&failure, contract);
+	if (campaign->listener->confirming)
+		campaign->listener->confirming(campaign->listener->context, &failure);
+	describe_probe(campaign, &from->worker, &investigation);
+	memset(&finding, 0, sizeof finding);
+	result = investigate(&investigation, &failure, &finding, err);
+	if (result == 0) {
+		finish_finding(campaign, &failure, &finding);
+		result = keep_finding(campaign, &investigation, &finding, err);
+		finding_release(&finding);
+	}
+	failure_release(&failure);
+	if (result < 0)
+		return result;
+	if (!confirmation_is_repeatable(&investigation.confirmation))
+		return doubt_restart(campaign, restart, err);
+	campaign->is_stopping |= !campaign->options->keep_going;
+	return 0;
+}

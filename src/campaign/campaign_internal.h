@@ -1,0 +1,68 @@
+/*
+ * What the files of a campaign share: its state. campaign.c sets up and adds up, campaign_explore.c drives
+ * the workers, campaign_failure.c deals with what they find.
+ */
+#ifndef RADDLE_CAMPAIGN_INTERNAL_H
+#define RADDLE_CAMPAIGN_INTERNAL_H
+
+#include "campaign/campaign.h"
+#include "campaign/target.h"
+#include "campaign/worker.h"
+
+/* A worker with the batch it was given. */
+struct campaign_worker {
+	struct worker worker;
+	bool is_busy;
+	uint64_t run_first; /* of the batch: still to do are [run_first, run_end) */
+	uint64_t run_end;
+	uint64_t begun_ns;
+	uint64_t batch;	 /* size of the next batch */
+	uint32_t deaths; /* by a SIGKILL from outside, in a row */
+};
+
+struct campaign {
+	const struct campaign_options *options;
+	const struct campaign_listener *listener;
+	struct campaign_result *result;
+	struct target target;
+	struct store *store;
+	struct store_campaign row;
+	struct settings settings; /* the options', with what standard input is */
+	char *directory;	  /* our working folder: where replays must go */
+	struct campaign_worker *workers;
+	uint32_t worker_count;
+	enum contract_restart restart;
+	uint64_t run_next; /* first run that nobody has been given */
+	uint64_t started_ns;
+	uint64_t deadline_ns; /* UINT64_MAX: none */
+	uint64_t progress_ns; /* when progress was last told */
+	uint64_t saved_ns;    /* when the store was last told */
+	bool has_started;     /* a run has reached its first thread */
+	bool is_stopping;     /* no new batches */
+	uint64_t *keys;	      /* of failures that have been investigated */
+	uint32_t key_count;
+};
+
+uint64_t campaign_now_ns(void);
+void campaign_notice(const struct campaign *campaign, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */
+int campaign_explore(struct campaign *campaign, struct error *err);
+/* Tells the listener and the store how far it is, when that is due. */
+int campaign_tell_progress(struct campaign *campaign, struct error *err);
+
+/*
+ * The last run of a worker failed. Investigates it unless it is known already; stores the finding.
+ * Sets campaign->is_stopping where the campaign is to end with it.
+ */
+int campaign_take_failure(
+	struct campaign *campaign, struct campaign_worker *from, struct error *err);
+
+/*
+ * `restart` cannot be used for this target, for the reason given: the next one is, from now on, and
+ * it is said once. Fails where the restart was forced or is the last one.
+ */
+int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
+	struct error *err);
+
+#endif

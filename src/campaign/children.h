@@ -1,0 +1,37 @@
+/*
+ * Child processes of the command: nobody stays behind, and no death is missed.
+ *
+ * The command makes itself the reaper of its descendants, so whatever a target leaves behind
+ * becomes a child of the command and is found here. A SIGCHLD handler increments the doorbells that
+ * are watched: whoever sleeps on such a word with the value it last read wakes at a death.
+ * Thread context: the command's only thread; the handler interrupts it.
+ */
+#ifndef RADDLE_CAMPAIGN_CHILDREN_H
+#define RADDLE_CAMPAIGN_CHILDREN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Workers at most; more than any machine's processors is of no use. */
+#define CHILDREN_WORKERS_MAX 256
+
+/* Installs the handler and becomes the reaper. May be called again. */
+void children_init(void);
+
+void children_watch(uint32_t *doorbell);
+void children_unwatch(uint32_t *doorbell);
+
+/* A process that is meant to live, until children_remove(): whatever else is a child is a stray. */
+void children_add(pid_t pid);
+void children_remove(pid_t pid);
+
+/*
+ * Kills and reaps every stray, and what it leaves to us in turn. A stray cannot be told from a
+ * process that another live run still needs: call it while no run is under way, or only one's own
+ * has just ended.
+ */
+void children_kill_strays(void);
+/* Processes that were added and not removed. */
+unsigned children_count(void);
+
+#endif

@@ -1,0 +1,34 @@
+#include "campaign/confirm.h"
+
+int confirm(struct confirmation *out, const struct failure *failure,
+	const struct probe_params *params, struct error *err)
+{
+	struct probe_params fresh = *params;
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int result;
+
+	fresh.restart = RESTART_EXEC;
+	*out = (struct confirmation){0};
+	result = probe_open(&probe, &fresh, err);
+	if (result < 0)
+		return result;
+	while (out->replays < CONFIRM_REPLAYS) {
+		const struct outcome *outcome = &probe.worker.contract->outcome;
+
+		result = probe_run(&probe, &plan, err);
+		if (result < 0)
+			break;
+		out->replays++;
+		out->diverged += probe.has_diverged;
+		/*
+		 * Only kind and code: addresses of a fresh process may differ from those of a fork
+		 * (where the kernel does not let us turn address randomisation off).
+		 */
+		out->failed_again += probe.is_failure && !probe.has_diverged &&
+				     outcome->kind == failure->outcome.kind &&
+				     outcome->code == failure->outcome.code;
+	}
+	probe_close(&probe);
+	return result;
+}

@@ -1,0 +1,77 @@
+#include "campaign/contract_block.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Areas start on pages, so that one can be cleared or left untouched without the next. */
+static uint64_t take_area(uint64_t *end, uint64_t bytes)
+{
+	uint64_t start = (*end + 4095) & ~UINT64_C(4095);
+
+	*end = start + bytes;
+	return start;
+}
+
+static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
+{
+	uint64_t end = sizeof *layout;
+
+	layout->threads_offset = take_area(&end, THREAD_CAPACITY * sizeof(struct contract_thread));
+	layout->strategy_bytes = sizes->strategy_bytes;
+	layout->strategy_offset = take_area(&end, layout->strategy_bytes);
+	layout->schedule_bytes =
+		sizeof(struct schedule) + CONTRACT_SEGMENTS_MAX * sizeof(struct schedule_segment);
+	layout->schedule_offset = take_area(&end, layout->schedule_bytes);
+	layout->trace_bytes = sizes->trace_events * sizeof(struct contract_event);
+	layout->trace_offset = take_area(&end, layout->trace_bytes);
+	layout->bytes = (end + 4095) & ~UINT64_C(4095);
+}
+
+int contract_block_open(
+	struct contract_block *block, const struct contract_sizes *sizes, struct error *err)
+{
+	struct contract layout;
+	void *memory;
+	int file;
+
+	memset(&layout, 0, sizeof layout);
+	lay_out(&layout, sizes);
+	file = memfd_create("raddle-contract", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, (off_t)layout.bytes) != 0) {
+		error_set(err, ERROR_IO, "no shared memory for the runtime (%s); raise ulimit -f",
+			strerror(errno));
+		if (file >= 0)
+			(void)close(file); /* memory only */
+		return ERROR_IO;
+	}
+	memory = mmap(
+		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+	if (memory == MAP_FAILED) {
+		error_set(err, ERROR_NOMEM,
+			"no address space for the runtime's memory (%s); raise "
+			"ulimit -v",
+			strerror(errno));
+		(void)close(file); /* memory only */
+		return ERROR_NOMEM;
+	}
+	layout.magic = CONTRACT_MAGIC;
+	layout.version = CONTRACT_VERSION;
+	layout.host_pid = (uint32_t)getpid();
+	*block = (struct contract_block){.contract = memory, .bytes = layout.bytes, .file = file};
+	memcpy(block->contract, &layout, sizeof layout);
+	contract_schedule(block->contract)->capacity = CONTRACT_SEGMENTS_MAX;
+	(void)snprintf(block->path, sizeof block->path, "/proc/%d/fd/%d", (int)getpid(), file);
+	return 0;
+}
+
+void contract_block_close(struct contract_block *block)
+{
+	if (!block->contract)
+		return;
+	(void)munmap(block->contract, block->bytes); /* cannot fail: it is our mapping */
+	(void)close(block->file);		     /* memory only */
+	*block = (struct contract_block){.file = -1};
+}

@@ -1,0 +1,47 @@
+/*
+ * The command's end of the contract: the shared memory block, made, laid out and cleared. Its areas
+ * are generous and sparse: memory is used where somebody writes.
+ */
+#ifndef RADDLE_CAMPAIGN_CONTRACT_BLOCK_H
+#define RADDLE_CAMPAIGN_CONTRACT_BLOCK_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "runtime/contract.h"
+
+/* Segments that a recorded schedule may have; a longer run is found by its seed only. */
+#define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
+
+struct contract_block {
+	struct contract *contract;
+	uint64_t bytes;
+	int file;
+	char path[64]; /* for RADDLE_CONTRACT: how the guest opens it */
+};
+
+struct contract_sizes {
+	uint64_t strategy_bytes; /* of the largest strategy state to come */
+	uint64_t trace_events;	 /* 0: runs are not traced */
+};
+
+int contract_block_open(
+	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
+void contract_block_close(struct contract_block *block);
+
+static inline struct schedule *contract_schedule(struct contract *contract)
+{
+	return contract_area(contract, contract->schedule_offset);
+}
+
+static inline struct contract_thread *contract_threads(struct contract *contract)
+{
+	return contract_area(contract, contract->threads_offset);
+}
+
+static inline void *contract_strategy(struct contract *contract)
+{
+	return contract_area(contract, contract->strategy_offset);
+}
+
+#endif

@@ -1,0 +1,77 @@
+#include "campaign/failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "campaign/contract_block.h"
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+	void *copy = malloc(count ? count * size : 1);
+
+	BUG_ON(!copy);
+	memcpy(copy, from, count * size);
+	return copy;
+}
+
+static void take_names(struct failure *failure, struct contract *contract)
+{
+	const struct contract_thread *threads = contract_threads(contract);
+
+	failure->thread_count = contract->thread_count;
+	if (failure->thread_count > THREAD_CAPACITY)
+		failure->thread_count = THREAD_CAPACITY; /* a wild write of the target */
+	failure->names = calloc(failure->thread_count + 1, sizeof *failure->names);
+	BUG_ON(!failure->names);
+	for (uint32_t i = 0; i < failure->thread_count; i++)
+		failure->names[i] = threads[i].name;
+}
+
+void failure_take(struct failure *failure, struct contract *contract)
+{
+	const struct schedule *schedule = contract_schedule(contract);
+	uint32_t count = schedule->count;
+
+	failure_release(failure);
+	if (count > CONTRACT_SEGMENTS_MAX)
+		count = CONTRACT_SEGMENTS_MAX; /* a wild write of the target */
+	failure->outcome = contract->outcome;
+	failure->run_number = contract->run_number;
+	failure->segments = copy_array(schedule->segments, count, sizeof *failure->segments);
+	failure->segment_count = count;
+	failure->step_count = schedule->step_count;
+	failure->is_truncated = schedule->is_truncated;
+	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
+	take_names(failure, contract);
+}
+
+void failure_copy(struct failure *to, const struct failure *from)
+{
+	*to = *from;
+	to->segments = copy_array(from->segments, from->segment_count, sizeof *to->segments);
+	to->names = copy_array(from->names, from->thread_count, sizeof *to->names);
+}
+
+void failure_release(struct failure *failure)
+{
+	free(failure->segments);
+	free(failure->names);
+	*failure = (struct failure){0};
+}
+
+uint64_t failure_key(const struct outcome *outcome)
+{
+	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
+	uint64_t waits = 0;
+	uint32_t count = outcome->wait_count;
+
+	if (count > OUTCOME_WAITS_MAX)
+		count = OUTCOME_WAITS_MAX;
+	/* Added, not chained: who is listed first is an accident. */
+	for (uint32_t i = 0; i < count; i++)
+		waits += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
+	key = hash_pair(key, waits);
+	return hash_pair(key, outcome->site);
+}

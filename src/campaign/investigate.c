@@ -1,0 +1,230 @@
+#include "campaign/investigate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build.h"
+#include "symbols/symbols.h"
+
+/* 128 MB of events; what comes after is counted and said to be missing. */
+#define TRACE_EVENTS_MAX (UINT64_C(4) << 20)
+/* What a person reads of a run's output. */
+#define OUTPUT_SHOWN_BYTES 4096
+
+uint64_t investigate_trace_events(uint64_t step_count)
+{
+	/* A replay that leaves its schedule may be longer than it. */
+	uint64_t wanted = 2 * step_count + 4096;
+
+	return wanted < TRACE_EVENTS_MAX ? wanted : TRACE_EVENTS_MAX;
+}
+
+/* The end of what the run printed, from a line's beginning where it is cut; NULL: nothing. */
+static char *output_end(const struct capture *capture)
+{
+	struct strbuf all;
+	const char *start;
+	char *end;
+
+	if (capture->file < 0)
+		return NULL;
+	strbuf_init(&all);
+	capture_read(capture, &all);
+	start = all.text;
+	if (all.length > OUTPUT_SHOWN_BYTES) {
+		start = all.text + all.length - OUTPUT_SHOWN_BYTES;
+		if (strchr(start, '\n'))
+			start = strchr(start, '\n') + 1;
+	}
+	end = *start ? strdup(start) : NULL;
+	strbuf_release(&all);
+	return end;
+}
+
+static struct finding_source_thread *source_threads(struct contract *contract, uint32_t count)
+{
+	const struct contract_thread *threads = contract_threads(contract);
+	struct finding_source_thread *out = calloc(count + 1, sizeof *out);
+
+	BUG_ON(!out);
+	for (uint32_t i = 0; i < count; i++)
+		out[i] = (struct finding_source_thread){
+			.parent = threads[i].parent,
+			.ordinal = threads[i].ordinal,
+			.create_site = threads[i].create_site,
+			.start = threads[i].start,
+			.stack_pointer = threads[i].stack_pointer,
+			.thread_base = threads[i].thread_base,
+			.label = threads[i].label,
+		};
+	return out;
+}
+
+static int build(struct finding *finding, struct probe *probe, const struct failure *run,
+	struct symbols *symbols, struct error *err)
+{
+	struct worker *worker = &probe->worker;
+	struct contract *contract = worker->contract;
+	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
+	uint64_t events = contract->trace_count;
+	struct finding_source_thread *threads = source_threads(contract, run->thread_count);
+	struct finding_source source = {
+		.outcome = &run->outcome,
+		.threads = threads,
+		.thread_count = run->thread_count,
+		.events = contract_area(contract, contract->trace_offset),
+		.event_count = events < capacity ? events : capacity,
+		.events_dropped = events > capacity ? events - capacity : 0,
+		.segments = run->segments,
+		.segment_count = run->segment_count,
+		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
+		.program = worker->params.argv[0],
+	};
+	int result = finding_build(finding, &source, symbols, err);
+
+	free(threads);
+	return result;
+}
+
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, struct finding *finding,
+	struct error *err)
+{
+	struct contract *contract = probe->worker.contract;
+	struct symbols *symbols = NULL;
+	struct failure run = {0};
+	int result;
+
+	contract->plan.inspect = true;
+	result = probe_run(probe, plan, err);
+	if (result < 0)
+		return result;
+	failure_take(&run, contract);
+	/* Without symbols a finding has addresses; that is better than none. */
+	if (probe->report == REPORT_INSPECT)
+		(void)symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL);
+	result = build(finding, probe, &run, symbols, err);
+	if (result == 0) {
+		finding->output = output_end(&probe->worker.capture);
+		finding->switches = run.switches;
+		finding->preemptions = run.preemptions;
+	}
+	symbols_free(symbols);
+	failure_release(&run);
+	return result;
+}
+
+/* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
+static int minimise_and_confirm(
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	struct minimise_params params = {
+		.probe = investigation->probe,
+		.run_limit = MINIMISE_RUNS,
+		.time_limit_ns = MINIMISE_TIME_NS,
+		.progress = investigation->minimising,
+		.context = investigation->context,
+	};
+	struct confirmation confirmation;
+	struct failure found = {0};
+	int result;
+
+	params.probe.worker.output = OUTPUT_DISCARD;
+	failure_copy(&found, failure);
+	result = minimise(failure, &params, &investigation->is_minimal, err);
+	if (result == 0 || result == ERROR_INTERRUPTED)
+		result = confirm(&confirmation, failure, &investigation->probe, err);
+	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
+		investigation->confirmation = confirmation;
+	} else {
+		investigation->is_minimal = false;
+		failure_release(failure);
+		*failure = found;
+		found = (struct failure){0};
+	}
+	failure_release(&found);
+	return result == ERROR_INTERRUPTED ? 0 : result;
+}
+
+static void fill_replay(struct finding *finding, const struct investigation *investigation)
+{
+	const struct worker_params *worker = &investigation->probe.worker;
+	size_t count = 0;
+
+	while (worker->argv[count])
+		count++;
+	finding->argv = calloc(count + 1, sizeof *finding->argv);
+	BUG_ON(!finding->argv);
+	for (size_t i = 0; i < count; i++) {
+		finding->argv[i] = strdup(worker->argv[i]);
+		BUG_ON(!finding->argv[i]);
+	}
+	finding->directory = worker->directory ? strdup(worker->directory) : NULL;
+	finding->input = worker->input ? strdup(worker->input) : NULL;
+	finding->settings = settings_to_json(investigation->probe.settings);
+	finding->replays = investigation->confirmation.replays;
+	finding->replays_failed_again = investigation->confirmation.failed_again;
+}
+
+/*
+ * The traced run as a finding. Where the failure does not repeat, the traced run is a different
+ * one: then the numbers of the run that failed are all there is.
+ */
+static int trace_or_describe(struct investigation *investigation, const struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	struct probe_params params = investigation->probe;
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int result;
+
+	params.restart = RESTART_EXEC;
+	params.trace_events = investigate_trace_events(failure->step_count);
+	params.worker.output = OUTPUT_KEEP;
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = investigate_trace(&probe, &plan, finding, err);
+	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
+				   finding->code == failure->outcome.code)) {
+		finding_release(finding);
+		probe.report = REPORT_NONE; /* nothing stands still any more for this run */
+		probe.worker.contract->trace_count = 0;
+		result = build(finding, &probe, failure, NULL, err);
+		if (result == 0) {
+			finding->switches = failure->switches;
+			finding->preemptions = failure->preemptions;
+		}
+	}
+	probe_close(&probe);
+	return result;
+}
+
+int investigate(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	static const volatile int never = 0;
+	uint32_t switches = failure->switches;
+	uint32_t preemptions = failure->preemptions;
+	struct finding built;
+	int result;
+
+	investigation->is_minimal = false;
+	memset(&built, 0, sizeof built);
+	result = confirm(&investigation->confirmation, failure, &investigation->probe, err);
+	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
+		!investigation->without_minimising)
+		result = minimise_and_confirm(investigation, failure, err);
+	if (result < 0 && result != ERROR_INTERRUPTED)
+		return result;
+	/* An impatient user loses the minimising, not the finding: one more run is made anyway. */
+	investigation->probe.is_interrupted = &never;
+	result = trace_or_describe(investigation, failure, &built, err);
+	if (result < 0)
+		return result;
+	fill_replay(&built, investigation);
+	built.switches_found = switches;
+	built.preemptions_found = preemptions;
+	*finding = built;
+	return 0;
+}

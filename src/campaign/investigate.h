@@ -1,0 +1,41 @@
+/*
+ * From a failing run to a finding: repeat it, minimise it, trace it once more in a process that
+ * then stands still to be looked at, and put it into words.
+ */
+#ifndef RADDLE_CAMPAIGN_INVESTIGATE_H
+#define RADDLE_CAMPAIGN_INVESTIGATE_H
+
+#include "campaign/confirm.h"
+#include "campaign/failure.h"
+#include "campaign/minimise.h"
+#include "findings/finding.h"
+
+struct investigation {
+	struct probe_params probe; /* restart: the one the campaign uses now */
+	bool without_minimising;
+	void (*minimising)(void *context, const struct minimise_progress *progress); /* or NULL */
+	void *context;
+	/* Results. */
+	struct confirmation confirmation; /* of the schedule that is kept */
+	bool is_minimal;
+};
+
+/*
+ * `failure` becomes the minimised run. Fills of *finding what a run knows: everything but id,
+ * strategy, seed and run_number. Being interrupted is no error: then what is known so far is used.
+ * On failure *finding is untouched.
+ */
+int investigate(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err);
+
+/*
+ * One traced run of a schedule in a process of its own, as a finding. Also for `replay --trace`.
+ * The probe must have been opened with restart exec and room for a trace; its last run is this one.
+ */
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, struct finding *finding,
+	struct error *err);
+
+/* Trace room for a run of so many steps. */
+uint64_t investigate_trace_events(uint64_t step_count);
+
+#endif

@@ -1,0 +1,209 @@
+#include "campaign/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "runtime/contract.h"
+
+extern char **environ;
+
+/* What the child of vfork tells its parent through their common memory. */
+struct launch_failure {
+	volatile int number; /* errno */
+	volatile bool is_directory;
+};
+
+/*
+ * Runs in the child between vfork and exec, in the parent's memory: system calls only, and nothing
+ * of the parent's may be changed but *failure.
+ */
+static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
+	struct launch_failure *failure)
+{
+	const struct rlimit no_core = {0, 0};
+
+	/* All four can only fail where the kernel forbids them; the run is then still of use. */
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)personality(ADDR_NO_RANDOMIZE);
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	if (getppid() != command)
+		_exit(127); /* it died before the death signal was set */
+	if (launch->directory && chdir(launch->directory) != 0) {
+		failure->number = errno;
+		failure->is_directory = true;
+		_exit(127);
+	}
+	if (dup2(launch->input, 0) >= 0 && dup2(launch->output, 1) >= 0 &&
+		dup2(launch->error_output, 2) >= 0) {
+		(void)sigprocmask(SIG_SETMASK, mask, NULL); /* a valid call: cannot fail */
+		(void)execve(launch->path, launch->argv, launch->environment);
+	}
+	failure->number = errno;
+	_exit(127);
+}
+
+static int launch_explain(
+	const struct launch *launch, const struct launch_failure *failure, struct error *err)
+{
+	if (failure->is_directory)
+		return error_set(err, ERROR_TARGET,
+			"the working folder %s cannot be entered (%s); the program was run there",
+			launch->directory, strerror(failure->number));
+	if (failure->number == E2BIG)
+		return error_set(err, ERROR_TARGET,
+			"%s cannot be started: arguments and environment are too large together; "
+			"shorten them",
+			launch->path);
+	return error_set(err, ERROR_TARGET, "%s cannot be started (%s)", launch->path,
+		strerror(failure->number));
+}
+
+pid_t launch_process(const struct launch *launch, struct error *err)
+{
+	struct launch_failure failure = {0, false};
+	pid_t command = getpid();
+	sigset_t all;
+	sigset_t old;
+	pid_t child;
+
+	/* A handler must not run in the child: it shares our memory until exec. */
+	(void)sigfillset(&all); /* cannot fail */
+	(void)sigprocmask(SIG_SETMASK, &all, &old);
+	child = vfork();
+	if (child == 0)
+		become_target(launch, command, &old, &failure);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	if (child < 0)
+		return error_set(err, ERROR_IO,
+			"no new process (%s); end others or raise ulimit -u", strerror(errno));
+	if (failure.number != 0) {
+		(void)waitpid(child, NULL, 0); /* it has left already */
+		return launch_explain(launch, &failure, err);
+	}
+	return child;
+}
+
+/* ---- environment ---- */
+
+struct environment {
+	char **entries;
+	size_t count;
+};
+
+static void environment_add(struct environment *to, const char *name, const char *first,
+	const char *separator, const char *then)
+{
+	struct strbuf entry;
+
+	strbuf_init(&entry);
+	strbuf_addf(&entry, "%s=%s", name, first);
+	if (then && *then)
+		strbuf_addf(&entry, "%s%s", separator, then);
+	to->entries[to->count++] = entry.text;
+}
+
+static bool is_replaced(const char *entry, const struct target_traits *traits)
+{
+	return strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
+	       strncmp(entry, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
+	       (traits->has_address_sanitizer && strncmp(entry, "ASAN_OPTIONS=", 13) == 0);
+}
+
+char **launch_environment(
+	const struct target_traits *traits, const char *runtime, const char *contract_path)
+{
+	struct environment out = {0};
+	size_t inherited = 0;
+
+	while (environ[inherited])
+		inherited++;
+	out.entries = calloc(inherited + 8, sizeof *out.entries);
+	BUG_ON(!out.entries);
+	for (size_t i = 0; i < inherited; i++) {
+		if (is_replaced(environ[i], traits))
+			continue;
+		out.entries[out.count] = strdup(environ[i]);
+		BUG_ON(!out.entries[out.count]);
+		out.count++;
+	}
+	if (runtime)
+		environment_add(&out, "LD_PRELOAD", runtime, ":", getenv("LD_PRELOAD"));
+	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
+	/*
+	 * ASan refuses to be preloaded second, its leak checker stops all threads, it starts a
+	 * symbolizer process, and it keeps a signal stack per kernel thread: none of them works with
+	 * many threads on one kernel thread. The user's own options come last and win.
+	 */
+	if (traits->has_address_sanitizer)
+		environment_add(&out, "ASAN_OPTIONS",
+			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0",
+			":", getenv("ASAN_OPTIONS"));
+	/* libgomp spins before it waits; a spinning thread is of no use where one moves at a time. */
+	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))
+		environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
+	if (traits->has_gnu_openmp && !getenv("GOMP_SPINCOUNT"))
+		environment_add(&out, "GOMP_SPINCOUNT", "0", "", NULL);
+	return out.entries;
+}
+
+void launch_environment_free(char **environment)
+{
+	if (!environment)
+		return;
+	for (char **entry = environment; *entry; entry++)
+		free(*entry);
+	free(environment);
+}
+
+/* ---- the runtime ---- */
+
+int launch_find_runtime(char **path, struct error *err)
+{
+	/* As built (build/bin), as installed (bin, lib/raddle), and with Debian's multiarch folder. */
+	static const char *const places[] = {
+		"../lib/raddle/libraddle.so",
+		RADDLE_LIBDIR "/raddle/libraddle.so",
+	};
+	char command[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
+
+	if (length < 0)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted; raddle needs it");
+	command[length] = '\0';
+	*strrchr(command, '/') = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		struct strbuf candidate;
+		char *real;
+
+		strbuf_init(&candidate);
+		if (places[i][0] != '/')
+			strbuf_addf(&candidate, "%s/", command);
+		strbuf_adds(&candidate, places[i]);
+		real = realpath(candidate.text, NULL);
+		strbuf_release(&candidate);
+		if (!real)
+			continue;
+		if (strpbrk(real, ": \t")) {
+			free(real);
+			return error_set(err, ERROR_MISSING,
+				"the path of libraddle.so holds a blank or a colon, which "
+				"LD_PRELOAD "
+				"cannot express; install raddle elsewhere");
+		}
+		*path = real;
+		return 0;
+	}
+	return error_set(err, ERROR_MISSING,
+		"libraddle.so is not in %s/../lib/raddle; install raddle again", command);
+}

@@ -1,0 +1,43 @@
+/*
+ * Minimising a failing schedule: the same failure with as few preemptions, then as few context
+ * switches, as can be found. Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input", IEEE TSE 2002) over *directives*: switches that stay meaningful when
+ * others are taken away, see strategies/replay.h. What is kept in the end is the schedule that the
+ * best run really had, so it replays exactly.
+ *
+ * Deviations from ddmin: a smaller set is taken only if the run it gives is no worse in preemptions
+ * and switches (a set can shrink while the run gets longer), and the beginning is cut off at one
+ * point first, because most failing schedules need only a prefix.
+ */
+#ifndef RADDLE_CAMPAIGN_MINIMISE_H
+#define RADDLE_CAMPAIGN_MINIMISE_H
+
+#include "campaign/failure.h"
+#include "campaign/probe.h"
+
+struct minimise_progress {
+	uint64_t runs;
+	uint32_t preemptions, switches; /* of the best run so far */
+};
+
+struct minimise_params {
+	struct probe_params probe; /* with the fastest restart that works for the target */
+	uint64_t run_limit;
+	uint64_t time_limit_ns;
+	void (*progress)(void *context, const struct minimise_progress *progress); /* or NULL */
+	void *context;
+};
+
+/* People wait for it: a few seconds, and on a fast restart all the runs that are of use. */
+#define MINIMISE_RUNS 2000
+#define MINIMISE_TIME_NS UINT64_C(10000000000)
+
+/*
+ * Replaces `failure` by the best one found, which may be itself. *is_minimal: no single switch can
+ * be taken away; false where the budget ended first. Fails only where runs cannot be made at all
+ * (or are interrupted); then `failure` is the best one so far all the same.
+ */
+int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
+	struct error *err);
+
+#endif

@@ -1,0 +1,124 @@
+#include "campaign/probe.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "campaign/restart.h"
+#include "strategies/strategy.h"
+
+/* Directives are the switches of one schedule; minimising has no hope far below this many. */
+#define DIRECTIVES_MAX (UINT32_C(1) << 20)
+
+uint64_t probe_strategy_bytes(void)
+{
+	return replay_state_bytes(CONTRACT_SEGMENTS_MAX, DIRECTIVES_MAX);
+}
+
+static uint32_t replay_index(void)
+{
+	for (uint32_t i = 0; i < strategy_count; i++)
+		if (strategies[i] == &strategy_replay)
+			return i;
+	BUG_ON(true);
+	return 0;
+}
+
+int probe_open(struct probe *probe, const struct probe_params *params, struct error *err)
+{
+	struct worker_params worker = params->worker;
+	struct contract_plan *plan;
+	int result;
+
+	worker.sizes = (struct contract_sizes){
+		.strategy_bytes = probe_strategy_bytes(),
+		.trace_events = params->trace_events,
+	};
+	worker.check = params->settings->check;
+	worker.hang_ns = params->settings->hang_ns;
+	worker.run_limit_ns = params->run_limit_ns;
+	*probe = (struct probe){.is_interrupted = params->is_interrupted};
+	result = worker_open(&probe->worker, &worker, err);
+	if (result < 0)
+		return result;
+	plan = &probe->worker.contract->plan;
+	settings_to_plan(params->settings, plan);
+	plan->restart = params->restart;
+	plan->strategy = replay_index();
+	plan->strategy_config.thread_capacity = THREAD_CAPACITY;
+	plan->run_limit = 1;
+	plan->stop_at_failure = true;
+	plan->is_traced = params->trace_events > 0;
+	return 0;
+}
+
+void probe_close(struct probe *probe)
+{
+	if (probe->worker.contract)
+		worker_close(&probe->worker);
+}
+
+static void fill_strategy(struct probe *probe, const struct probe_plan *plan)
+{
+	struct worker *worker = &probe->worker;
+	struct replay_state *state;
+
+	worker_clear_strategy(
+		worker, replay_state_bytes(plan->segment_count, plan->directive_count));
+	/* Filled here, so nobody may begin it afresh. */
+	worker->is_strategy_fresh = false;
+	state = contract_strategy(worker->contract);
+	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->directives,
+		plan->directive_count);
+	if (plan->names)
+		replay_state_set_names(state, plan->names, plan->name_count);
+}
+
+int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err)
+{
+	struct worker *worker = &probe->worker;
+	struct contract *contract = worker->contract;
+	const struct replay_state *state = contract_strategy(contract);
+
+	BUG_ON(plan->segment_count > CONTRACT_SEGMENTS_MAX);
+	BUG_ON(plan->directive_count > DIRECTIVES_MAX);
+	for (;;) {
+		enum contract_restart next;
+		int result;
+
+		fill_strategy(probe, plan);
+		contract->plan.run_first = probe->run_count;
+		contract->plan.run_limit = 1;
+		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
+		if (result < 0)
+			return result;
+		if (probe->report == REPORT_REFUSED)
+			return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
+		if (probe->report != REPORT_TAINTED && probe->report != REPORT_DIED)
+			break;
+		next = restart_next(contract->plan.restart, contract->plan.executor);
+		/* It ran to its end without threads, or took too long: that is what there is. */
+		if (!contract->is_live || next == RESTART_COUNT)
+			break;
+		worker_kill(worker);
+		contract->plan.restart = next;
+	}
+	probe->run_count++;
+	probe->is_failure = worker_is_failure(worker);
+	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
+	return 0;
+}
+
+struct probe_plan probe_plan_exact(const struct failure *failure)
+{
+	return (struct probe_plan){
+		.mode = REPLAY_EXACT,
+		.segments = failure->segments,
+		.segment_count = failure->segment_count,
+	};
+}
+
+bool probe_shows(const struct probe *probe, const struct failure *failure)
+{
+	return probe->is_failure &&
+	       failure_key(&probe->worker.contract->outcome) == failure_key(&failure->outcome);
+}

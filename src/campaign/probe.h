@@ -1,0 +1,64 @@
+/*
+ * A probe runs the target under a given schedule, once per call, and says how it ended. It is what
+ * confirming, minimising, tracing and replaying are made of.
+ */
+#ifndef RADDLE_CAMPAIGN_PROBE_H
+#define RADDLE_CAMPAIGN_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "campaign/failure.h"
+#include "campaign/settings.h"
+#include "campaign/worker.h"
+#include "strategies/replay.h"
+
+struct probe {
+	struct worker worker;
+	const volatile int *is_interrupted;
+	uint64_t run_count;	     /* runs so far */
+	enum contract_report report; /* of the last run */
+	bool has_diverged;	     /* the last run did not follow its (exact) schedule */
+	bool is_failure; /* the last run failed; the contract has outcome and schedule */
+};
+
+/* What one run is to follow: a schedule, or directives with the value choices of one. */
+struct probe_plan {
+	enum replay_mode mode;
+	const struct schedule_segment *segments;
+	uint32_t segment_count;
+	const struct replay_directive *directives;
+	uint32_t directive_count;
+	const thread_name *names; /* NULL: segments speak of indices; else of places here */
+	uint32_t name_count;
+};
+
+/* Room for schedules of any length that a contract can record. */
+uint64_t probe_strategy_bytes(void);
+
+/*
+ * `worker.sizes`, `.check` and the limits are filled in from the others; `trace_events` 0: runs are
+ * not traced. `settings` is read now. Restarts but exec fall back by themselves when they must.
+ */
+struct probe_params {
+	struct worker_params worker;
+	const struct settings *settings;
+	enum contract_restart restart;
+	uint64_t trace_events;
+	uint64_t run_limit_ns; /* a run that takes longer is killed and is no failure; 0: none is */
+	const volatile int *is_interrupted;
+};
+
+int probe_open(struct probe *probe, const struct probe_params *params, struct error *err);
+void probe_close(struct probe *probe);
+
+/* Performs one run. ERROR_DIVERGED never comes from here: see has_diverged. */
+int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
+
+/* The plan that repeats a failing run exactly; refers to `failure`. */
+struct probe_plan probe_plan_exact(const struct failure *failure);
+
+/* Has the last run failed as `failure` did: kind, code, and what it waited for where? */
+bool probe_shows(const struct probe *probe, const struct failure *failure);
+
+#endif

@@ -1,0 +1,145 @@
+#include "campaign/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+/* The first entry of PATH that has an executable file of this name; NULL: none. To be freed. */
+static char *search_path(const char *name)
+{
+	const char *folders = getenv("PATH");
+	struct strbuf candidate;
+	struct stat status;
+
+	/* What execvp does without PATH. */
+	if (!folders || !*folders)
+		folders = "/bin:/usr/bin";
+	strbuf_init(&candidate);
+	for (;;) {
+		size_t length = strcspn(folders, ":");
+
+		strbuf_clear(&candidate);
+		strbuf_add(&candidate, length ? folders : ".", length ? length : 1);
+		strbuf_addf(&candidate, "/%s", name);
+		if (stat(candidate.text, &status) == 0 && S_ISREG(status.st_mode) &&
+			access(candidate.text, X_OK) == 0)
+			return candidate.text;
+		if (!folders[length])
+			break;
+		folders += length + 1;
+	}
+	strbuf_release(&candidate);
+	return NULL;
+}
+
+static int check_file(const char *path, const struct stat *status, struct error *err)
+{
+	if (S_ISDIR(status->st_mode))
+		return error_set(
+			err, ERROR_TARGET, "%s is a directory; give the program inside it", path);
+	if (!S_ISREG(status->st_mode))
+		return error_set(
+			err, ERROR_TARGET, "%s is not a regular file; give a program", path);
+	if (access(path, X_OK) != 0)
+		return error_set(err, ERROR_TARGET,
+			"%s is not executable; chmod +x it, or give the built program", path);
+	if (status->st_mode & (S_ISUID | S_ISGID))
+		return error_set(err, ERROR_TARGET,
+			"%s is set-user-id or set-group-id, so the loader ignores preloading; copy "
+			"it "
+			"without these bits and run the copy",
+			path);
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		return error_set(err, ERROR_TARGET,
+			"%s has file capabilities, so the loader ignores preloading; copy it (cp "
+			"drops "
+			"them) and run the copy",
+			path);
+	return 0;
+}
+
+static int read_traits(
+	const char *path, size_t size, struct target_traits *traits, struct error *err)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	void *bytes = MAP_FAILED;
+	int result;
+
+	if (file < 0)
+		return error_set(err, ERROR_TARGET,
+			"%s cannot be read (%s); raddle must read it to check it", path,
+			strerror(errno));
+	if (size > 0)
+		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (size > 0 && bytes == MAP_FAILED)
+		result =
+			error_set(err, ERROR_IO, "%s cannot be mapped (%s)", path, strerror(errno));
+	else
+		result = target_read_elf(size ? bytes : "", size, path, traits, err);
+	if (bytes != MAP_FAILED)
+		(void)munmap(bytes, size); /* cannot fail: it is our mapping */
+	(void)close(file);		   /* only read from */
+	return result;
+}
+
+static int check_loader(const char *path, const struct target_traits *traits, struct error *err)
+{
+	if (strstr(traits->loader, "ld-musl"))
+		return error_set(err, ERROR_TARGET,
+			"%s uses the musl C library and raddle knows glibc only; build it against "
+			"glibc",
+			path);
+	if (access(traits->loader, X_OK) != 0)
+		return error_set(err, ERROR_TARGET,
+			"%s wants the loader %s, which is not here; install it or rebuild the "
+			"program",
+			path, traits->loader);
+	return 0;
+}
+
+int target_find(struct target *target, const char *name, struct error *err)
+{
+	struct stat status;
+	char *path;
+	int result;
+
+	path = strchr(name, '/') ? strdup(name) : search_path(name);
+	if (!path && !strchr(name, '/')) {
+		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
+			return error_set(err, ERROR_NOTFOUND,
+				"no program %s in PATH, but the working folder has one; write ./%s",
+				name, name);
+		return error_set(err, ERROR_NOTFOUND,
+			"no program %s in PATH; check the spelling, or give its path", name);
+	}
+	if (!path)
+		return error_set(err, ERROR_NOMEM, "out of memory");
+	if (stat(path, &status) != 0)
+		result = error_set(err, ERROR_NOTFOUND, "no program %s (%s); check the path", name,
+			strerror(errno));
+	else
+		result = check_file(path, &status, err);
+	if (result == 0)
+		result = read_traits(path, (size_t)status.st_size, &target->traits, err);
+	if (result == 0)
+		result = check_loader(path, &target->traits, err);
+	if (result < 0) {
+		free(path);
+		return result;
+	}
+	target->path = path;
+	return 0;
+}
+
+void target_release(struct target *target)
+{
+	free(target->path);
+	target->path = NULL;
+}

@@ -1,0 +1,462 @@
+#include "campaign/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "campaign/children.h"
+#include "campaign/launch.h"
+#include "strategies/strategy.h"
+
+/* How often a worker is looked at although nothing rings: watchdog, output, interruption. */
+#define TICK_NS UINT64_C(50000000)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* a clock that always exists */
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- life cycle ---- */
+
+static int worker_open_files(struct worker *worker, struct error *err)
+{
+	const char *input = worker->params.input ? worker->params.input : "/dev/null";
+
+	worker->input = open(input, O_RDONLY | O_CLOEXEC);
+	if (worker->input < 0)
+		return error_set(err, ERROR_IO, "standard input %s cannot be opened (%s)", input,
+			strerror(errno));
+	worker->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (worker->null < 0)
+		return error_set(err, ERROR_IO, "/dev/null cannot be opened (%s)", strerror(errno));
+	if (worker->params.output == OUTPUT_DISCARD && !worker->params.check)
+		return 0;
+	if (capture_open(&worker->capture, err) < 0)
+		return ERROR_IO;
+	/* Shown output keeps its two streams apart; what is kept is one text in order. */
+	if (worker->params.output == OUTPUT_SHOW && capture_open(&worker->capture_error, err) < 0)
+		return ERROR_IO;
+	return 0;
+}
+
+int worker_open(struct worker *worker, const struct worker_params *params, struct error *err)
+{
+	int result;
+
+	*worker = (struct worker){
+		.params = *params,
+		.block.file = -1,
+		.input = -1,
+		.null = -1,
+		.capture.file = -1,
+		.capture_error.file = -1,
+		.judge.output = -1,
+	};
+	result = contract_block_open(&worker->block, &params->sizes, err);
+	if (result == 0) {
+		worker->contract = worker->block.contract;
+		children_watch(&worker->contract->doorbell);
+		worker->environment = launch_environment(
+			&params->target->traits, params->runtime, worker->block.path);
+		result = worker_open_files(worker, err);
+	}
+	if (result == 0)
+		result = judge_open(&worker->judge, params->check, err);
+	if (result < 0)
+		worker_close(worker);
+	return result;
+}
+
+static void close_file(int *file)
+{
+	if (*file >= 0)
+		(void)close(*file); /* input, or /dev/null: nothing was written that counts */
+	*file = -1;
+}
+
+void worker_close(struct worker *worker)
+{
+	worker_kill(worker);
+	if (worker->contract)
+		children_unwatch(&worker->contract->doorbell);
+	contract_block_close(&worker->block);
+	worker->contract = NULL;
+	launch_environment_free(worker->environment);
+	worker->environment = NULL;
+	capture_close(&worker->capture);
+	capture_close(&worker->capture_error);
+	close_file(&worker->input);
+	close_file(&worker->null);
+	judge_close(&worker->judge);
+}
+
+void worker_clear_strategy(struct worker *worker, size_t bytes)
+{
+	BUG_ON(bytes > worker->contract->strategy_bytes);
+	memset(contract_strategy(worker->contract), 0, bytes);
+	worker->is_strategy_fresh = true;
+}
+
+/* ---- processes ---- */
+
+/*
+ * Each process reads its input from the beginning: a new opening of the same file has an offset of
+ * its own. What cannot be opened again (it was deleted and is not a file) is used as it is.
+ */
+static int reopen_input(const struct worker *worker)
+{
+	return open(
+		worker->params.input ? worker->params.input : "/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int worker_start_process(struct worker *worker, struct error *err)
+{
+	struct contract *contract = worker->contract;
+	int input = reopen_input(worker);
+	int output = worker->capture.file >= 0 ? worker->capture.file : worker->null;
+	struct launch launch = {
+		.path = worker->params.target->path,
+		.argv = worker->params.argv,
+		.environment = worker->environment,
+		.directory = worker->params.directory,
+		.input = input >= 0 ? input : worker->input,
+		.output = output,
+		.error_output =
+			worker->capture_error.file >= 0 ? worker->capture_error.file : output,
+	};
+	pid_t pid;
+
+	contract->guest_pid = 0;
+	contract->is_live = 0;
+	contract->is_waiting_outside = 0;
+	contract->report = REPORT_NONE;
+	contract->thread_count = 0;
+	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	schedule_clear(contract_schedule(contract));
+	if (worker->capture.file >= 0)
+		capture_clear(&worker->capture);
+	if (worker->capture_error.file >= 0)
+		capture_clear(&worker->capture_error);
+	pid = launch_process(&launch, err);
+	if (input >= 0)
+		(void)close(input); /* only read from */
+	if (pid < 0)
+		return pid;
+	worker->pid = pid;
+	children_add(pid);
+	return 0;
+}
+
+/* The process has ended, or is to end now: it and its group are gone afterwards. */
+static void worker_reap(struct worker *worker)
+{
+	/* Before it is reaped its process group cannot be anybody else's. */
+	(void)kill(-worker->pid, SIGKILL); /* no group: it never got to set one up */
+	(void)kill(worker->pid, SIGKILL);  /* likewise, it may have left the group */
+	while (waitpid(worker->pid, &worker->exit_status, __WALL) < 0 && errno == EINTR)
+		;
+	children_remove(worker->pid);
+	worker->pid = 0;
+	worker->state = WORKER_EMPTY;
+	if (children_count() == 0)
+		children_kill_strays();
+}
+
+void worker_kill(struct worker *worker)
+{
+	if (worker->pid)
+		worker_reap(worker);
+}
+
+static bool worker_has_ended(const struct worker *worker)
+{
+	siginfo_t ended = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)worker->pid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) ==
+		       0 &&
+	       ended.si_pid == worker->pid;
+}
+
+/* ---- setting out ---- */
+
+static void command_guest(struct worker *worker, enum contract_command command)
+{
+	__atomic_store_n(&worker->contract->command, command, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &worker->contract->command, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Restart exec: a process for the next run of the batch. */
+static int begin_single_run(struct worker *worker, struct error *err)
+{
+	struct contract_plan *plan = &worker->contract->plan;
+
+	plan->run_first = worker->batch_next++;
+	plan->run_limit = 1;
+	plan->is_fresh_state = worker->is_strategy_fresh;
+	worker->is_strategy_fresh = false;
+	worker->contract->command = COMMAND_RUN; /* nobody waits on it yet */
+	worker->state = WORKER_RUNNING;
+	return worker_start_process(worker, err);
+}
+
+static void command_batch(struct worker *worker)
+{
+	worker->contract->plan.is_fresh_state = worker->is_strategy_fresh;
+	worker->is_strategy_fresh = false;
+	worker->state = WORKER_RUNNING;
+	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
+	__atomic_store_n(&worker->contract->report, REPORT_NONE, __ATOMIC_SEQ_CST);
+	command_guest(worker, COMMAND_RUN);
+}
+
+int worker_begin(struct worker *worker, struct error *err)
+{
+	struct contract *contract = worker->contract;
+	int result;
+
+	worker->was_killed_outside = false;
+	__atomic_store_n(&contract->stop, 0, __ATOMIC_SEQ_CST);
+	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
+	if (contract->plan.restart == RESTART_EXEC) {
+		worker_kill(worker); /* a server of an earlier batch, or a run that stands still */
+		worker->batch_next = contract->plan.run_first;
+		worker->batch_end = worker->batch_next + contract->plan.run_limit;
+		return begin_single_run(worker, err);
+	}
+	if (worker->state == WORKER_IDLE) {
+		command_batch(worker);
+		return 0;
+	}
+	worker_kill(worker);
+	contract->command = COMMAND_NONE; /* nobody waits on it yet */
+	worker->state = WORKER_STARTING;
+	result = worker_start_process(worker, err);
+	if (result < 0)
+		worker->state = WORKER_EMPTY;
+	return result;
+}
+
+void worker_stop(struct worker *worker)
+{
+	__atomic_store_n(&worker->contract->stop, 1, __ATOMIC_SEQ_CST);
+	worker->batch_end = worker->batch_next;
+}
+
+/* ---- the end of a run ---- */
+
+bool worker_is_failure(const struct worker *worker)
+{
+	const struct contract *contract = worker->contract;
+
+	return outcome_is_failure(&contract->outcome) &&
+	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
+}
+
+/*
+ * The process ended without a word of the guest: killed, or by a way out that the runtime does not
+ * see. What the kernel says becomes the outcome, and the run is accounted for as the guest would.
+ */
+static void account_silent_end(struct worker *worker)
+{
+	struct contract *contract = worker->contract;
+	int status = worker->exit_status;
+	const struct strategy *strategy = strategies[contract->plan.strategy];
+	struct run_summary summary;
+
+	if (worker->watchdog.state == WATCHDOG_KILLED)
+		outcome_set(&contract->outcome, OUTCOME_HANG, THREAD_NONE, 0);
+	else if (WIFSIGNALED(status))
+		outcome_set(&contract->outcome,
+			WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, THREAD_NONE,
+			WTERMSIG(status));
+	else
+		outcome_set(&contract->outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED,
+			THREAD_NONE, WEXITSTATUS(status));
+	contract->outcome.step = contract->heartbeat;
+	contract->totals.runs++;
+	contract->totals.steps += contract->heartbeat;
+	contract->totals.outcome[contract->outcome.kind]++;
+	contract->totals.failures += worker_is_failure(worker);
+	summary = (struct run_summary){
+		.thread_count = contract->thread_count,
+		.step_count = contract->heartbeat,
+		.outcome = (enum outcome_kind)contract->outcome.kind,
+	};
+	if (strategy->end_run && contract->is_live)
+		strategy->end_run(contract_strategy(contract), &summary);
+}
+
+static void pass_output_on(struct worker *worker)
+{
+	if (worker->params.output == OUTPUT_SHOW) {
+		/* A reader that went away is the command's own affair: it gets SIGPIPE. */
+		(void)capture_pass_on(&worker->capture, STDOUT_FILENO);
+		(void)capture_pass_on(&worker->capture_error, STDERR_FILENO);
+	} else if (worker->capture.file >= 0) {
+		capture_trim(&worker->capture);
+	}
+}
+
+/* Killed by a SIGKILL that nobody here sent: the user, or the kernel out of memory. */
+static bool is_killed_outside(const struct worker *worker)
+{
+	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
+	       worker->watchdog.state != WATCHDOG_KILLED;
+}
+
+/* Restart exec: the process of a run has ended. */
+static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
+{
+	struct contract *contract = worker->contract;
+	int result;
+
+	if (contract->report == REPORT_REFUSED) {
+		*report = REPORT_REFUSED;
+		return 0;
+	}
+	if (contract->outcome.kind == OUTCOME_NONE) {
+		if (is_killed_outside(worker)) {
+			worker->was_killed_outside = true;
+			*report = REPORT_DIED;
+			return 0;
+		}
+		account_silent_end(worker);
+	}
+	if (worker->judge.command) {
+		contract->totals.failures -= worker_is_failure(worker);
+		result = judge_run(&worker->judge, worker->capture.file, &contract->outcome, err);
+		if (result < 0)
+			return result;
+		contract->totals.failures += worker_is_failure(worker);
+	}
+	if (worker_is_failure(worker) && contract->plan.stop_at_failure) {
+		*report = REPORT_FAILURE;
+		return 0;
+	}
+	/* A run without a thread is looked at before it is repeated. */
+	if (worker->batch_next >= worker->batch_end || !contract->is_live) {
+		*report = REPORT_BATCH;
+		return 0;
+	}
+	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
+	return begin_single_run(worker, err);
+}
+
+static int process_ended(struct worker *worker, enum contract_report *report, struct error *err)
+{
+	struct contract *contract = worker->contract;
+	enum worker_state state = worker->state;
+
+	worker_reap(worker);
+	pass_output_on(worker);
+	if (contract->plan.restart == RESTART_EXEC)
+		return end_single_run(worker, report, err);
+	if (contract->report != REPORT_NONE && contract->report != REPORT_READY) {
+		*report = (enum contract_report)contract->report;
+		return 0;
+	}
+	if (worker->watchdog.state == WATCHDOG_KILLED) {
+		account_silent_end(worker);
+		*report = REPORT_FAILURE;
+		return 0;
+	}
+	worker->was_killed_outside = is_killed_outside(worker);
+	/* A program without threads never becomes a server: it has simply run. */
+	if (state == WORKER_STARTING && contract->outcome.kind == OUTCOME_NONE &&
+		!worker->was_killed_outside)
+		account_silent_end(worker);
+	*report = REPORT_DIED;
+	return 0;
+}
+
+/* ---- looking ---- */
+
+/* What the guest rang for; it lives and waits (but in restart exec, where it is about to end). */
+static enum contract_report take_ring(struct worker *worker)
+{
+	struct contract *contract = worker->contract;
+	enum contract_report report =
+		(enum contract_report)__atomic_load_n(&contract->report, __ATOMIC_SEQ_CST);
+
+	if (report == REPORT_NONE)
+		return REPORT_NONE;
+	if (report == REPORT_READY) {
+		if (worker->state == WORKER_STARTING)
+			command_batch(worker);
+		return REPORT_NONE;
+	}
+	/* The process itself is what we wait for, unless it stands still for us. */
+	if (contract->plan.restart == RESTART_EXEC && report != REPORT_INSPECT)
+		return REPORT_NONE;
+	worker->state = WORKER_IDLE;
+	/* A fork server whose run we killed can only say that it was killed. */
+	if (worker->watchdog.state == WATCHDOG_KILLED && report == REPORT_FAILURE)
+		contract->outcome.kind = OUTCOME_HANG;
+	return report;
+}
+
+int worker_poll(struct worker *worker, enum contract_report *report, struct error *err)
+{
+	*report = REPORT_NONE;
+	worker->seen = __atomic_load_n(&worker->contract->doorbell, __ATOMIC_SEQ_CST);
+	if (!worker->pid)
+		return 0;
+	*report = take_ring(worker);
+	if (*report != REPORT_NONE) {
+		pass_output_on(worker);
+		return 0;
+	}
+	if (worker_has_ended(worker))
+		return process_ended(worker, report, err);
+	watchdog_look(&worker->watchdog, worker->contract, now_ns());
+	pass_output_on(worker);
+	return 0;
+}
+
+void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeout_ns)
+{
+	struct doorbell bells[CHILDREN_WORKERS_MAX];
+
+	BUG_ON(count > CHILDREN_WORKERS_MAX);
+	for (unsigned i = 0; i < count; i++)
+		bells[i] = (struct doorbell){
+			.word = &workers[i]->contract->doorbell, .seen = workers[i]->seen};
+	doorbell_wait(bells, count, timeout_ns < TICK_NS ? timeout_ns : TICK_NS);
+}
+
+int worker_run(struct worker *worker, const volatile int *is_interrupted,
+	enum contract_report *report, struct error *err)
+{
+	uint64_t limit_ns = worker->params.run_limit_ns;
+	uint64_t started_ns = now_ns();
+	int result = worker_begin(worker, err);
+
+	*report = REPORT_NONE;
+	while (result == 0) {
+		result = worker_poll(worker, report, err);
+		if (result < 0 || *report != REPORT_NONE)
+			break;
+		if (*is_interrupted) {
+			worker_kill(worker);
+			return error_set(err, ERROR_INTERRUPTED, "interrupted");
+		}
+		if (limit_ns && now_ns() - started_ns >= limit_ns) {
+			worker_kill(worker);
+			outcome_set(&worker->contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+			*report = REPORT_DIED;
+			break;
+		}
+		worker_sleep(&worker, 1, TICK_NS);
+	}
+	return result;
+}

@@ -1,0 +1,107 @@
+/*
+ * A worker: one contract block and the processes that run the target under it, one after the other.
+ * It speaks the protocol of contract.h, keeps the watchdog, and hides how runs are restarted: a
+ * batch of runs looks the same whether a server process does all of them or each gets a process.
+ *
+ * Use: worker_open; then worker_begin and worker_poll until it reports, again and again;
+ * worker_close. Several workers are driven side by side by polling all of them and sleeping in
+ * worker_sleep. Thread context: the command's only thread.
+ */
+#ifndef RADDLE_CAMPAIGN_WORKER_H
+#define RADDLE_CAMPAIGN_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "campaign/capture.h"
+#include "campaign/contract_block.h"
+#include "campaign/doorbell.h"
+#include "campaign/judge.h"
+#include "campaign/target.h"
+#include "campaign/watchdog.h"
+
+enum worker_output {
+	OUTPUT_DISCARD, /* /dev/null */
+	OUTPUT_KEEP,	/* into worker->capture, read with capture_read() */
+	OUTPUT_SHOW	/* likewise, and passed on to our own descriptors 1 and 2 as it comes */
+};
+
+/* What does not change in a worker's life. Pointers are the caller's and must outlive it. */
+struct worker_params {
+	const struct target *target;
+	char *const *argv;
+	const char *directory; /* working folder, NULL: ours */
+	const char *input;     /* file for descriptor 0, NULL: /dev/null */
+	const char *runtime;   /* libraddle.so, NULL: nothing is preloaded */
+	enum worker_output output;
+	const char *check; /* the user's own judge (judge.h), NULL: none; restart exec only */
+	uint64_t hang_ns;
+	uint64_t run_limit_ns; /* worker_run: a run that takes longer is killed; 0: none is */
+	struct contract_sizes sizes;
+};
+
+enum worker_state {
+	WORKER_EMPTY,	 /* no process */
+	WORKER_STARTING, /* a server that has not rung REPORT_READY */
+	WORKER_IDLE,	 /* a server that waits for a plan */
+	WORKER_RUNNING
+};
+
+struct worker {
+	struct worker_params params;
+	struct contract_block block;
+	struct contract *contract; /* block.contract */
+	char **environment;
+	int input, null;
+	struct capture capture, capture_error; /* files -1 unless kept or shown */
+	enum worker_state state;
+	pid_t pid;	     /* 0: no process */
+	int exit_status;     /* of the last process that ended, as waitpid gives it */
+	uint64_t batch_next; /* restart exec: number of the next run, and of the first not to do */
+	uint64_t batch_end;
+	uint32_t seen; /* doorbell when last polled */
+	struct watchdog watchdog;
+	struct judge judge;
+	bool is_strategy_fresh;	 /* its state was zeroed and no run has begun since */
+	bool was_killed_outside; /* REPORT_DIED: by a SIGKILL that is not ours */
+};
+
+int worker_open(struct worker *worker, const struct worker_params *params, struct error *err);
+/* Kills what runs. */
+void worker_close(struct worker *worker);
+
+/* Zeroes the strategy's state: the next run starts a campaign of its own. */
+void worker_clear_strategy(struct worker *worker, size_t bytes);
+
+/*
+ * Sets out on a batch: contract->plan says which. The worker fills plan.is_fresh_state itself.
+ * The process of the last batch is used again if it is a server.
+ */
+int worker_begin(struct worker *worker, struct error *err);
+/*
+ * Never blocks. *report: REPORT_NONE while the batch is under way; else REPORT_BATCH, _FAILURE,
+ * _TAINTED, _REFUSED, _INSPECT or _DIED, once per batch. With _FAILURE and _BATCH outcome and
+ * schedule are those of the last run, also where the guest could not say it any more.
+ */
+int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
+/*
+ * worker_begin, then worker_poll until it reports. When *is_interrupted the guest is killed and the
+ * result is ERROR_INTERRUPTED; past run_limit_ns it is killed and the report is REPORT_DIED.
+ */
+int worker_run(struct worker *worker, const volatile int *is_interrupted,
+	enum contract_report *report, struct error *err);
+
+/* Sleeps until one of them may have something to report, at most timeout_ns. */
+void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeout_ns);
+
+/* Asks for the end of the batch after the current run. */
+void worker_stop(struct worker *worker);
+/* Ends the process and everything it started. The batch is forgotten. */
+void worker_kill(struct worker *worker);
+
+/* Is this outcome a failure under the plan's tolerance? */
+bool worker_is_failure(const struct worker *worker);
+
+#endif

@@ -1,0 +1,81 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/manual.h"
+
+#define OPTION_MAN 256
+
+static const struct argp_option help_options[] = {
+	{"man", OPTION_MAN, NULL, 0, "Print the manual page raddle(1) as its source", 0},
+	{0},
+};
+
+struct help_arguments {
+	const char *command;
+	bool is_manual;
+};
+
+static error_t parse_help(int key, char *text, struct argp_state *state)
+{
+	struct help_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_MAN:
+		arguments->is_manual = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		arguments->command = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp help_argp = {
+	.options = help_options,
+	.parser = parse_help,
+	.args_doc = "[COMMAND]",
+	.doc = "Explains raddle, or one of its commands.",
+};
+
+static int help_command(const char *name)
+{
+	const struct command *command = command_find(name);
+	char program[64];
+	unsigned what = ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK;
+
+	if (!command)
+		return command_fail("no command %s; type raddle help", name);
+	(void)snprintf(program, sizeof program, "raddle %s", name);
+	argp_help(command->argp, stdout, what, program);
+	return 0;
+}
+
+static int help_run(int argc, char **argv)
+{
+	struct help_arguments arguments = {0};
+
+	argp_parse(&help_argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.is_manual) {
+		manual_print(stdout);
+		return 0;
+	}
+	if (arguments.command)
+		return help_command(arguments.command);
+	(void)puts("raddle finds, replays, minimises and explains concurrency bugs.\n");
+	for (const struct command *const *command = commands; *command; command++)
+		(void)printf("  raddle %-8s %s\n", (*command)->name, (*command)->summary);
+	(void)puts("\nBegin with: raddle run -- PROGRAM [ARG...]\n"
+		   "Options of a command: raddle help COMMAND");
+	return 0;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "explain raddle, or one command",
+	.argp = &help_argp,
+	.run = help_run,
+};

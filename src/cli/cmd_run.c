@@ -1,0 +1,303 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/campaign.h"
+#include "campaign/launch.h"
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+#include "cli/command.h"
+#include "cli/number.h"
+#include "cli/run_report.h"
+
+enum {
+	OPTION_SCHEDULES = 256,
+	OPTION_TIME,
+	OPTION_SEED,
+	OPTION_RESTART,
+	OPTION_EXECUTOR,
+	OPTION_SPURIOUS,
+	OPTION_EARLY,
+	OPTION_TOLERATE,
+	OPTION_MAX_STEPS,
+	OPTION_HANG_TIME,
+	OPTION_STDIN,
+	OPTION_OUTPUT,
+	OPTION_CHECK,
+	OPTION_JSON,
+	OPTION_STORE,
+	OPTION_NO_MINIMISE,
+	OPTION_NO_VIRTUAL_TIME,
+	OPTION_NO_DISPATCH
+};
+
+static const struct argp_option run_options[] = {
+	{.doc = "What to explore:", .group = 1},
+	{"strategy", 's', "NAME[,OPTION=N...]", 0,
+		"Who chooses the next thread; `raddle list strategies` explains them (portfolio)",
+		1},
+	{"schedules", OPTION_SCHEDULES, "N", 0, "End after N schedules (no limit)", 1},
+	{"time", OPTION_TIME, "TIME", 0,
+		"End after this time, such as 500ms, 30s, 10m; 0: no limit (60s)", 1},
+	{"seed", OPTION_SEED, "N", 0, "Same seed, same schedules, with one worker (1)", 1},
+	{"jobs", 'j', "N", 0, "Workers that run schedules side by side (1)", 1},
+	{"keep-going", 'k', NULL, 0, "Collect distinct failures until the budget ends", 1},
+	{.doc = "What the program may meet:", .group = 2},
+	{"spurious-wakeups", OPTION_SPURIOUS, NULL, 0,
+		"Let waits on condition variables end without a signal, as POSIX allows", 2},
+	{"early-timeouts", OPTION_EARLY, NULL, 0,
+		"Let timed waits time out at any moment, not only when nobody else can move", 2},
+	{"no-virtual-time", OPTION_NO_VIRTUAL_TIME, NULL, 0, "Use the real clocks and sleeps", 2},
+	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 2},
+	{.doc = "What counts as a failure:", .group = 3},
+	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
+		"Not these: exit, abort, crash, deadlock, ... as printed with a finding", 3},
+	{"check", OPTION_CHECK, "CMD", 0,
+		"Judge runs that end by themselves: CMD (by sh) reads what the run printed, with "
+		"RADDLE_STATUS and RADDLE_OUTCOME set; its status 0 is good. Slow: every run is a "
+		"fresh process",
+		3},
+	{"max-steps", OPTION_MAX_STEPS, "N", 0, "A run of more operations is a livelock (10000000)",
+		3},
+	{"hang-time", OPTION_HANG_TIME, "TIME", 0,
+		"Processor time without an operation that is a hang; 0: never (10s)", 3},
+	{.doc = "How runs are made:", .group = 4},
+	{"restart", OPTION_RESTART, "HOW", 0,
+		"rewind, fork_create, fork_main or exec (the fastest that works)", 4},
+	{"executor", OPTION_EXECUTOR, "WHAT", 0, "fiber or kernel threads (fiber)", 4},
+	{"no-dispatch", OPTION_NO_DISPATCH, NULL, 0, "Do not watch system calls", 4},
+	{.doc = "What is said and kept:", .group = 5},
+	{"output", OPTION_OUTPUT, "show|hide", 0, "What the runs print (hide)", 5},
+	{"json", OPTION_JSON, NULL, 0, "Results as JSON on standard output", 5},
+	{"quiet", 'q', NULL, 0, "Only findings", 5},
+	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep the schedule as it was found", 5},
+	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 5},
+	{0},
+};
+
+struct run_arguments {
+	struct campaign_options options;
+	const char *strategy;
+	bool is_json;
+	bool is_quiet;
+};
+
+static void parse_restart(struct argp_state *state, const char *word)
+{
+	struct run_arguments *arguments = state->input;
+
+	if (!restart_parse(word, &arguments->options.restart))
+		argp_error(state, "no restart %s; there are rewind, fork_create, fork_main, exec",
+			word);
+	arguments->options.is_restart_forced = true;
+}
+
+static void parse_number(struct argp_state *state, const char *option, const char *text,
+	uint64_t least, uint64_t most, uint64_t *out)
+{
+	if (!number_parse(text, least, most, out))
+		argp_error(state, "%s wants a whole number of at least %llu, not %s", option,
+			(unsigned long long)least, text);
+}
+
+static void parse_time(
+	struct argp_state *state, const char *option, const char *text, uint64_t *out_ns)
+{
+	if (strcmp(text, "0") == 0)
+		*out_ns = 0;
+	else if (!duration_parse(text, out_ns))
+		argp_error(
+			state, "%s wants a time such as 500ms, 30s or 10m, not %s", option, text);
+}
+
+static error_t parse_exploration(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct campaign_options *options = &arguments->options;
+	uint64_t number = 0;
+
+	switch (key) {
+	case 's':
+		arguments->strategy = text;
+		return 0;
+	case OPTION_SCHEDULES:
+		parse_number(state, "--schedules", text, 1, UINT64_MAX / 2, &options->schedules);
+		return 0;
+	case OPTION_TIME:
+		parse_time(state, "--time", text, &options->time_ns);
+		return 0;
+	case OPTION_SEED:
+		parse_number(state, "--seed", text, 0, UINT64_MAX, &options->seed);
+		return 0;
+	case 'j':
+		parse_number(state, "--jobs", text, 1, 128, &number);
+		options->workers = (uint32_t)number;
+		return 0;
+	case 'k':
+		options->keep_going = true;
+		return 0;
+	case OPTION_RESTART:
+		parse_restart(state, text);
+		return 0;
+	case OPTION_EXECUTOR:
+		if (!executor_parse(text, &options->settings.executor))
+			argp_error(state, "no executor %s; there are fiber and kernel", text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static char *copy_argument(struct argp_state *state, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		argp_failure(state, EXIT_CANNOT_WORK, 0, "out of memory");
+	return copy;
+}
+
+static error_t parse_judgement(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct settings *settings = &arguments->options.settings;
+	struct error err;
+
+	switch (key) {
+	case OPTION_SPURIOUS:
+		settings->has_spurious_wakeups = true;
+		return 0;
+	case OPTION_EARLY:
+		settings->has_early_timeouts = true;
+		return 0;
+	case OPTION_NO_VIRTUAL_TIME:
+		settings->without_virtual_time = true;
+		return 0;
+	case OPTION_NO_DISPATCH:
+		settings->without_dispatch = true;
+		return 0;
+	case OPTION_STDIN:
+		settings->input = copy_argument(state, text);
+		return 0;
+	case OPTION_CHECK:
+		settings->check = copy_argument(state, text);
+		return 0;
+	case OPTION_TOLERATE:
+		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_MAX_STEPS:
+		parse_number(state, "--max-steps", text, 1, UINT64_MAX / 2, &settings->step_limit);
+		return 0;
+	case OPTION_HANG_TIME:
+		parse_time(state, "--hang-time", text, &settings->hang_ns);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_telling(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_OUTPUT:
+		if (strcmp(text, "show") != 0 && strcmp(text, "hide") != 0)
+			argp_error(state, "--output is show or hide, not %s", text);
+		arguments->options.show_output = strcmp(text, "show") == 0;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		return 0;
+	case OPTION_NO_MINIMISE:
+		arguments->options.without_minimising = true;
+		return 0;
+	case OPTION_STORE:
+		arguments->options.directory = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_run(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		/* Everything from the program's name on is the program's. */
+		arguments->options.argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program given; raddle run -- PROGRAM [ARG...]");
+		return 0;
+	default:
+		break;
+	}
+	if (parse_exploration(key, text, state) == 0 || parse_judgement(key, text, state) == 0)
+		return 0;
+	return parse_telling(key, text, state);
+}
+
+static const struct argp run_argp = {
+	.options = run_options,
+	.parser = parse_run,
+	.args_doc = "-- PROGRAM [ARG...]",
+	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
+	       "failure is replayed, minimised, stored and explained.\v"
+	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
+};
+
+static int explore(struct run_arguments *arguments)
+{
+	struct campaign_options *options = &arguments->options;
+	struct run_report report;
+	struct campaign_listener listener;
+	struct campaign_result result;
+	struct error err = {0};
+	char *runtime = NULL;
+	int status;
+
+	if (strategy_parse(
+		    arguments->strategy, &options->strategy, &options->strategy_config, &err) < 0)
+		return command_fail("%s", err.text);
+	if (launch_find_runtime(&runtime, &err) < 0)
+		return command_fail("%s", err.text);
+	options->runtime = runtime;
+	options->is_interrupted = command_interruption();
+	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
+	run_report_listen(&report, &listener);
+	if (campaign_run(options, &listener, &result, &err) < 0) {
+		run_report_release(&report);
+		status = command_fail("%s", err.text);
+	} else {
+		status = run_report_finish(&report, &result);
+	}
+	free(runtime);
+	return status;
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct run_arguments arguments = {.strategy = STRATEGY_STANDARD};
+	int status;
+
+	campaign_options_init(&arguments.options);
+	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	status = explore(&arguments);
+	settings_release(&arguments.options.settings);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "explore schedules of a program until one fails or the budget ends",
+	.argp = &run_argp,
+	.run = run_run,
+};

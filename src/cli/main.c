@@ -1,0 +1,112 @@
+/* The command `raddle`: finds the command that was asked for, and hands over. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "cli/command.h"
+
+const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "cli/commands.def"
+#undef COMMAND
+	NULL,
+};
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	(void)fprintf(stderr,
+		"raddle: internal error: %s at %s:%d; please report it with the command line\n",
+		condition, file, line);
+	abort();
+}
+
+/* File-scope because a signal handler can be given nothing. Written by the handler only. */
+static volatile int is_interrupted;
+
+static void interrupt(int number)
+{
+	(void)number; /* all of them mean the same */
+	is_interrupted = 1;
+}
+
+const volatile int *command_interruption(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	/* Once only: who insists is not kept waiting. */
+	struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+
+	(void)sigemptyset(&action.sa_mask); /* cannot fail */
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct sigaction old;
+
+		/* What a parent had ignored (nohup) stays ignored. */
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			(void)sigaction(numbers[i], &action, NULL); /* valid: cannot fail */
+	}
+	return &is_interrupted;
+}
+
+int command_fail(const char *format, ...)
+{
+	struct strbuf text;
+	va_list args;
+
+	strbuf_init(&text);
+	va_start(args, format);
+	strbuf_vaddf(&text, format, args);
+	va_end(args);
+	(void)fflush(stdout); /* its own failure is reported at exit */
+	(void)fprintf(stderr, "raddle: %s\n", text.text);
+	strbuf_release(&text);
+	return EXIT_CANNOT_WORK;
+}
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	return NULL;
+}
+
+/* A full disk under our standard output must not look like success. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	return command_fail("standard output cannot be written; is the disk full?");
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *command;
+	struct strbuf name;
+	int status;
+
+	if (argc < 2)
+		return command_fail("no command given; type raddle help");
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return command_help.run(1, argv + 1);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return command_version.run(1, argv + 1);
+	command = command_find(argv[1]);
+	if (!command)
+		return command_fail(
+			"no command %s; type raddle help, or raddle run -- PROGRAM", argv[1]);
+	strbuf_init(&name);
+	strbuf_addf(&name, "raddle %s", command->name);
+	argv[1] = name.text;
+	status = command->run(argc - 1, argv + 1);
+	strbuf_release(&name);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	argp_err_exit_status = EXIT_CANNOT_WORK;
+	return finish(dispatch(argc, argv));
+}

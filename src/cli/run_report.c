@@ -1,0 +1,269 @@
+#include "cli/run_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+#include "cli/command.h"
+#include "cli/show_finding.h"
+#include "cli/terminal.h"
+
+void run_report_init(struct run_report *report, const struct campaign_options *options,
+	bool is_json, bool is_quiet)
+{
+	*report = (struct run_report){
+		.options = options,
+		.is_json = is_json,
+		.is_quiet = is_quiet,
+	};
+	strbuf_init(&report->findings);
+}
+
+void run_report_release(struct run_report *report)
+{
+	terminal_clear_live();
+	strbuf_release(&report->findings);
+}
+
+static void strategy_words(const struct campaign_options *options, char *text, size_t size)
+{
+	strategy_format(options->strategy, &options->strategy_config, text, size);
+}
+
+/* "60 s", "500 ms", "2.5 s" */
+static void add_time(struct strbuf *out, uint64_t ns)
+{
+	if (ns < 1000000000)
+		strbuf_addf(out, "%llu ms", (unsigned long long)(ns / 1000000));
+	else if (ns % 1000000000 == 0 || ns > UINT64_C(100000000000))
+		strbuf_addf(out, "%llu s", (unsigned long long)(ns / 1000000000));
+	else
+		strbuf_addf(out, "%.1f s", (double)ns / 1e9);
+}
+
+static void add_budget(struct strbuf *out, const struct campaign_options *options)
+{
+	char number[32];
+
+	if (options->schedules)
+		strbuf_addf(out, "%s schedules", terminal_number(options->schedules, number));
+	if (options->schedules && options->time_ns)
+		strbuf_adds(out, " or ");
+	if (options->time_ns)
+		add_time(out, options->time_ns);
+	if (!options->schedules && !options->time_ns)
+		strbuf_adds(out, "until interrupted");
+}
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	const struct run_report *report = context;
+	struct strbuf budget;
+	char strategy[256];
+
+	if (report->is_quiet)
+		return;
+	strategy_words(report->options, strategy, sizeof strategy);
+	strbuf_init(&budget);
+	add_budget(&budget, report->options);
+	if (start->has_memory_sites)
+		(void)fprintf(stderr,
+			"%s is built by raddle-cc: scheduling points are its "
+			"synchronisation operations and accesses to shared memory\n",
+			start->program);
+	else
+		(void)fprintf(stderr,
+			"%s is an unmodified binary: scheduling points are its "
+			"synchronisation operations\n",
+			start->program);
+	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
+		(unsigned long long)report->options->seed,
+		restart_descriptions[start->restart].word, budget.text);
+	strbuf_release(&budget);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct run_report *report = context;
+	const struct campaign_options *options = report->options;
+	double seconds = (double)progress->elapsed_ns / 1e9;
+	struct strbuf left;
+	char runs[32];
+	char rate[32];
+
+	if (report->is_quiet || seconds <= 0)
+		return;
+	strbuf_init(&left);
+	if (options->time_ns > progress->elapsed_ns) {
+		strbuf_adds(&left, ", ");
+		add_time(
+			&left, (options->time_ns - progress->elapsed_ns) / 1000000000 * 1000000000);
+		strbuf_adds(&left, " left");
+	}
+	terminal_live("%s schedules, %s/s, %u found%s", terminal_number(progress->runs, runs),
+		terminal_number((unsigned long long)((double)progress->runs / seconds), rate),
+		progress->findings, left.text);
+	strbuf_release(&left);
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	const struct run_report *report = context;
+
+	if (!report->is_quiet)
+		terminal_live("schedule %llu: %s; replaying it",
+			(unsigned long long)failure->run_number + 1,
+			outcome_descriptions[failure->outcome.kind].word);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	const struct run_report *report = context;
+
+	/* Every run would be too often to read and, on a terminal, to write. */
+	if (!report->is_quiet && progress->runs % 16 == 0)
+		terminal_live("minimising: %llu runs, %u preemptions, %u switches",
+			(unsigned long long)progress->runs, progress->preemptions,
+			progress->switches);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	const struct run_report *report = context;
+
+	if (report->is_quiet)
+		return;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct run_report *report = context;
+
+	terminal_clear_live();
+	report->repeatable += confirmation_is_repeatable(&found->confirmation);
+	if (report->is_json) {
+		char *json = finding_to_json(found->finding);
+
+		strbuf_addf(&report->findings, "%s%s", report->findings.length ? "," : "", json);
+		free(json);
+		return;
+	}
+	show_finding(found->finding, stdout);
+	if (!found->is_new)
+		(void)printf("This failure was known already as %s.\n", found->finding->id);
+	(void)fflush(stdout); /* main checks the stream */
+}
+
+void run_report_listen(struct run_report *report, struct campaign_listener *listener)
+{
+	*listener = (struct campaign_listener){
+		.context = report,
+		.started = on_started,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.found = on_found,
+	};
+}
+
+/* ---- the end ---- */
+
+static void print_json(const struct run_report *report, const struct campaign_result *result)
+{
+	char strategy[256];
+
+	strategy_words(report->options, strategy, sizeof strategy);
+	(void)printf("{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
+		     "\"schedules\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
+		     "\"interrupted\":%s,\"findings\":[%s]}\n",
+		(long long)result->campaign, strategy, (unsigned long long)report->options->seed,
+		restart_descriptions[result->restart].word, (unsigned long long)result->total.runs,
+		(unsigned long long)result->total.failures, (unsigned long long)result->total.steps,
+		(double)result->total.elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
+		report->findings.text);
+}
+
+static void say_guarantee(const struct campaign_result *result)
+{
+	const struct strategy_guarantee *guarantee = &result->guarantee;
+
+	if (guarantee->probability <= 0)
+		return;
+	(void)fprintf(stderr,
+		"each schedule shows a bug of depth %u with probability at least %s = %.3g (n = %u "
+		"threads, k = %llu steps)\n",
+		guarantee->depth, guarantee->formula, guarantee->probability, guarantee->threads,
+		(unsigned long long)guarantee->steps);
+}
+
+static void say_explored(const struct campaign_result *result)
+{
+	double seconds = (double)result->total.elapsed_ns / 1e9;
+	struct strbuf time;
+	char runs[32];
+	char rate[32];
+	char steps[32];
+
+	strbuf_init(&time);
+	add_time(&time, result->total.elapsed_ns);
+	(void)fprintf(stderr, "%s schedules in %s (%s/s), up to %u threads and %s steps each\n",
+		terminal_number(result->total.runs, runs), time.text,
+		terminal_number(seconds > 0
+					? (unsigned long long)((double)result->total.runs / seconds)
+					: 0,
+			rate),
+		result->threads_most, terminal_number(result->steps_most, steps));
+	strbuf_release(&time);
+}
+
+static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
+{
+	const struct campaign_options *options = report->options;
+
+	if (result->is_unfinished && result->waits_for_outside)
+		(void)fprintf(stderr, "the last run had not ended: it waits for something outside "
+				      "the program; give it input (--stdin FILE) or an end\n");
+	else if (result->is_unfinished)
+		(void)fprintf(stderr, "the last run had not ended when the time was up; give it "
+				      "longer (--time)\n");
+	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s%s\n",
+		result->is_interrupted ? " so far" : "", (unsigned long long)options->seed + 1,
+		options->settings.has_spurious_wakeups ? "" : " --spurious-wakeups", " -- PROGRAM");
+}
+
+static int finish_without_threads(
+	const struct run_report *report, const struct campaign_result *result)
+{
+	const struct outcome *outcome = &result->outcome;
+
+	(void)fprintf(stderr,
+		"%s made no thread, so there is one schedule only; it was run once: %s%s\n",
+		report->options->argv[0], outcome_descriptions[outcome->kind].word,
+		report->repeatable ? ""
+				   : "; if it starts the threaded program, give raddle that one");
+	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+}
+
+int run_report_finish(struct run_report *report, const struct campaign_result *result)
+{
+	int status = result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+
+	terminal_clear_live();
+	if (report->is_json)
+		print_json(report, result);
+	if (result->has_no_threads) {
+		status = finish_without_threads(report, result);
+	} else if (!report->is_quiet) {
+		say_explored(result);
+		say_guarantee(result);
+		if (!result->total.findings)
+			say_nothing_found(report, result);
+	}
+	run_report_release(report);
+	return status;
+}

@@ -1,0 +1,26 @@
+/* What `raddle run` tells its user, while it works and in the end. */
+#ifndef RADDLE_CLI_RUN_REPORT_H
+#define RADDLE_CLI_RUN_REPORT_H
+
+#include <stdbool.h>
+
+#include "base/strbuf.h"
+#include "campaign/campaign.h"
+
+struct run_report {
+	const struct campaign_options *options;
+	bool is_json;
+	bool is_quiet;
+	struct strbuf findings; /* JSON texts with commas between them */
+	uint32_t repeatable;	/* findings that are */
+};
+
+void run_report_init(struct run_report *report, const struct campaign_options *options,
+	bool is_json, bool is_quiet);
+void run_report_release(struct run_report *report);
+/* A listener that refers to `report`. */
+void run_report_listen(struct run_report *report, struct campaign_listener *listener);
+/* The summary. Returns the exit status; releases `report`. */
+int run_report_finish(struct run_report *report, const struct campaign_result *result);
+
+#endif

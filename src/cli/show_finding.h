@@ -1,0 +1,11 @@
+/* A finding for a person: what happened, the evidence, the interleaving, and what to type next. */
+#ifndef RADDLE_CLI_SHOW_FINDING_H
+#define RADDLE_CLI_SHOW_FINDING_H
+
+#include <stdio.h>
+
+#include "findings/finding.h"
+
+void show_finding(const struct finding *finding, FILE *stream);
+
+#endif
