@@ -27,11 +27,11 @@ static bool barrier_is_open(const struct engine_op *op, const struct engine_thre
 int barrier_wait(struct barrier *barrier, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_BARRIER_LEAVE,
+		.interruptions = INTERRUPT_NEVER,
 		.address = barrier,
 		.site = site,
 		.ready = barrier_is_open,
 		.deadline_ns = ENGINE_FOREVER};
-	enum engine_result result;
 
 	engine_point(OP_BARRIER_ARRIVE, barrier, site);
 	op.argument = barrier->round;
@@ -42,13 +42,10 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 		engine_changed(barrier);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
-	result = engine_perform(&op);
-	if (barrier->round == op.argument) {
-		barrier->arrived--;
-	} else if (!--barrier->leaving) {
+	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	if (!--barrier->leaving)
 		engine_changed(barrier);
-	}
-	return sync_error(result);
+	return 0;
 }
 
 static bool barrier_is_deserted(const struct engine_op *op, const struct engine_thread *thread)

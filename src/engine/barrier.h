@@ -19,10 +19,7 @@ struct barrier {
 int barrier_init(struct barrier *barrier, uint32_t count);
 /* Waits, as glibc does, until everyone who arrived has left. */
 int barrier_destroy(struct barrier *barrier, uint64_t site);
-/*
- * Whoever arrives last goes on at once and gets PTHREAD_BARRIER_SERIAL_THREAD, the others 0.
- * SYNC_CANCELLED under asynchronous cancellation only.
- */
+/* Whoever arrives last goes on at once and gets PTHREAD_BARRIER_SERIAL_THREAD, the others 0. */
 int barrier_wait(struct barrier *barrier, uint64_t site);
 
 #endif

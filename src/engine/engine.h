@@ -80,9 +80,11 @@ struct engine_thread {
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
 	uint64_t queue_ticket; /* free for the object whose queue this is */
 	const void *queue_object; /* the object in whose queue the thread stands, NULL: none */
-	void *robust_held;   /* mutex.c's: the last robust mutex that it took and still holds */
-	uint8_t state;	     /* enum engine_thread_state */
-	uint8_t wake_reason; /* engine internal: why the pending op is enabled */
+	void *robust_held;     /* mutex.c's: the last robust mutex that it took and still holds */
+	const void *spin_held; /* spin.c's: the last spin lock that it took, */
+	uint64_t spin_site;    /* and where */
+	uint8_t state;	       /* enum engine_thread_state */
+	uint8_t wake_reason;   /* engine internal: why the pending op is enabled */
 	bool is_detached;
 	bool is_cancel_requested;
 	bool is_cancel_disabled;

@@ -15,6 +15,7 @@
 
 #define ENGINE_BUCKETS 256
 #define ENGINE_MODULES_MAX 256
+#define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a miss costs a search, never a wrong name */
 
 /* enum engine_thread.wake_reason: bits, or'ed; 0 means the pending op is disabled. */
@@ -23,6 +24,12 @@ enum engine_wake { WAKE_READY = 1, WAKE_DEADLINE = 2, WAKE_SIGNAL = 4, WAKE_CANC
 struct engine_module {
 	uintptr_t start, end;
 	uint64_t hash;
+};
+
+/* Futex waiters of one hash bucket in order of arrival, as sync_mark()s. */
+struct engine_futex_queue {
+	uint16_t first;
+	uint16_t last;
 };
 
 struct engine_name_entry {
@@ -57,6 +64,7 @@ struct engine {
 	struct engine_module modules[ENGINE_MODULES_MAX];
 	uint32_t module_count;
 	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
+	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	/*

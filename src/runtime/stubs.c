@@ -24,13 +24,6 @@ __attribute__((weak)) uint64_t runtime_deadline_after(const struct timespec *t)
 {
 	return engine_clock_ns() + (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
 }
-__attribute__((weak)) bool runtime_emulate_futex(const long a[6], uint64_t s, long *r)
-{
-	(void)a;
-	(void)s;
-	(void)r;
-	return false;
-}
 __attribute__((weak)) bool runtime_emulate_time(long n, const long a[6], long *r)
 {
 	(void)n;

@@ -1,6 +1,5 @@
 #include "support/simulation.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,20 +102,24 @@ static void simulation_main(void *unused)
 	engine_init(&host);
 	sync_register();
 	engine_thread_body = simulation_thread_body;
-	engine_current()->handle = 1;
-	engine_current()->kernel_id = 1000;
+	engine_set_main(1, 1000);
 	engine_begin_run(&world.run);
 	engine_go_live();
 	world.body(world.argument);
 	engine_exited(0);
 }
 
-/* What a rewind does for a target: all of the engine's memory that was used is as it was. */
+/* What a rewind does for a target: the engine's memory is as it was, and its tables stay in place. */
 static void simulation_reset_engine(void)
 {
-	memset(&engine, 0,
-		offsetof(struct engine, threads) +
-			engine.thread_count * sizeof(struct engine_thread));
+	const struct engine tables = {.pending = engine.pending,
+		.names = engine.names,
+		.handles = engine.handles,
+		.threads = engine.threads};
+
+	if (engine.threads)
+		memset(engine.threads, 0, engine.thread_count * sizeof *engine.threads);
+	engine = tables;
 }
 
 static void simulation_perform(const struct simulation *simulation, const struct strategy *strategy,

@@ -1,0 +1,331 @@
+#include "engine/futex.h"
+
+#include <linux/futex.h>
+
+#include "engine/engine_internal.h"
+#include "engine/sync.h"
+
+/* A thread's queue_object is the word it waits on, its queue_ticket the bitset, or this. */
+#define PI_WAITER 0
+
+/* ---- the queues ---- */
+
+static struct engine_futex_queue *futex_queue(const uint32_t *word)
+{
+	uintptr_t key = (uintptr_t)word;
+
+	return &engine.futex_queues[(key >> 2 ^ key >> 9) % ENGINE_FUTEX_QUEUES];
+}
+
+static struct engine_thread *futex_first(const struct engine_futex_queue *queue)
+{
+	return queue->first ? engine_thread(queue->first - 1u) : NULL;
+}
+
+static void futex_enqueue(struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
+{
+	struct engine_futex_queue *queue = futex_queue(word);
+
+	thread->queue_object = word;
+	thread->queue_ticket = bitset;
+	thread->queue_next = NULL;
+	if (queue->first)
+		engine_thread(queue->last - 1u)->queue_next = thread;
+	else
+		queue->first = sync_mark(thread);
+	queue->last = sync_mark(thread);
+}
+
+static void futex_dequeue(struct engine_thread *thread)
+{
+	struct engine_futex_queue *queue = futex_queue(thread->queue_object);
+	struct engine_thread *before = NULL;
+	struct engine_thread *at = futex_first(queue);
+
+	while (at != thread) {
+		before = at;
+		at = at->queue_next;
+	}
+	if (before)
+		before->queue_next = thread->queue_next;
+	else
+		queue->first = thread->queue_next ? sync_mark(thread->queue_next) : 0;
+	if (!thread->queue_next)
+		queue->last = before ? sync_mark(before) : 0;
+	thread->queue_object = NULL;
+	thread->queue_next = NULL;
+}
+
+/* Does it wait on the word and for one of these bits? Threads of a fork's parent are no waiters. */
+static bool futex_matches(const struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
+{
+	if (thread->queue_object != word || thread->state != THREAD_ALIVE)
+		return false;
+	return bitset == PI_WAITER ? thread->queue_ticket == PI_WAITER
+				   : (thread->queue_ticket & bitset) != 0;
+}
+
+static uint32_t futex_count(const uint32_t *word, uint32_t bitset)
+{
+	uint32_t count = 0;
+
+	for (const struct engine_thread *at = futex_first(futex_queue(word)); at;
+		at = at->queue_next)
+		count += futex_matches(at, word, bitset);
+	return count;
+}
+
+/* The waiter with exactly `rank` matching ones before it; there are more than `rank`. */
+static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset, uint32_t rank)
+{
+	struct engine_thread *at = futex_first(futex_queue(word));
+
+	while (!futex_matches(at, word, bitset) || rank--)
+		at = at->queue_next;
+	return at;
+}
+
+/* ---- waiting ---- */
+
+static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
+{
+	(void)op;
+	return !thread->queue_object;
+}
+
+/* Waits in the queue until somebody takes the caller out, or it gives up. */
+static long futex_block(struct engine_op *op, uint32_t bitset)
+{
+	struct engine_thread *self = engine_current();
+	enum engine_result result;
+
+	/* A handler that interrupted a wait, and waits itself: a wake-up for no reason is allowed. */
+	if (self->queue_object)
+		return -EINTR;
+	futex_enqueue(self, op->address, bitset);
+	result = engine_perform(op);
+	if (!self->queue_object)
+		return 0;
+	futex_dequeue(self);
+	return -sync_error(result);
+}
+
+static struct engine_op futex_block_op(const uint32_t *word, uint64_t deadline_ns, uint64_t site)
+{
+	return (struct engine_op){.kind = OP_FUTEX_BLOCK,
+		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_NEVER,
+		.address = word,
+		.site = site,
+		.ready = futex_is_woken,
+		.deadline_ns = deadline_ns};
+}
+
+void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
+{
+	struct engine_op op = futex_block_op(word, ENGINE_FOREVER, site);
+
+	op.kind = (uint8_t)kind;
+	(void)futex_block(&op, FUTEX_ANY); /* the caller looks at the word again */
+}
+
+long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
+	uint64_t site)
+{
+	struct engine_op op = futex_block_op(word, deadline_ns, site);
+
+	engine_point(OP_FUTEX_WAIT, word, site);
+	if (*word != expected) {
+		engine_unproductive();
+		return -EAGAIN;
+	}
+	return futex_block(&op, bitset);
+}
+
+/* ---- waking ---- */
+
+static void futex_release(struct engine_thread *thread)
+{
+	const void *word = thread->queue_object;
+
+	futex_dequeue(thread);
+	engine_changed(word);
+}
+
+uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset)
+{
+	uint32_t waiting = futex_count(word, bitset);
+	uint32_t woken = 0;
+
+	while (woken < count && waiting) {
+		uint32_t rank = count - woken < waiting ? engine_choose_value(waiting) : 0;
+
+		futex_release(futex_select(word, bitset, rank));
+		waiting--;
+		woken++;
+	}
+	return woken;
+}
+
+long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site)
+{
+	engine_point(OP_FUTEX_WAKE, word, site);
+	return futex_wake_now(word, count, bitset);
+}
+
+/* ---- two words ---- */
+
+static void futex_move(struct engine_thread *thread, const uint32_t *word)
+{
+	uint32_t bitset = (uint32_t)thread->queue_ticket;
+
+	futex_dequeue(thread);
+	futex_enqueue(thread, word, bitset);
+	/* While it runs a signal handler its wait is not announced. */
+	if (thread->op && thread->op->ready == futex_is_woken) {
+		struct engine_op op = *thread->op;
+
+		op.address = word;
+		engine_redirect(thread, &op);
+	}
+}
+
+long futex_requeue(const struct futex_pair *pair, const uint32_t *expected)
+{
+	uint32_t woken, moved = 0;
+
+	engine_point(OP_FUTEX_WAKE, pair->word, pair->site);
+	if (expected && *pair->word != *expected)
+		return -EAGAIN;
+	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
+	if (pair->second == pair->word)
+		return woken;
+	while (moved < pair->second_count && futex_count(pair->word, FUTEX_ANY)) {
+		futex_move(futex_select(pair->word, FUTEX_ANY, 0), pair->second);
+		moved++;
+	}
+	return (long)woken + moved;
+}
+
+/* The fields of FUTEX_WAKE_OP's operation: op:4 cmp:4 oparg:12 cmparg:12, arguments signed. */
+static int32_t futex_signed_field(uint32_t operation, unsigned shift)
+{
+	return (int32_t)(operation << (20 - shift)) >> 20;
+}
+
+static bool futex_apply(uint32_t *word, uint32_t operation, uint32_t *before)
+{
+	uint32_t argument = (uint32_t)futex_signed_field(operation, 12);
+	uint32_t kind = operation >> 28;
+
+	if (kind & FUTEX_OP_OPARG_SHIFT)
+		argument = UINT32_C(1) << (argument & 31);
+	*before = *word;
+	switch (kind & ~(uint32_t)FUTEX_OP_OPARG_SHIFT) {
+	case FUTEX_OP_SET:
+		*word = argument;
+		return true;
+	case FUTEX_OP_ADD:
+		*word += argument;
+		return true;
+	case FUTEX_OP_OR:
+		*word |= argument;
+		return true;
+	case FUTEX_OP_ANDN:
+		*word &= ~argument;
+		return true;
+	case FUTEX_OP_XOR:
+		*word ^= argument;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool futex_compare(int32_t value, uint32_t operation)
+{
+	int32_t argument = futex_signed_field(operation, 0);
+
+	switch (operation >> 24 & 15) {
+	case FUTEX_OP_CMP_EQ:
+		return value == argument;
+	case FUTEX_OP_CMP_NE:
+		return value != argument;
+	case FUTEX_OP_CMP_LT:
+		return value < argument;
+	case FUTEX_OP_CMP_LE:
+		return value <= argument;
+	case FUTEX_OP_CMP_GT:
+		return value > argument;
+	default:
+		return value >= argument;
+	}
+}
+
+long futex_wake_op(const struct futex_pair *pair)
+{
+	uint32_t before, woken;
+
+	if ((pair->operation >> 24 & 15) > FUTEX_OP_CMP_GE)
+		return -ENOSYS;
+	engine_point(OP_FUTEX_WAKE, pair->word, pair->site);
+	if (!futex_apply(pair->second, pair->operation, &before))
+		return -ENOSYS;
+	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
+	if (futex_compare((int32_t)before, pair->operation))
+		woken += futex_wake_now(pair->second, pair->second_count, FUTEX_ANY);
+	return woken;
+}
+
+/* ---- the locks with an owner ---- */
+
+static long futex_take_pi(uint32_t *word)
+{
+	uint32_t self = (uint32_t)engine_current()->kernel_id;
+	uint32_t owner = *word & FUTEX_TID_MASK;
+
+	if (owner == self)
+		return -EDEADLK;
+	if (owner)
+		return -EAGAIN;
+	*word |= self;
+	return 0;
+}
+
+long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = futex_block_op(word, deadline_ns, site);
+	long result;
+
+	engine_point(OP_FUTEX_WAIT, word, site);
+	result = futex_take_pi(word);
+	if (result != -EAGAIN)
+		return result;
+	*word |= FUTEX_WAITERS;
+	return futex_block(&op, PI_WAITER);
+}
+
+long futex_trylock_pi(uint32_t *word, uint64_t site)
+{
+	engine_point(OP_FUTEX_WAKE, word, site);
+	return futex_take_pi(word);
+}
+
+/* The next owner is chosen here and finds itself the owner when it wakes. */
+long futex_unlock_pi(uint32_t *word, uint64_t site)
+{
+	uint32_t waiting;
+	struct engine_thread *next;
+
+	engine_point(OP_FUTEX_WAKE, word, site);
+	if ((*word & FUTEX_TID_MASK) != (uint32_t)engine_current()->kernel_id)
+		return -EPERM;
+	waiting = futex_count(word, PI_WAITER);
+	if (!waiting) {
+		*word = 0;
+		return 0;
+	}
+	next = futex_select(word, PI_WAITER, engine_choose_value(waiting));
+	*word = (uint32_t)next->kernel_id | (waiting > 1 ? FUTEX_WAITERS : 0);
+	futex_release(next);
+	return 0;
+}

@@ -1,0 +1,194 @@
+#include "engine/rwlock.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "engine/sync.h"
+
+_Static_assert(sizeof(struct rwlock) == sizeof(pthread_rwlock_t), "glibc's size");
+_Static_assert(offsetof(struct rwlock, kind) == offsetof(pthread_rwlock_t, __data.__flags),
+	"static initialisers fill __flags");
+_Static_assert(offsetof(struct rwlock, writer_kernel_id) ==
+		       offsetof(pthread_rwlock_t, __data.__cur_writer),
+	"debuggers read __cur_writer");
+_Static_assert((int)RWLOCK_PREFERS_WRITERS == (int)PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP,
+	"glibc's");
+
+#define READERS_MAX (UINT32_MAX >> 3) /* glibc's */
+
+void rwlock_init(struct rwlock *rwlock, uint32_t kind)
+{
+	*rwlock = (struct rwlock){.kind = kind};
+	engine_object_renew(rwlock);
+}
+
+int rwlock_destroy(struct rwlock *rwlock, uint64_t site)
+{
+	engine_point(OP_RWLOCK_DESTROY, rwlock, site);
+	if (rwlock->writer || rwlock->readers) {
+		engine_fail(OUTCOME_DESTROY_HELD, rwlock, site);
+		return EBUSY;
+	}
+	engine_object_renew(rwlock);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static bool rwlock_admits_readers(const struct rwlock *rwlock)
+{
+	return !rwlock->writer && !(rwlock->readers && rwlock->waiting_writers);
+}
+
+/* An answer is due at once also where it is EDEADLK. */
+static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct rwlock *rwlock = op->address;
+
+	return rwlock_admits_readers(rwlock) || rwlock->writer == sync_mark(thread);
+}
+
+static int rwlock_take_for_reading(struct rwlock *rwlock, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+
+	if (rwlock->writer)
+		return EDEADLK;
+	if (rwlock->readers == READERS_MAX)
+		return EAGAIN;
+	rwlock->readers++;
+	rwlock->reader = sync_mark(self);
+	rwlock->site = site;
+	self->held_count++;
+	engine_changed(rwlock);
+	return 0;
+}
+
+int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_RWLOCK_RDLOCK,
+		.address = rwlock,
+		.site = site,
+		.ready = rwlock_is_ready_to_read,
+		.deadline_ns = deadline_ns};
+	enum engine_result result = engine_perform(&op);
+
+	return result == WAIT_DONE ? rwlock_take_for_reading(rwlock, site) : sync_error(result);
+}
+
+int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site)
+{
+	engine_point(OP_RWLOCK_TRYRDLOCK, rwlock, site);
+	if (rwlock_admits_readers(rwlock))
+		return rwlock_take_for_reading(rwlock, site);
+	engine_unproductive();
+	return EBUSY;
+}
+
+/* ---- writing ---- */
+
+static bool rwlock_is_free(const struct rwlock *rwlock)
+{
+	return !rwlock->writer && !rwlock->readers;
+}
+
+static bool rwlock_is_ready_to_write(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct rwlock *rwlock = op->address;
+
+	return rwlock_is_free(rwlock) || rwlock->writer == sync_mark(thread);
+}
+
+static int rwlock_take_for_writing(struct rwlock *rwlock, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+
+	if (rwlock->writer)
+		return EDEADLK;
+	rwlock->writer = sync_mark(self);
+	rwlock->writer_kernel_id = self->kernel_id;
+	rwlock->site = site;
+	self->held_count++;
+	engine_changed(rwlock);
+	return 0;
+}
+
+/*
+ * Where a waiting writer shuts readers out, beginning to wait is an effect that readers notice, so it
+ * is a step of its own: the writer comes, and if the lock is not free it counts from then on.
+ */
+static enum engine_result rwlock_wait_as_preferred_writer(
+	struct rwlock *rwlock, struct engine_op *op)
+{
+	enum engine_result result;
+
+	op->ready = NULL;
+	result = engine_perform(op);
+	op->ready = rwlock_is_ready_to_write;
+	if (result != WAIT_DONE || op->ready(op, engine_current()))
+		return result;
+	op->interruptions = INTERRUPT_NEVER; /* the count must be taken back */
+	rwlock->waiting_writers++;
+	engine_changed(rwlock);
+	result = engine_perform(op);
+	rwlock->waiting_writers--;
+	engine_changed(rwlock);
+	return result;
+}
+
+int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_RWLOCK_WRLOCK,
+		.address = rwlock,
+		.site = site,
+		.ready = rwlock_is_ready_to_write,
+		.deadline_ns = deadline_ns};
+	enum engine_result result;
+
+	if (rwlock->kind == RWLOCK_PREFERS_WRITERS)
+		result = rwlock_wait_as_preferred_writer(rwlock, &op);
+	else
+		result = engine_perform(&op);
+	return result == WAIT_DONE ? rwlock_take_for_writing(rwlock, site) : sync_error(result);
+}
+
+int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site)
+{
+	engine_point(OP_RWLOCK_TRYWRLOCK, rwlock, site);
+	if (rwlock_is_free(rwlock))
+		return rwlock_take_for_writing(rwlock, site);
+	engine_unproductive();
+	return EBUSY;
+}
+
+/* ---- unlocking ---- */
+
+int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+
+	engine_point(OP_RWLOCK_UNLOCK, rwlock, site);
+	if (rwlock_is_free(rwlock) || (rwlock->writer && rwlock->writer != sync_mark(self)))
+		engine_fail(OUTCOME_UNLOCK_NOT_OWNED, rwlock, site);
+	if (self->held_count)
+		self->held_count--;
+	if (rwlock->writer) {
+		rwlock->writer = 0;
+		rwlock->writer_kernel_id = 0;
+	} else if (rwlock->readers) {
+		rwlock->readers--;
+		if (rwlock->reader == sync_mark(self))
+			rwlock->reader = 0;
+	}
+	engine_changed(rwlock);
+	return 0;
+}
+
+struct thread_id rwlock_holder(const void *address, uint64_t *site)
+{
+	const struct rwlock *rwlock = address;
+	uint16_t mark = rwlock->writer ? rwlock->writer : rwlock->readers ? rwlock->reader : 0;
+
+	*site = mark ? rwlock->site : 0;
+	return sync_marked(mark);
+}

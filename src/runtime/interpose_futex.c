@@ -1,0 +1,140 @@
+/*
+ * The futex system call on behalf of the target, however it came: through syscall(), or trapped on its
+ * way from glibc's own locks, from libgomp or from inline assembly. Runs in the target's threads, and
+ * inside the handler of a trapped call.
+ */
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "engine/futex.h"
+#include "runtime/interpose_sync.h"
+
+#define LOWEST_ADDRESS 4096 /* no program has memory below: EFAULT, as far as it is cheap to know */
+
+/* The call's arguments by their names in futex(2). */
+struct futex_call {
+	uint32_t *word;
+	uint32_t command;
+	bool is_realtime;
+	uint32_t value;
+	const struct timespec *timeout;
+	uint32_t value2; /* in the place of timeout */
+	uint32_t *second;
+	uint32_t value3;
+	uint64_t site;
+};
+
+static bool futex_is_valid_word(const uint32_t *word)
+{
+	return (uintptr_t)word >= LOWEST_ADDRESS && !((uintptr_t)word & 3);
+}
+
+/* FUTEX_WAIT's time-out is a span, all others' a moment. */
+static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
+{
+	if (!call->timeout)
+		return ENGINE_FOREVER;
+	if (call->command == FUTEX_WAIT)
+		return runtime_deadline_after(call->timeout);
+	return runtime_deadline(clock, call->timeout);
+}
+
+static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
+{
+	clockid_t clock = call->is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+
+	if (!bitset || (call->timeout &&
+			       (!sync_is_valid_time(call->timeout) || call->timeout->tv_sec < 0)))
+		return -EINVAL;
+	return futex_wait(call->word, call->value, bitset, futex_deadline(call, clock), call->site);
+}
+
+static long futex_call_lock(const struct futex_call *call, clockid_t clock)
+{
+	if (call->timeout && !sync_is_valid_time(call->timeout))
+		return -EINVAL;
+	return futex_lock_pi(call->word, futex_deadline(call, clock), call->site);
+}
+
+static long futex_call_pair(const struct futex_call *call)
+{
+	const struct futex_pair pair = {.word = call->word,
+		.second = call->second,
+		.count = call->value,
+		.second_count = call->value2,
+		.operation = call->value3,
+		.site = call->site};
+
+	if (!futex_is_valid_word(call->second))
+		return (uintptr_t)call->second & 3 ? -EINVAL : -EFAULT;
+	if (call->command == FUTEX_WAKE_OP)
+		return futex_wake_op(&pair);
+	return futex_requeue(&pair, call->command == FUTEX_CMP_REQUEUE ? &call->value3 : NULL);
+}
+
+static long futex_perform(const struct futex_call *call)
+{
+	switch (call->command) {
+	case FUTEX_WAIT:
+		return futex_call_wait(call, FUTEX_ANY);
+	case FUTEX_WAIT_BITSET:
+		return futex_call_wait(call, call->value3);
+	case FUTEX_WAKE:
+		return futex_wake(call->word, call->value, FUTEX_ANY, call->site);
+	case FUTEX_WAKE_BITSET:
+		return call->value3 ? futex_wake(call->word, call->value, call->value3, call->site)
+				    : -EINVAL;
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+	case FUTEX_WAKE_OP:
+		return futex_call_pair(call);
+	case FUTEX_LOCK_PI:
+		return futex_call_lock(call, CLOCK_REALTIME);
+	case FUTEX_LOCK_PI2:
+		return futex_call_lock(call, call->is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+	case FUTEX_TRYLOCK_PI:
+		return futex_trylock_pi(call->word, call->site);
+	case FUTEX_UNLOCK_PI:
+		return futex_unlock_pi(call->word, call->site);
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* Words that other processes may use too: they are woken for real, besides the threads here. */
+static void futex_wake_others(const struct futex_call *call)
+{
+	if (call->command == FUTEX_WAKE || call->command == FUTEX_WAKE_BITSET)
+		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value); /* a hint */
+}
+
+/*
+ * A lone thread that waits on a word which other processes may use is not ours to wake: false leaves
+ * the call to the kernel.
+ */
+bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
+{
+	const uint32_t operation = (uint32_t)arguments[1];
+	const bool is_private = operation & FUTEX_PRIVATE_FLAG;
+	const struct futex_call call = {.word = (uint32_t *)arguments[0],
+		.command = operation & (uint32_t)FUTEX_CMD_MASK,
+		.is_realtime = operation & FUTEX_CLOCK_REALTIME,
+		.value = (uint32_t)arguments[2],
+		.timeout = (const struct timespec *)arguments[3],
+		.value2 = (uint32_t)arguments[3],
+		.second = (uint32_t *)arguments[4],
+		.value3 = (uint32_t)arguments[5],
+		.site = site};
+
+	if (!is_private && engine_live_count() == 1)
+		return false;
+	if (!futex_is_valid_word(call.word)) {
+		*result = (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
+		return true;
+	}
+	*result = futex_perform(&call);
+	if (!is_private)
+		futex_wake_others(&call);
+	return true;
+}
