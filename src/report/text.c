@@ -1,0 +1,278 @@
+/* The sections of a report; the interleaving has a file of its own. */
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "report/layout_internal.h"
+
+#define INDENT 2
+#define OUTPUT_LINES_MAX 10
+
+/* ---- title ---- */
+
+void report_title(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	const char *title =
+		finding->title ? finding->title : outcome_descriptions[finding->kind].sentence;
+	const unsigned indent = (unsigned)strlen(finding->id) + (*finding->id ? 2 : 0);
+
+	if (*finding->id) {
+		add_coloured(out, style, COLOUR_ALARM, finding->id);
+		strbuf_adds(out, "  ");
+	}
+	if (style->has_colour)
+		strbuf_adds(out, "\033[" COLOUR_HEAD "m");
+	add_wrapped(out, style, title, indent, indent);
+	if (style->has_colour)
+		strbuf_adds(out, "\033[0m");
+	if (finding->detail)
+		add_wrapped(out, style, finding->detail, 0, 0);
+}
+
+/* ---- waits ---- */
+
+static const struct finding_frame *user_frame(const struct finding_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (!stack->frames[i].is_system && stack->frames[i].file)
+			return &stack->frames[i];
+	return stack->count ? &stack->frames[0] : NULL;
+}
+
+/* "bank.c:41", or the function where there is no line. */
+static void add_place(struct strbuf *out, const struct finding_frame *frame)
+{
+	if (frame && frame->file)
+		strbuf_addf(out, "%s:%u", frame->file, frame->line);
+	else if (frame && frame->function)
+		strbuf_adds(out, frame->function);
+	else
+		strbuf_adds(out, "?");
+}
+
+/* What others wait for and this thread has: "mutex m, taken at bank.c:12". */
+static void add_held(struct strbuf *out, const struct finding *finding, const char *thread)
+{
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || !wait->object || strcmp(wait->holder, thread) ||
+			(!wait->held_since.file && !wait->held_since.function))
+			continue;
+		strbuf_addf(out, "%s%s taken at ", out->length ? ", " : "", wait->object);
+		add_place(out, &wait->held_since);
+	}
+}
+
+static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
+{
+	strbuf_addf(out, "%s%s%s at ", wait->verb, wait->object ? " " : "",
+		wait->object ? wait->object : "");
+	add_place(out, user_frame(&wait->at));
+	if (wait->holder)
+		strbuf_addf(out, ", held by %s", wait->holder);
+	if (wait->lost_signals)
+		strbuf_addf(out, ", %" PRIu32 " signal%s lost", wait->lost_signals,
+			wait->lost_signals == 1 ? "" : "s");
+}
+
+void report_waits(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	unsigned widths[3] = {6, 0, 0};
+	struct row_cell cells[3] = {{"thread", COLOUR_FAINT}, {"holds", COLOUR_FAINT},
+		{"cannot go on: it", COLOUR_FAINT}};
+
+	if (!finding->wait_count)
+		return;
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const unsigned length = text_columns(finding->waits[i].thread);
+
+		widths[0] = length > widths[0] && length <= 20 ? length : widths[0];
+	}
+	widths[1] = widths[2] = (style_columns(style) - INDENT - widths[0] - 4) / 2;
+	add_heading(out, style, "who waits for whom");
+	add_row(out, style, INDENT, cells, widths, 3);
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		struct strbuf held, wanted;
+
+		strbuf_init(&held);
+		strbuf_init(&wanted);
+		add_held(&held, finding, wait->thread);
+		add_wanted(&wanted, wait);
+		cells[0] = (struct row_cell){
+			wait->thread, wait->is_on_cycle ? COLOUR_ALARM : COLOUR_NONE};
+		cells[1] = (struct row_cell){held.length ? held.text : "-", COLOUR_NONE};
+		cells[2] = (struct row_cell){wanted.text, COLOUR_NONE};
+		add_row(out, style, INDENT, cells, widths, 3);
+		strbuf_release(&held);
+		strbuf_release(&wanted);
+	}
+}
+
+/* ---- stacks ---- */
+
+static void add_frame(
+	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
+{
+	struct strbuf line;
+
+	strbuf_init(&line);
+	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
+	if (frame->file)
+		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
+	else if (frame->module)
+		strbuf_addf(&line, " in %s", frame->module);
+	strbuf_adds(out, "    ");
+	add_wrapped(out, style, line.text, 4, 6);
+	strbuf_release(&line);
+}
+
+/* Frames of libraries are counted, not shown, unless there is nothing else. */
+static void add_stack(const char *thread, const struct finding_stack *stack,
+	const struct report_style *style, struct strbuf *out)
+{
+	uint32_t users = 0;
+
+	if (!stack->count)
+		return;
+	for (uint32_t i = 0; i < stack->count; i++)
+		users += !stack->frames[i].is_system;
+	strbuf_adds(out, "  ");
+	add_coloured(out, style, COLOUR_HEAD, thread);
+	if (users && users < stack->count && !style->has_system_frames) {
+		char text[64];
+
+		(void)snprintf(text, sizeof text, "  (%" PRIu32 " library frame%s left out)",
+			stack->count - users, stack->count - users == 1 ? "" : "s"); /* fits */
+		add_coloured(out, style, COLOUR_FAINT, text);
+	}
+	strbuf_adds(out, "\n");
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (!users || style->has_system_frames || !stack->frames[i].is_system)
+			add_frame(&stack->frames[i], style, out);
+}
+
+void report_stacks(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	bool is_told = false; /* the failing thread is one of those that wait */
+
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		is_told |= finding->failing_thread && finding->waits[i].at.count &&
+			   !strcmp(finding->waits[i].thread, finding->failing_thread);
+	if (!finding->wait_count && !finding->at.count)
+		return;
+	add_heading(out, style, "where the threads stand");
+	if (!is_told)
+		add_stack(finding->failing_thread ? finding->failing_thread : "failing thread",
+			&finding->at, style, out);
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		add_stack(finding->waits[i].thread, &finding->waits[i].at, style, out);
+}
+
+/* ---- output and facts ---- */
+
+/* The last lines of what the target printed. */
+static void report_output(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	const char *start = finding->output;
+	const char *at;
+	unsigned lines = 0;
+
+	if (!start || !*start)
+		return;
+	at = start + strlen(start);
+	while (at > start && at[-1] == '\n')
+		at--;
+	while (at > start && !(at[-1] == '\n' && ++lines == OUTPUT_LINES_MAX))
+		at--;
+	add_heading(out, style, "what it printed last");
+	while (*at) {
+		const size_t length = strcspn(at, "\n");
+
+		strbuf_adds(out, "  ");
+		add_clean(out, at,
+			length > style_columns(style) - INDENT ? style_columns(style) - INDENT
+							       : length);
+		strbuf_adds(out, "\n");
+		at += length + (at[length] == '\n');
+	}
+}
+
+static void add_fact(struct strbuf *out, const struct report_style *style, const char *name,
+	const struct strbuf *text)
+{
+	strbuf_addf(out, "%-9s ", name);
+	add_wrapped(out, style, text->text, 10, 10);
+}
+
+static void add_repeats(const struct finding *finding, struct strbuf *text)
+{
+	if (!finding->replays)
+		return;
+	if (finding->replays == finding->replays_failed_again)
+		strbuf_addf(text, "repeatable: failed again in %" PRIu32 " of %" PRIu32 " replays",
+			finding->replays_failed_again, finding->replays);
+	else
+		strbuf_addf(text,
+			"not repeatable: failed again in only %" PRIu32 " of %" PRIu32 " replays",
+			finding->replays_failed_again, finding->replays);
+}
+
+static void add_counts(struct strbuf *text, uint32_t switches, uint32_t preemptions)
+{
+	strbuf_addf(text, "%" PRIu32 " context switch%s, %" PRIu32 " preemption%s", switches,
+		switches == 1 ? "" : "es", preemptions, preemptions == 1 ? "" : "s");
+}
+
+void report_facts(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_adds(out, "\n");
+	if (finding->strategy) {
+		strbuf_addf(&text, "%s, seed %" PRIu64 ", run %" PRIu64, finding->strategy,
+			finding->seed, finding->run_number);
+		add_fact(out, style, "found by", &text);
+		strbuf_clear(&text);
+	}
+	if (finding->schedule.segment_count) {
+		add_counts(&text, finding->switches, finding->preemptions);
+		if (finding->switches_found != finding->switches ||
+			finding->preemptions_found != finding->preemptions) {
+			strbuf_adds(&text, " (when found: ");
+			add_counts(&text, finding->switches_found, finding->preemptions_found);
+			strbuf_adds(&text, ")");
+		}
+		add_fact(out, style, "schedule", &text);
+		strbuf_clear(&text);
+	}
+	add_repeats(finding, &text);
+	if (text.length)
+		add_fact(out, style, "replays", &text);
+	/* Never wrapped: it is there to be copied. */
+	if (*finding->id)
+		strbuf_addf(out, "%-9s raddle replay %s\n", "again", finding->id);
+	strbuf_release(&text);
+}
+
+void report_finding(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	report_title(finding, style, out);
+	report_waits(finding, style, out);
+	report_stacks(finding, style, out);
+	report_interleaving(finding, style, out);
+	report_output(finding, style, out);
+	report_facts(finding, style, out);
+}
