@@ -96,7 +96,11 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 	default:
 		return dispatch_clone(number, arguments, registers, result) ||
 		       runtime_emulate_time(number, arguments, result) ||
-		       runtime_emulate_signal(number, arguments, result);
+		       runtime_emulate_signal(number, arguments, result) ||
+		       runtime_emulate_descriptor(
+			       number, arguments, (uint64_t)registers[REG_RIP], result) ||
+		       runtime_emulate_process(
+			       number, arguments, (uint64_t)registers[REG_RIP], result);
 	}
 }
 

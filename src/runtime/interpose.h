@@ -101,5 +101,9 @@ bool runtime_emulate_time(
 	long number, const long arguments[6], long *result); /* interpose_time.c */
 bool runtime_emulate_signal(
 	long number, const long arguments[6], long *result); /* interpose_signal.c */
+bool runtime_emulate_descriptor(
+	long number, const long arguments[6], uint64_t site, long *result); /* interpose_fd.c */
+bool runtime_emulate_process(
+	long number, const long arguments[6], uint64_t site, long *result); /* interpose_process.c */
 
 #endif

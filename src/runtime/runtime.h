@@ -100,6 +100,8 @@ void runtime_note_call(long number, const long arguments[6], long result);
 
 /* ---- set-up parts ---- */
 
+/* signal_delivery.c: takes over masks and dispositions; after runtime_crash_set_up(). */
+void runtime_signals_set_up(void);
 bool runtime_patch_vdso(void);	/* vdso.c: false when the kernel does not let us */
 void runtime_add_modules(void); /* modules.c: tells the engine where static objects live */
 

@@ -242,6 +242,7 @@ void runtime_set_up(void)
 	engine_current()->context.thread_base = context_thread_base();
 	if (runtime.contract)
 		runtime_crash_set_up();
+	runtime_signals_set_up();
 }
 
 static void startup_at_exit(int status, void *unused)

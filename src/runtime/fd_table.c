@@ -1,0 +1,135 @@
+/*
+ * What is known of descriptors: their class, whether another process can make them ready, and which
+ * object stands for them. Numbers beyond the table are asked of the kernel every time and are taken for
+ * external. Runs in the target's moving thread.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/world.h"
+
+#define FD_TABLE_SIZE 1024
+
+struct fd_entry {
+	uint8_t class; /* enum fd_class */
+	bool is_internal;
+	bool has_object;
+	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
+};
+
+/* Written by calls that make, copy and close descriptors, and when one is first asked about. */
+static struct {
+	struct fd_entry entries[FD_TABLE_SIZE];
+	struct fd_entry beyond; /* its address stands for every descriptor outside the table */
+} table;
+
+static struct fd_entry *fd_entry(int fd)
+{
+	return fd >= 0 && fd < FD_TABLE_SIZE ? &table.entries[fd] : NULL;
+}
+
+static enum fd_class fd_ask_kernel(int fd)
+{
+	struct stat status;
+
+	if (platform_failed(platform_call(SYS_fstat, fd, &status)))
+		return FD_PLAIN;
+	switch (status.st_mode & S_IFMT) {
+	case S_IFIFO:
+		return FD_PIPE;
+	case S_IFSOCK:
+		return FD_SOCKET;
+	case S_IFCHR:
+		return FD_CHARACTER;
+	case 0: /* anonymous inodes: eventfd, timerfd, epoll, ... */
+		return FD_EVENT;
+	default:
+		return FD_PLAIN;
+	}
+}
+
+enum fd_class fd_classify(int fd)
+{
+	struct fd_entry *entry = fd_entry(fd);
+	enum fd_class class;
+
+	if (entry && entry->class != FD_UNKNOWN)
+		return entry->class;
+	class = fd_ask_kernel(fd);
+	/* Plain files are asked again: libc closes them inside, and the number may come back. */
+	if (entry && class != FD_PLAIN)
+		entry->class = (uint8_t) class;
+	return class;
+}
+
+bool fd_is_internal(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	return entry && entry->is_internal;
+}
+
+const void *fd_object(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	if (!entry)
+		return &table.beyond;
+	return entry->has_object ? &table.entries[entry->object] : entry;
+}
+
+void fd_opened(int fd, enum fd_class class, bool is_internal, int peer)
+{
+	struct fd_entry *entry = fd_entry(fd);
+
+	if (!entry)
+		return;
+	*entry = (struct fd_entry){.class = (uint8_t) class, .is_internal = is_internal};
+	if (fd_entry(peer)) {
+		entry->has_object = true;
+		entry->object = (uint16_t)peer;
+	}
+}
+
+void fd_duplicated(int fd, int copy)
+{
+	struct fd_entry *from = fd_entry(fd);
+	struct fd_entry *to = fd_entry(copy);
+
+	if (!to)
+		return;
+	if (!from) {
+		*to = (struct fd_entry){0};
+		return;
+	}
+	*to = *from;
+	if (!to->has_object) {
+		to->has_object = true;
+		to->object = (uint16_t)fd;
+	}
+}
+
+void fd_forget(int fd)
+{
+	struct fd_entry *entry = fd_entry(fd);
+
+	if (entry)
+		*entry = (struct fd_entry){0};
+}
+
+void fd_watched(int epoll_fd, int fd)
+{
+	struct fd_entry *entry = fd_entry(epoll_fd);
+
+	if (entry && !fd_is_internal(fd))
+		entry->is_internal = false;
+}
+
+bool fd_waits(int fd)
+{
+	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
+
+	return !platform_failed(flags) && !(flags & O_NONBLOCK);
+}

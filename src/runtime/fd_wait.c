@@ -1,0 +1,90 @@
+/*
+ * The scheduling point of descriptor operations: who waits for which descriptor, and how it is found
+ * out that the wait is over. Readiness is always the kernel's answer to a poll without waiting.
+ * Runs in the target's moving thread.
+ */
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/world.h"
+
+/* Written around every wait (announced) and by fd_retry_changed (epoch). */
+static struct {
+	uint32_t announced;   /* threads in fd_perform: nobody else needs to be asked again */
+	uint64_t retry_epoch; /* moves when a lock or a queue may have become free */
+} waits;
+
+static bool fd_one_ready(const struct fd_request *request)
+{
+	struct pollfd poll = {.fd = request->fd, .events = request->events};
+
+	return platform_call(SYS_poll, &poll, 1, 0) != 0;
+}
+
+static bool fd_select_ready(const struct fd_request *request)
+{
+	struct timeval none = {0};
+	fd_set copies[3];
+	fd_set *sets[3];
+
+	for (int i = 0; i < 3; i++) {
+		sets[i] = request->sets[i] ? &copies[i] : NULL;
+		if (sets[i])
+			copies[i] = *request->sets[i];
+	}
+	return platform_call(SYS_select, request->count, sets[0], sets[1], sets[2], &none) != 0;
+}
+
+bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct fd_request *request = (const struct fd_request *)(uintptr_t)op->argument;
+
+	(void)thread;
+	switch ((enum fd_shape)request->shape) {
+	case FD_SHAPE_ONE:
+		return fd_one_ready(request);
+	case FD_SHAPE_POLL:
+		return platform_call(SYS_poll, request->polls, request->count, 0) != 0;
+	case FD_SHAPE_SELECT:
+		return fd_select_ready(request);
+	case FD_SHAPE_RETRY:
+		return request->epoch != waits.retry_epoch;
+	}
+	return true;
+}
+
+enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
+{
+	enum engine_result result;
+
+	op->argument = (uint64_t)(uintptr_t)request;
+	op->interruptions |= INTERRUPT_SIGNAL | INTERRUPT_CANCEL;
+	waits.announced++;
+	result = engine_perform(op);
+	waits.announced--;
+	if (result == WAIT_CANCELLED)
+		runtime_act_on_cancel();
+	return result;
+}
+
+void fd_changed(void)
+{
+	if (!waits.announced)
+		return;
+	engine_changed_kind(OP_FD_READ);
+	engine_changed_kind(OP_FD_WRITE);
+	engine_changed_kind(OP_FD_POLL);
+}
+
+void fd_retry_changed(void)
+{
+	waits.retry_epoch++;
+	fd_changed();
+}
+
+uint64_t fd_retry_epoch(void)
+{
+	return waits.retry_epoch;
+}

@@ -1,0 +1,219 @@
+/*
+ * read, write and their vector forms, with the checked names that _FORTIFY_SOURCE compiles to. Plain
+ * files pass straight to the kernel. Runs in the target's moving thread.
+ */
+#include <limits.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* RWF_NOWAIT is what makes a try that cannot wait; some descriptors do not know it. */
+static bool is_unknown_to_kernel(long result)
+{
+	return result == -EOPNOTSUPP || result == -ENOSYS;
+}
+
+static bool polls_ready(int fd, short events)
+{
+	struct pollfd poll = {.fd = fd, .events = events};
+
+	return platform_call(SYS_poll, &poll, 1, 0) > 0;
+}
+
+static long attempt_read(const struct fd_transfer *transfer)
+{
+	int fd = transfer->fd;
+	long result = -EOPNOTSUPP;
+
+	if (fd_classify(fd) == FD_SOCKET) {
+		struct msghdr message = {.msg_iov = (struct iovec *)transfer->vector,
+			.msg_iovlen = (size_t)transfer->vector_count};
+
+		result = platform_call(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
+	} else {
+		result = platform_call(SYS_preadv2, fd, transfer->vector, transfer->vector_count,
+			-1, -1, RWF_NOWAIT);
+	}
+	if (is_unknown_to_kernel(result)) {
+		if (fd_waits(fd) && !polls_ready(fd, POLLIN))
+			return -EAGAIN;
+		result = platform_call(SYS_readv, fd, transfer->vector, transfer->vector_count);
+	}
+	fd_note(SYS_read, fd, result);
+	return result;
+}
+
+static long attempt_write(const struct fd_transfer *transfer)
+{
+	int fd = transfer->fd;
+	long result;
+
+	if (fd_classify(fd) == FD_SOCKET) {
+		struct msghdr message = {.msg_iov = (struct iovec *)transfer->vector,
+			.msg_iovlen = (size_t)transfer->vector_count};
+
+		result = platform_call(SYS_sendmsg, fd, &message, MSG_DONTWAIT);
+	} else {
+		result = platform_call(SYS_pwritev2, fd, transfer->vector, transfer->vector_count,
+			-1, -1, RWF_NOWAIT);
+	}
+	if (is_unknown_to_kernel(result)) {
+		struct iovec first = transfer->vector[0];
+
+		if (fd_waits(fd) && !polls_ready(fd, POLLOUT))
+			return -EAGAIN;
+		/* So much goes into a writable pipe without waiting. */
+		if (first.iov_len > PIPE_BUF)
+			first.iov_len = PIPE_BUF;
+		result = platform_call(SYS_write, fd, first.iov_base, first.iov_len);
+	}
+	fd_note(SYS_write, fd, result);
+	return result;
+}
+
+static ssize_t fd_read(int fd, const struct iovec *vector, int count, uint64_t site)
+{
+	struct fd_transfer transfer = {.fd = fd,
+		.kind = OP_FD_READ,
+		.site = site,
+		.attempt = attempt_read,
+		.vector = vector,
+		.vector_count = count};
+
+	return interpose_result(fd_transfer(&transfer));
+}
+
+static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t site)
+{
+	struct fd_transfer transfer = {
+		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = attempt_write};
+
+	return interpose_result(fd_write_all(&transfer, vector, count));
+}
+
+/* Nothing to transfer, or a count that the kernel must refuse. */
+static bool is_odd_vector(const struct iovec *vector, int count)
+{
+	size_t bytes = 0;
+
+	if (count <= 0 || count > IOV_MAX)
+		return true;
+	for (int i = 0; i < count; i++)
+		bytes |= vector[i].iov_len;
+	return !bytes;
+}
+
+static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
+{
+	struct iovec vector = {.iov_base = buffer, .iov_len = size};
+
+	if (!size || !fd_is_scheduled(fd, OP_FD_READ)) {
+		runtime_test_cancel();
+		return interpose_result(target_call(SYS_read, fd, buffer, size));
+	}
+	return fd_read(fd, &vector, 1, site);
+}
+
+static ssize_t write_to(int fd, const void *buffer, size_t size, uint64_t site)
+{
+	struct iovec vector = {.iov_base = (void *)buffer, .iov_len = size};
+
+	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE)) {
+		runtime_test_cancel();
+		return interpose_result(target_call(SYS_write, fd, buffer, size));
+	}
+	return fd_write(fd, &vector, 1, site);
+}
+
+EXPORT ssize_t read(int fd, void *buffer, size_t size)
+{
+	ENTER();
+	return read_from(fd, buffer, size, CALL_SITE);
+}
+
+EXPORT ssize_t write(int fd, const void *buffer, size_t size)
+{
+	ENTER();
+	return write_to(fd, buffer, size, CALL_SITE);
+}
+
+EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
+{
+	ENTER();
+	if (!fd_is_scheduled(fd, OP_FD_READ) || is_odd_vector(vector, count)) {
+		runtime_test_cancel();
+		return interpose_result(target_call(SYS_readv, fd, vector, count));
+	}
+	return fd_read(fd, vector, count, CALL_SITE);
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
+{
+	ENTER();
+	if (!fd_is_scheduled(fd, OP_FD_WRITE) || is_odd_vector(vector, count)) {
+		runtime_test_cancel();
+		return interpose_result(target_call(SYS_writev, fd, vector, count));
+	}
+	return fd_write(fd, vector, count, CALL_SITE);
+}
+
+/* ---- names that other names compile to ---- */
+
+ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity);
+ssize_t __read(int fd, void *buffer, size_t size);
+ssize_t __write(int fd, const void *buffer, size_t size);
+
+EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity)
+{
+	ENTER();
+	if (size > capacity)
+		__chk_fail();
+	return read_from(fd, buffer, size, CALL_SITE);
+}
+
+EXPORT ssize_t __read(int fd, void *buffer, size_t size)
+{
+	ENTER();
+	return read_from(fd, buffer, size, CALL_SITE);
+}
+
+EXPORT ssize_t __write(int fd, const void *buffer, size_t size)
+{
+	ENTER();
+	return write_to(fd, buffer, size, CALL_SITE);
+}
+
+/* ---- trapped system calls: stdio and others inside libc ---- */
+
+bool transfer_emulate(long number, const long arguments[6], uint64_t site, long *result)
+{
+	int fd = (int)arguments[0];
+	struct iovec vector = {.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
+	struct fd_transfer transfer = {.fd = fd,
+		.kind = number == SYS_read ? OP_FD_READ : OP_FD_WRITE,
+		.site = site,
+		.vector = &vector,
+		.vector_count = 1};
+
+	if ((number != SYS_read && number != SYS_write) || !vector.iov_len ||
+		!fd_is_scheduled(fd, transfer.kind))
+		return false;
+	transfer.attempt = number == SYS_read ? attempt_read : attempt_write;
+	*result = number == SYS_read ? fd_transfer(&transfer) : fd_write_all(&transfer, &vector, 1);
+	return true;
+}
+
+bool runtime_emulate_descriptor(long number, const long arguments[6], uint64_t site, long *result)
+{
+	if (number == SYS_close) {
+		fd_closing_elsewhere((int)arguments[0]);
+		return false;
+	}
+	return transfer_emulate(number, arguments, site, result) ||
+	       poll_emulate(number, arguments, site, result);
+}

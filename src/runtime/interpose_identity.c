@@ -1,0 +1,148 @@
+/*
+ * Who the process is, and its random numbers. glibc changes user and group ids in every thread by a
+ * signal that each must answer; threads of one kernel thread never do, so the calls go to the kernel
+ * directly. Random numbers come from the run's seed. Runs in the target's moving thread.
+ */
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/world.h"
+
+/* ---- user and group ids ---- */
+
+EXPORT int setuid(uid_t user)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setuid, user));
+}
+
+EXPORT int setgid(gid_t group)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setgid, group));
+}
+
+EXPORT int setreuid(uid_t real, uid_t effective)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setreuid, real, effective));
+}
+
+EXPORT int setregid(gid_t real, gid_t effective)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setregid, real, effective));
+}
+
+EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setresuid, real, effective, saved));
+}
+
+EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setresgid, real, effective, saved));
+}
+
+EXPORT int seteuid(uid_t user)
+{
+	ENTER();
+	if (user == (uid_t)-1)
+		return (int)interpose_result(-EINVAL);
+	return (int)interpose_result(target_call(SYS_setresuid, -1, user, -1));
+}
+
+EXPORT int setegid(gid_t group)
+{
+	ENTER();
+	if (group == (gid_t)-1)
+		return (int)interpose_result(-EINVAL);
+	return (int)interpose_result(target_call(SYS_setresgid, -1, group, -1));
+}
+
+EXPORT int setgroups(size_t count, const gid_t *groups)
+{
+	ENTER();
+	return (int)interpose_result(target_call(SYS_setgroups, count, groups));
+}
+
+/* ---- random numbers ---- */
+
+#define ENTROPY_BYTES_MAX 256 /* getentropy refuses more */
+
+static void random_fill(void *buffer, size_t bytes)
+{
+	unsigned char *at = buffer;
+
+	if (engine_is_in_control()) {
+		engine_random_bytes(buffer, bytes);
+		return;
+	}
+	/* A forked child must not repeat its parent's numbers. */
+	while (bytes) {
+		long result = platform_call(SYS_getrandom, at, bytes, 0);
+
+		if (platform_failed(result) && result != -EINTR) {
+			engine_random_bytes(at, bytes);
+			return;
+		}
+		if (result > 0) {
+			at += result;
+			bytes -= (size_t)result;
+		}
+	}
+}
+
+EXPORT ssize_t getrandom(void *buffer, size_t bytes, unsigned int flags)
+{
+	ENTER();
+	if (flags & ~(unsigned int)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
+		return interpose_result(-EINVAL);
+	random_fill(buffer, bytes);
+	return (ssize_t)bytes;
+}
+
+EXPORT int getentropy(void *buffer, size_t bytes)
+{
+	ENTER();
+	if (bytes > ENTROPY_BYTES_MAX)
+		return (int)interpose_result(-EIO);
+	random_fill(buffer, bytes);
+	return 0;
+}
+
+EXPORT void arc4random_buf(void *buffer, size_t bytes)
+{
+	ENTER();
+	random_fill(buffer, bytes);
+}
+
+EXPORT uint32_t arc4random(void)
+{
+	uint32_t value;
+
+	ENTER();
+	random_fill(&value, sizeof value);
+	return value;
+}
+
+EXPORT uint32_t arc4random_uniform(uint32_t bound)
+{
+	uint64_t product;
+	uint32_t value;
+
+	ENTER();
+	if (bound < 2)
+		return 0;
+	do { /* multiplication with rejection: every result is equally likely */
+		random_fill(&value, sizeof value);
+		product = (uint64_t)value * bound;
+	} while ((uint32_t)product < -bound % bound);
+	return (uint32_t)(product >> 32);
+}

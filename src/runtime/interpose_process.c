@@ -1,0 +1,280 @@
+/*
+ * Processes: fork and its like, _exit, and waiting for children. A child made by the target is an
+ * ordinary process: control ends in it, at the first of libc's fork handlers, so before anything of the
+ * target runs there. It dies with its parent, so that no run leaves processes behind.
+ * Runs in the target's moving thread.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* Written before a fork, read in the child. */
+static struct {
+	long parent_pid;
+	bool dies_with_parent; /* the forking kernel thread lives as long as the process */
+	char any_child;	       /* its address stands for all children */
+} process;
+
+/* ---- fork ---- */
+
+static void fork_prepare(void)
+{
+	process.parent_pid = platform_call(SYS_getpid);
+	process.dies_with_parent = platform_call(SYS_gettid) == process.parent_pid;
+	runtime_taint("made a child process (fork)", 0);
+	runtime_dispatch_pause();
+}
+
+static void fork_in_parent(void)
+{
+	runtime_dispatch_resume();
+}
+
+static void fork_in_child(void)
+{
+	bool is_driven = runtime.contract && !runtime.is_forked_child;
+
+	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
+	runtime.has_dispatch = false;
+	runtime.has_created = false;
+	runtime.is_forked_child = true;
+	runtime_dispatch_resume();
+	time_leave_control();
+	engine_leave_control();
+	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	signals_leave_control();
+	if (!is_driven || !process.dies_with_parent)
+		return;
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
+	if (platform_call(SYS_getppid) != process.parent_pid)
+		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGKILL);
+}
+
+__attribute__((constructor)) static void process_constructor(void)
+{
+	/* First of all child handlers, last of all prepare handlers: around those of the target. */
+	(void)pthread_atfork(
+		fork_prepare, fork_in_parent, fork_in_child); /* fails without memory */
+}
+
+EXPORT pid_t fork(void)
+{
+	ENTER();
+	return REAL(fork)();
+}
+
+/* The child would run on its parent's stack, with our state: a fork gives it copies. */
+EXPORT pid_t vfork(void)
+{
+	ENTER();
+	return REAL(fork)();
+}
+
+/* Runs no fork handlers. */
+EXPORT pid_t _Fork(void)
+{
+	pid_t pid;
+
+	ENTER();
+	fork_prepare();
+	pid = REAL(_Fork)();
+	if (pid == 0)
+		fork_in_child();
+	else
+		fork_in_parent();
+	return pid;
+}
+
+EXPORT int daemon(int stays_in_folder, int keeps_streams)
+{
+	pid_t pid;
+	int null;
+
+	ENTER();
+	pid = REAL(fork)();
+	if (pid < 0)
+		return -1;
+	if (pid)
+		_exit(0);
+	if (setsid() < 0 || (!stays_in_folder && chdir("/")))
+		return -1;
+	if (keeps_streams)
+		return 0;
+	null = open("/dev/null", O_RDWR);
+	if (null < 0)
+		return -1;
+	for (int fd = 0; fd <= 2; fd++)
+		if (dup2(null, fd) < 0)
+			return -1;
+	if (null > 2)
+		(void)close(null); /* nothing was written */
+	return 0;
+}
+
+/* ---- the end ---- */
+
+EXPORT void _exit(int status)
+{
+	ENTER();
+	runtime_run_ended(status & 0xff);
+}
+
+EXPORT void _Exit(int status)
+{
+	ENTER();
+	runtime_run_ended(status & 0xff);
+}
+
+/* ---- waiting for children ---- */
+
+/* A wait in the terms of waitid(). */
+struct child_wait {
+	idtype_t type;
+	id_t id;
+	int options; /* which changes are waited for */
+};
+
+static bool child_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct child_wait *wait = (const struct child_wait *)(uintptr_t)op->argument;
+	siginfo_t information = {0};
+	long result = platform_call(SYS_waitid, wait->type, wait->id, &information,
+		wait->options | WNOHANG | WNOWAIT, NULL);
+
+	(void)thread;
+	return platform_failed(result) || information.si_pid;
+}
+
+/* The scheduling point. 0 or -EINTR; acts on cancellation. */
+static long child_perform(const struct child_wait *wait, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_CHILD_WAIT,
+		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
+		.address = &process.any_child,
+		.site = site,
+		.ready = wait->options & WNOHANG ? NULL : child_is_ready,
+		.deadline_ns = ENGINE_FOREVER,
+		.argument = (uint64_t)(uintptr_t)wait};
+
+	for (;;) {
+		switch (engine_perform(&op)) {
+		case WAIT_CANCELLED:
+			runtime_act_on_cancel();
+		case WAIT_INTERRUPTED:
+			if (!signals_want_restart())
+				return -EINTR;
+			break;
+		default:
+			return 0;
+		}
+	}
+}
+
+static struct child_wait child_wait_of(pid_t pid, int options)
+{
+	struct child_wait wait = {.type = P_PID, .id = (id_t)pid, .options = options | WEXITED};
+
+	if (pid == -1) {
+		wait.type = P_ALL;
+	} else if (pid <= 0) {
+		wait.type = P_PGID;
+		wait.id = (id_t)-pid;
+	}
+	return wait;
+}
+
+static long wait_four(pid_t pid, int *status, int options, struct rusage *usage, uint64_t site)
+{
+	struct child_wait wait = child_wait_of(pid, options);
+	long result;
+
+	if (world_is_plain())
+		return platform_call(SYS_wait4, pid, status, options, usage);
+	do {
+		result = child_perform(&wait, site);
+		if (result)
+			return result;
+		result = target_call(SYS_wait4, pid, status, options | WNOHANG, usage);
+	} while (!result && !(options & WNOHANG));
+	if (!result)
+		world_failed_try(true);
+	engine_changed_kind(OP_CHILD_WAIT);
+	return result;
+}
+
+EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	ENTER();
+	return (pid_t)interpose_result(wait_four(pid, status, options, usage, CALL_SITE));
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	ENTER();
+	return (pid_t)interpose_result(wait_four(-1, status, options, usage, CALL_SITE));
+}
+
+EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+	ENTER();
+	return (pid_t)interpose_result(wait_four(pid, status, options, NULL, CALL_SITE));
+}
+
+EXPORT pid_t wait(int *status)
+{
+	ENTER();
+	return (pid_t)interpose_result(wait_four(-1, status, 0, NULL, CALL_SITE));
+}
+
+static long wait_by_id(
+	const struct child_wait *wait, siginfo_t *out, struct rusage *usage, uint64_t site)
+{
+	siginfo_t information;
+	long result;
+
+	do {
+		result = child_perform(wait, site);
+		if (result)
+			return result;
+		information = (siginfo_t){0};
+		result = target_call(SYS_waitid, wait->type, wait->id, &information,
+			wait->options | WNOHANG, usage);
+	} while (!result && !information.si_pid && !(wait->options & WNOHANG));
+	if (!result && !information.si_pid)
+		world_failed_try(true);
+	if (!result && out)
+		*out = information;
+	engine_changed_kind(OP_CHILD_WAIT);
+	return result;
+}
+
+EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
+{
+	struct child_wait wait = {.type = type, .id = id, .options = options};
+
+	ENTER();
+	if (world_is_plain())
+		return (int)interpose_result(
+			platform_call(SYS_waitid, type, id, out, options, NULL));
+	return (int)interpose_result(wait_by_id(&wait, out, NULL, CALL_SITE));
+}
+
+/* ---- trapped system calls: system(), pclose() ---- */
+
+bool runtime_emulate_process(long number, const long arguments[6], uint64_t site, long *result)
+{
+	if (number != SYS_wait4)
+		return false;
+	*result = wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
+		(struct rusage *)arguments[3], site);
+	return true;
+}

@@ -1,0 +1,131 @@
+/*
+ * Sleeping: an operation that only time makes ready. In virtual time a sleep costs nothing real unless
+ * the process also waits for something outside. Runs in the target's moving thread.
+ */
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* Interrupted only by handlers and cancellation. 0 or EINTR. */
+static int sleep_until(uint64_t deadline_ns, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_SLEEP,
+		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
+		.is_timeout_only = true,
+		.site = site,
+		.deadline_ns = deadline_ns};
+
+	switch (engine_perform(&op)) {
+	case WAIT_CANCELLED:
+		runtime_act_on_cancel();
+	case WAIT_INTERRUPTED:
+		return EINTR;
+	default:
+		return 0;
+	}
+}
+
+/* 0, EINTR or EINVAL. `remaining` (may be NULL) is filled after EINTR. */
+static int sleep_for(const struct timespec *request, struct timespec *remaining, uint64_t site)
+{
+	uint64_t deadline_ns;
+	uint64_t now_ns;
+	int error;
+
+	if (!time_is_valid(request) || request->tv_sec < 0)
+		return EINVAL;
+	deadline_ns = runtime_deadline_after(request);
+	error = sleep_until(deadline_ns, site);
+	if (error && remaining) {
+		now_ns = time_now_ns();
+		*remaining = time_to_timespec(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+	}
+	return error;
+}
+
+static int sleep_on_clock(clockid_t clock, int flags, const struct timespec *request,
+	struct timespec *remaining, uint64_t site)
+{
+	struct timespec now;
+
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		return EINVAL;
+	if (platform_failed(platform_call(SYS_clock_gettime, clock, &now)))
+		return EINVAL;
+	if (!(flags & TIMER_ABSTIME))
+		return sleep_for(request, remaining, site);
+	if (!time_is_valid(request) || request->tv_sec < 0)
+		return EINVAL;
+	return sleep_until(runtime_deadline(clock, request), site);
+}
+
+EXPORT int nanosleep(const struct timespec *request, struct timespec *remaining)
+{
+	int error;
+
+	ENTER();
+	error = sleep_for(request, remaining, CALL_SITE);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+EXPORT int clock_nanosleep(
+	clockid_t clock, int flags, const struct timespec *request, struct timespec *remaining)
+{
+	ENTER();
+	return sleep_on_clock(clock, flags, request, remaining, CALL_SITE);
+}
+
+EXPORT int usleep(useconds_t microseconds)
+{
+	struct timespec request = time_to_timespec((uint64_t)microseconds * 1000);
+	int error;
+
+	ENTER();
+	error = sleep_for(&request, NULL, CALL_SITE);
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+EXPORT unsigned int sleep(unsigned int seconds)
+{
+	struct timespec request = {.tv_sec = seconds};
+	struct timespec remaining;
+
+	ENTER();
+	if (!sleep_for(&request, &remaining, CALL_SITE))
+		return 0;
+	/* As glibc: whole seconds, rounded. */
+	return (unsigned int)remaining.tv_sec + (remaining.tv_nsec >= (long)NS_PER_SECOND / 2);
+}
+
+EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining)
+{
+	int error;
+
+	ENTER();
+	error = sleep_for(request, remaining, CALL_SITE);
+	if (!error)
+		return 0;
+	return error == EINTR ? -1 : -2;
+}
+
+bool sleep_emulate(long number, const long arguments[6], long *result)
+{
+	if (number == SYS_nanosleep)
+		*result = -sleep_for(
+			(const struct timespec *)arguments[0], (struct timespec *)arguments[1], 0);
+	else
+		*result = -sleep_on_clock((clockid_t)arguments[0], (int)arguments[1],
+			(const struct timespec *)arguments[2], (struct timespec *)arguments[3], 0);
+	return true;
+}

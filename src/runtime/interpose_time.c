@@ -1,0 +1,311 @@
+/*
+ * The clocks of the target's world. Virtual time is the engine's clock, which starts at 0 and moves
+ * only when no thread can, and a little with every reading. Each clock of the system is that plus a
+ * fixed offset, so the same run shows the same times in every process.
+ *
+ * Runs in the target's moving thread; the readers may be called from signal handlers.
+ */
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/*
+ * CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. Recent enough for what checks
+ * dates (certificates), and earlier than the real time, so that files made meanwhile are never older
+ * than the target's own start.
+ */
+#define REALTIME_START_NS (UINT64_C(1750000000) * NS_PER_SECOND)
+/* The monotonic clocks: a machine that has been up for a day, so that "now - 1 h" does not wrap. */
+#define MONOTONIC_START_NS (UINT64_C(86400) * NS_PER_SECOND)
+/* Processor clocks start here: a process has used some time before anybody asks. */
+#define PROCESSOR_START_NS UINT64_C(1000000)
+
+/* So many readings without a step between: the thread waits for time to pass, and lets others move. */
+#define READS_BEFORE_YIELD 16
+#define SPIN_STEP_NS UINT64_C(100)
+#define SPIN_DOUBLINGS_MAX 20
+
+/* Written by clock readers, and once when a forked child leaves control. */
+static struct {
+	uint64_t origin_real_ns;    /* real clock at the moment when the virtual one ... */
+	uint64_t origin_virtual_ns; /* ... showed this; only where time is real */
+	bool has_origin;
+	bool has_left_control;
+	uint64_t step;		/* of the last reading */
+	uint32_t reads;		/* since that step */
+	uint64_t streak_step;	/* step of the first yield of the current streak of ... */
+	uint64_t streak_yields; /* ... yields with nothing else between */
+} clocks;
+
+bool time_is_virtual(void)
+{
+	return runtime.has_virtual_time && !clocks.has_left_control;
+}
+
+static void time_set_origin(void)
+{
+	clocks.origin_real_ns = platform_monotonic_ns();
+	clocks.origin_virtual_ns = engine_clock_ns();
+	clocks.has_origin = true;
+}
+
+void time_leave_control(void)
+{
+	time_set_origin();
+	clocks.has_left_control = true;
+}
+
+uint64_t time_now_ns(void)
+{
+	if (!time_is_virtual()) {
+		if (!clocks.has_origin)
+			time_set_origin();
+		engine_clock_advance_to(
+			clocks.origin_virtual_ns + platform_monotonic_ns() - clocks.origin_real_ns);
+	}
+	return engine_clock_ns();
+}
+
+/* ---- conversions ---- */
+
+bool time_is_valid(const struct timespec *time)
+{
+	return time->tv_nsec >= 0 && time->tv_nsec < (long)NS_PER_SECOND;
+}
+
+uint64_t time_from_timespec(const struct timespec *time)
+{
+	if (time->tv_sec < 0)
+		return 0;
+	if ((uint64_t)time->tv_sec >= ENGINE_FOREVER / NS_PER_SECOND)
+		return ENGINE_FOREVER - 1;
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_nsec;
+}
+
+struct timespec time_to_timespec(uint64_t ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / NS_PER_SECOND), .tv_nsec = (long)(ns % NS_PER_SECOND)};
+}
+
+uint64_t time_after(uint64_t ns)
+{
+	uint64_t now = time_now_ns();
+
+	return ns < ENGINE_FOREVER - 1 - now ? now + ns : ENGINE_FOREVER - 1;
+}
+
+/* Where a clock stands at virtual time 0. False: not a clock that we make. */
+static bool time_clock_start(clockid_t clock, uint64_t *start)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_REALTIME_ALARM:
+	case CLOCK_TAI:
+		*start = REALTIME_START_NS;
+		return true;
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+	case CLOCK_BOOTTIME_ALARM:
+		*start = MONOTONIC_START_NS;
+		return true;
+	case CLOCK_PROCESS_CPUTIME_ID:
+	case CLOCK_THREAD_CPUTIME_ID:
+		*start = PROCESSOR_START_NS;
+		return true;
+	default:
+		/* Negative ids: processor clocks of threads and processes; ours have used as much. */
+		*start = PROCESSOR_START_NS;
+		return clock < 0 && (clock & 7) != 3; /* 3: a device's clock by descriptor */
+	}
+}
+
+static long time_read_real(clockid_t clock, struct timespec *time)
+{
+	return platform_call(SYS_clock_gettime, clock, time);
+}
+
+uint64_t runtime_deadline(int clock_id, const struct timespec *absolute)
+{
+	uint64_t wanted = time_from_timespec(absolute);
+	uint64_t start;
+	struct timespec real;
+
+	if (!runtime.has_virtual_time) {
+		if (platform_failed(time_read_real(clock_id, &real)))
+			return time_now_ns();
+		start = time_from_timespec(&real);
+		return wanted > start ? time_after(wanted - start) : time_now_ns();
+	}
+	(void)time_now_ns(); /* brings the clock up to date in a forked child */
+	if (!time_clock_start(clock_id, &start))
+		start = MONOTONIC_START_NS;
+	return wanted > start ? wanted - start : 0;
+}
+
+uint64_t runtime_deadline_after(const struct timespec *relative)
+{
+	return time_after(time_from_timespec(relative));
+}
+
+/* ---- reading ---- */
+
+/*
+ * A thread that reads the clock again and again waits for time, or for another thread with a time
+ * limit. It yields now and then; when nothing but such yields happens, time hurries.
+ */
+static void time_note_read(void)
+{
+	uint64_t doublings;
+
+	if (!engine_is_live() || !time_is_virtual())
+		return;
+	if (clocks.step != engine_step()) {
+		clocks.step = engine_step();
+		clocks.reads = 0;
+	}
+	if (++clocks.reads < READS_BEFORE_YIELD)
+		return;
+	if (engine_step() != clocks.streak_step + clocks.streak_yields) {
+		clocks.streak_step = engine_step();
+		clocks.streak_yields = 0;
+	}
+	doublings = clocks.streak_yields++;
+	engine_point(OP_YIELD, NULL, 0);
+	if (doublings > SPIN_DOUBLINGS_MAX)
+		doublings = SPIN_DOUBLINGS_MAX;
+	engine_clock_advance_to(engine_clock_ns() + (SPIN_STEP_NS << doublings));
+}
+
+bool time_read(clockid_t clock, uint64_t *ns)
+{
+	uint64_t start;
+
+	if (!runtime.has_virtual_time || !time_clock_start(clock, &start)) {
+		struct timespec real;
+
+		if (platform_failed(time_read_real(clock, &real)))
+			return false;
+		*ns = time_from_timespec(&real);
+		return true;
+	}
+	time_note_read();
+	*ns = start + (time_is_virtual() ? engine_clock_read_ns() : time_now_ns());
+	(void)timer_fire_due();
+	return true;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	uint64_t ns;
+
+	ENTER();
+	if (!time_read(clock, &ns)) {
+		errno = EINVAL;
+		return -1;
+	}
+	*time = time_to_timespec(ns);
+	return 0;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+	uint64_t ns;
+
+	ENTER();
+	if (zone)
+		*(struct timezone *)zone = (struct timezone){0};
+	if (time_read(CLOCK_REALTIME, &ns))
+		*time = (struct timeval){.tv_sec = (time_t)(ns / NS_PER_SECOND),
+			.tv_usec = (suseconds_t)(ns % NS_PER_SECOND / 1000)};
+	return 0;
+}
+
+EXPORT time_t time(time_t *out)
+{
+	uint64_t ns = 0;
+	time_t seconds;
+
+	ENTER();
+	(void)time_read(CLOCK_REALTIME, &ns); /* this clock always exists */
+	seconds = (time_t)(ns / NS_PER_SECOND);
+	if (out)
+		*out = seconds;
+	return seconds;
+}
+
+EXPORT int timespec_get(struct timespec *time, int base)
+{
+	uint64_t ns;
+
+	ENTER();
+	if (base != TIME_UTC || !time_read(CLOCK_REALTIME, &ns))
+		return 0;
+	*time = time_to_timespec(ns);
+	return base;
+}
+
+EXPORT clock_t clock(void)
+{
+	uint64_t ns;
+
+	ENTER();
+	if (!time_read(CLOCK_PROCESS_CPUTIME_ID, &ns))
+		return -1;
+	return (clock_t)(ns / (NS_PER_SECOND / CLOCKS_PER_SEC));
+}
+
+EXPORT clock_t times(struct tms *out)
+{
+	const uint64_t tick_ns = NS_PER_SECOND / 100; /* USER_HZ, fixed by the kernel's interface */
+	uint64_t processor_ns;
+	uint64_t elapsed_ns;
+
+	ENTER();
+	if (!runtime.has_virtual_time)
+		return interpose_result(platform_call(SYS_times, out));
+	(void)time_read(CLOCK_PROCESS_CPUTIME_ID, &processor_ns); /* both always exist */
+	(void)time_read(CLOCK_MONOTONIC, &elapsed_ns);
+	if (out)
+		*out = (struct tms){.tms_utime = (clock_t)(processor_ns / tick_ns)};
+	return (clock_t)(elapsed_ns / tick_ns);
+}
+
+/* ---- trapped system calls ---- */
+
+bool runtime_emulate_time(long number, const long arguments[6], long *result)
+{
+	uint64_t ns;
+
+	if (number == SYS_nanosleep || number == SYS_clock_nanosleep)
+		return sleep_emulate(number, arguments, result);
+	if (!runtime.has_virtual_time)
+		return false;
+	switch (number) {
+	case SYS_clock_gettime:
+		if (!time_read((clockid_t)arguments[0], &ns))
+			return false;
+		*(struct timespec *)arguments[1] = time_to_timespec(ns);
+		*result = 0;
+		return true;
+	case SYS_gettimeofday:
+		*result = gettimeofday((struct timeval *)arguments[0], (void *)arguments[1]);
+		return true;
+	case SYS_time:
+		*result = time((time_t *)arguments[0]);
+		return true;
+	case SYS_times:
+		*result = times((struct tms *)arguments[0]);
+		return true;
+	default:
+		return false;
+	}
+}

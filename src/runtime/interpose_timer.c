@@ -1,0 +1,134 @@
+/*
+ * alarm and setitimer. The real-time interval timer is a deadline of virtual time: it fires when the
+ * clock reaches it, which is when every thread waits or when somebody reads the clock. The processor
+ * timers stay the kernel's. Runs in the target's moving thread.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+#define NS_PER_US UINT64_C(1000)
+
+/* Set by alarm and setitimer, moved on when it fires. */
+static struct {
+	bool is_armed;
+	uint64_t deadline_ns;
+	uint64_t interval_ns; /* 0: fires once */
+} timer;
+
+uint64_t timer_next_ns(void)
+{
+	return timer.is_armed ? timer.deadline_ns : ENGINE_FOREVER;
+}
+
+bool timer_fire_due(void)
+{
+	uint64_t now_ns = engine_clock_ns();
+
+	if (!timer.is_armed || timer.deadline_ns > now_ns)
+		return false;
+	if (timer.interval_ns) {
+		/* Expirations that nobody saw merge into one, as a pending signal does. */
+		timer.deadline_ns +=
+			(now_ns - timer.deadline_ns) / timer.interval_ns * timer.interval_ns;
+		timer.deadline_ns += timer.interval_ns;
+	} else {
+		timer.is_armed = false;
+	}
+	signals_raise_for_process(SIGALRM, SI_KERNEL);
+	return true;
+}
+
+static uint64_t timer_left_ns(void)
+{
+	uint64_t now_ns = time_now_ns();
+
+	if (!timer.is_armed)
+		return 0;
+	return timer.deadline_ns > now_ns ? timer.deadline_ns - now_ns : 1;
+}
+
+static void timer_arm(uint64_t first_ns, uint64_t interval_ns)
+{
+	timer.is_armed = first_ns != 0;
+	timer.deadline_ns = time_after(first_ns);
+	timer.interval_ns = interval_ns;
+}
+
+static uint64_t ns_from_timeval(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * NS_PER_US;
+}
+
+static struct timeval timeval_from_ns(uint64_t ns)
+{
+	/* Rounded up: a timer that is armed never shows 0. */
+	ns += NS_PER_US - 1;
+	return (struct timeval){.tv_sec = (time_t)(ns / NS_PER_SECOND),
+		.tv_usec = (suseconds_t)(ns % NS_PER_SECOND / NS_PER_US)};
+}
+
+EXPORT unsigned int alarm(unsigned int seconds)
+{
+	uint64_t left_ns;
+
+	ENTER();
+	if (!time_is_virtual())
+		return (unsigned int)target_call(SYS_alarm, seconds);
+	left_ns = timer_left_ns();
+	timer_arm(seconds * NS_PER_SECOND, 0);
+	/* As the kernel: rounded, but never down to 0. */
+	if (left_ns && left_ns < NS_PER_SECOND)
+		return 1;
+	return (unsigned int)((left_ns + NS_PER_SECOND / 2) / NS_PER_SECOND);
+}
+
+EXPORT int getitimer(__itimer_which_t which, struct itimerval *out)
+{
+	ENTER();
+	if (which != ITIMER_REAL || !time_is_virtual())
+		return (int)interpose_result(platform_call(SYS_getitimer, which, out));
+	out->it_value = timeval_from_ns(timer_left_ns());
+	out->it_interval = timeval_from_ns(timer.is_armed ? timer.interval_ns : 0);
+	return 0;
+}
+
+static bool is_valid_timeval(const struct timeval *time)
+{
+	return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < 1000000;
+}
+
+EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict wanted,
+	struct itimerval *restrict old)
+{
+	struct itimerval next = {0};
+
+	ENTER();
+	if (which != ITIMER_REAL || !time_is_virtual())
+		return (int)interpose_result(target_call(SYS_setitimer, which, wanted, old));
+	if (wanted)
+		next = *wanted;
+	if (!is_valid_timeval(&next.it_value) || !is_valid_timeval(&next.it_interval))
+		return (int)interpose_result(-EINVAL);
+	if (old)
+		(void)getitimer(which, old); /* cannot fail for this timer */
+	timer_arm(ns_from_timeval(&next.it_value), ns_from_timeval(&next.it_interval));
+	return 0;
+}
+
+EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
+{
+	struct itimerval wanted = {.it_value = timeval_from_ns(value * NS_PER_US),
+		.it_interval = timeval_from_ns(interval * NS_PER_US)};
+	struct itimerval old;
+
+	ENTER();
+	if (setitimer(ITIMER_REAL, &wanted, &old))
+		return (useconds_t)-1;
+	return (useconds_t)(old.it_value.tv_sec * 1000000 + old.it_value.tv_usec);
+}

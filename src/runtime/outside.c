@@ -1,0 +1,250 @@
+/*
+ * Waiting in the real world: no thread can move, and something outside the process may change that.
+ * One poll() stands for all threads. Runs in the context of whichever thread decided last.
+ */
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+#define OUTSIDE_POLLS_MAX 1024
+/* How often is looked after what cannot be polled for: file locks, stopped children. */
+#define SLICE_NS UINT64_C(10000000)
+/* A wait that ended at once although nobody can move after it: not to be repeated in a hurry. */
+#define PAUSE_NS UINT64_C(1000000)
+
+/* What the threads wait for; filled and used within one call. */
+static struct {
+	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
+	uint32_t poll_count;
+	bool has_external;     /* a descriptor that other processes can make ready */
+	bool has_child;	       /* a wait for a child */
+	bool has_signal;       /* a wait for a signal */
+	bool needs_slices;     /* something that poll() cannot see */
+	uint32_t failed_tries; /* in a row */
+	uint64_t failed_step;  /* of the last one */
+	uint64_t woken_step;   /* step + 1 at the last return of true because of a descriptor */
+} outside;
+
+/* ---- what is waited for ---- */
+
+static void outside_add(int fd, short events)
+{
+	if (fd < 0)
+		return;
+	outside.has_external |= !fd_is_internal(fd);
+	if (outside.poll_count == OUTSIDE_POLLS_MAX) {
+		outside.needs_slices = true;
+		return;
+	}
+	outside.polls[outside.poll_count++] = (struct pollfd){.fd = fd, .events = events};
+}
+
+static void outside_add_sets(const struct fd_request *request)
+{
+	static const short events[3] = {POLLIN, POLLOUT, POLLPRI};
+
+	for (int fd = 0; fd < (int)request->count; fd++)
+		for (int i = 0; i < 3; i++)
+			if (request->sets[i] && FD_ISSET(fd, request->sets[i]))
+				outside_add(fd, events[i]);
+}
+
+static void outside_add_request(const struct fd_request *request)
+{
+	switch ((enum fd_shape)request->shape) {
+	case FD_SHAPE_ONE:
+		outside_add(request->fd, request->events);
+		break;
+	case FD_SHAPE_POLL:
+		for (uint64_t i = 0; i < request->count; i++)
+			outside_add(request->polls[i].fd, request->polls[i].events);
+		break;
+	case FD_SHAPE_SELECT:
+		outside_add_sets(request);
+		break;
+	case FD_SHAPE_RETRY:
+		outside.needs_slices = outside.has_external = true;
+		break;
+	}
+}
+
+static void outside_collect(void)
+{
+	outside.poll_count = 0;
+	outside.has_external = outside.has_child = outside.has_signal = outside.needs_slices =
+		false;
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		if (!op)
+			continue;
+		switch (op->kind) {
+		case OP_FD_READ:
+		case OP_FD_WRITE:
+		case OP_FD_POLL:
+			if (op->argument)
+				outside_add_request(
+					(const struct fd_request *)(uintptr_t)op->argument);
+			break;
+		case OP_CHILD_WAIT:
+			outside.has_child = true;
+			break;
+		case OP_SIGNAL_WAIT:
+			outside.has_signal = true;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* ---- the wait ---- */
+
+/* Adds descriptors that become ready when a child ends. Returns where they start. */
+static uint32_t outside_add_children(const int *pids, uint32_t count)
+{
+	uint32_t first = outside.poll_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		long fd = pids[i] ? platform_call(SYS_pidfd_open, pids[i], 0) : -ESRCH;
+
+		if (platform_failed(fd)) {
+			outside.needs_slices = true;
+			continue;
+		}
+		outside.polls[outside.poll_count++] =
+			(struct pollfd){.fd = (int)fd, .events = POLLIN};
+	}
+	return first;
+}
+
+/* At most `limit_ns`. Signals are let in only while it sleeps, so that none slips by before. */
+static long outside_sleep(uint64_t limit_ns)
+{
+	struct timespec time = time_to_timespec(limit_ns);
+	uint64_t all = ~UINT64_C(0);
+	uint64_t open = 0;
+	long result = -EINTR;
+
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &open, sizeof all);
+	if (!signals_arrived())
+		result = platform_call(SYS_ppoll, outside.polls, outside.poll_count,
+			limit_ns == ENGINE_FOREVER ? NULL : &time, &open, sizeof open);
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &open, NULL, sizeof open);
+	return result;
+}
+
+/* Sleeps until `limit_ns` on the engine's clock, and brings that up to date. */
+static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	uint64_t start_ns = time_now_ns();
+	uint64_t real_start_ns = platform_monotonic_ns();
+	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
+	uint32_t first = outside_add_children(pids, child_count);
+	uint64_t passed_ns;
+	long result;
+
+	if (runtime.executor && !runtime.executor->can_clone)
+		outside.needs_slices = true; /* signals may reach another kernel thread */
+	if (outside.needs_slices && sleep_ns > SLICE_NS)
+		sleep_ns = SLICE_NS;
+	runtime_mark_outside(true);
+	result = outside_sleep(sleep_ns);
+	if (result > 0 && outside.woken_step == engine_step() + 1)
+		(void)platform_call(SYS_nanosleep, &(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	runtime_mark_outside(false);
+	outside.woken_step = result > 0 ? engine_step() + 1 : 0;
+	for (uint32_t i = first; i < outside.poll_count; i++)
+		(void)platform_call(SYS_close, outside.polls[i].fd);
+	passed_ns = platform_monotonic_ns() - real_start_ns;
+	if (!time_is_virtual())
+		(void)time_now_ns();
+	else if (result == 0 && sleep_ns != ENGINE_FOREVER)
+		engine_clock_advance_to(start_ns + sleep_ns);
+	else
+		engine_clock_advance_to(
+			start_ns + passed_ns < limit_ns ? start_ns + passed_ns : limit_ns);
+	if (outside.needs_slices)
+		fd_retry_changed();
+}
+
+/* Is a descriptor ready that nobody was told of? Not asked again before somebody has moved. */
+static bool outside_is_ready(void)
+{
+	if (!outside.poll_count || outside.woken_step == engine_step() + 1 ||
+		platform_call(SYS_poll, outside.polls, outside.poll_count, 0) <= 0)
+		return false;
+	outside.woken_step = engine_step() + 1;
+	return true;
+}
+
+static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
+{
+	if (outside.has_external || outside.has_child)
+		return true;
+	if (limit_ns == ENGINE_FOREVER)
+		return outside.has_signal || (child_count && outside.poll_count);
+	return child_count || !time_is_virtual();
+}
+
+bool runtime_wait_outside(uint64_t deadline_ns)
+{
+	int pids[CHILDREN_MAX];
+	uint64_t timer_ns = timer_next_ns();
+	uint64_t limit_ns = timer_ns < deadline_ns ? timer_ns : deadline_ns;
+	uint32_t child_count;
+
+	if (signals_arrived()) {
+		runtime_route_signals();
+		return true;
+	}
+	outside_collect();
+	if (outside_is_ready())
+		return true;
+	child_count = children_alive(pids);
+	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
+		outside_wait_until(limit_ns, pids, child_count);
+		(void)timer_fire_due();
+		if (signals_arrived())
+			runtime_route_signals();
+		return true;
+	}
+	if (timer_ns > deadline_ns || timer_ns == ENGINE_FOREVER)
+		return false;
+	engine_clock_advance_to(timer_ns);
+	(void)timer_fire_due();
+	runtime_route_signals();
+	return true;
+}
+
+void outside_look(void)
+{
+	if (!engine_is_live())
+		return;
+	outside_collect();
+	if (!outside.has_external && !outside.has_child)
+		return;
+	fd_changed();
+	engine_changed_kind(OP_CHILD_WAIT);
+}
+
+/* Tries in a row, by whatever thread, before a failing one takes real time. */
+#define TRIES_BEFORE_NAP 64
+
+void world_failed_try(bool is_external)
+{
+	engine_unproductive();
+	if (!is_external)
+		return;
+	if (engine_step() > outside.failed_step + TRIES_BEFORE_NAP)
+		outside.failed_tries = 0;
+	outside.failed_step = engine_step();
+	if (++outside.failed_tries < TRIES_BEFORE_NAP)
+		return;
+	runtime_mark_outside(true);
+	(void)platform_call(SYS_nanosleep, &(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	runtime_mark_outside(false);
+}

@@ -1,0 +1,405 @@
+/*
+ * How a signal reaches the target: the kernel's entry, the choice of a thread, the handler with its
+ * mask. See signals.h. The entry runs in whatever context the kernel interrupts; everything else in
+ * the target's moving thread.
+ */
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/world.h"
+
+/* Set by sigaction, by the delivery (SA_RESETHAND) and once by a forked child. */
+static struct {
+	struct signal_action actions[SIGNAL_LAST + 1];
+	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
+	int dying_of;		 /* the signal whose default action is being performed, 0: none */
+	bool has_left_control;
+	bool wants_restart[THREAD_CAPACITY]; /* of the handlers that ran last in that thread */
+} delivery;
+
+/* ---- dispositions ---- */
+
+uint64_t signal_unblockable(void)
+{
+	return signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(32) | signal_bit(33);
+}
+
+struct signal_action *signal_action_of(int signal)
+{
+	return &delivery.actions[signal];
+}
+
+bool signal_has_handler(int signal)
+{
+	void (*handler)(int) = delivery.actions[signal].handler.plain;
+
+	return handler != SIG_DFL && handler != SIG_IGN;
+}
+
+bool signal_is_ignored(int signal)
+{
+	void (*handler)(int) = delivery.actions[signal].handler.plain;
+
+	if (handler != SIG_DFL)
+		return handler == SIG_IGN;
+	return signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH || signal == SIGCONT;
+}
+
+static bool signal_stops(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static bool signal_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	       signal == SIGTRAP;
+}
+
+static void signal_entry(int signal, siginfo_t *information, void *context);
+
+static void kernel_install(int signal, void *handler, unsigned long flags, uint64_t mask)
+{
+	struct kernel_action action = {.handler = handler,
+		.flags = flags | KERNEL_ACTION_RESTORER,
+		.restorer = platform_signal_return,
+		.mask = mask};
+
+	/* Fails only for numbers that sigaction has refused before. */
+	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
+}
+
+void signal_act_by_default(int signal, const siginfo_t *information)
+{
+	if (signal_is_ignored(signal))
+		return;
+	if (signal_stops(signal)) {
+		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGSTOP);
+		return;
+	}
+	/* Its own signal frame is what the crash path wants; see signal_entry. */
+	(void)information;
+	delivery.dying_of = signal;
+	kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
+	(void)platform_call(
+		SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
+}
+
+/* ---- running a handler ---- */
+
+static void signal_run_handler(
+	struct engine_thread *thread, int signal, siginfo_t *information, void *context)
+{
+	const struct signal_action action = delivery.actions[signal];
+	uint64_t old_mask = thread->signals_blocked;
+	int old_errno = errno;
+
+	if (action.flags & (int)SA_RESETHAND)
+		delivery.actions[signal].handler.plain = SIG_DFL;
+	thread->signals_blocked |= action.mask & ~signal_unblockable();
+	if (!(action.flags & SA_NODEFER))
+		thread->signals_blocked |= signal_bit(signal);
+	if (action.flags & SA_SIGINFO)
+		action.handler.with_information(signal, information, context);
+	else
+		action.handler.plain(signal);
+	thread->signals_blocked = old_mask;
+	errno = old_errno;
+}
+
+/* A handler that runs at a scheduling point was not interrupted anywhere: it gets a plausible place. */
+static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t *information)
+{
+	ucontext_t context;
+
+	memset(&context, 0, sizeof context);
+	context.uc_mcontext.gregs[REG_RIP] =
+		thread->op ? (greg_t)thread->op->site
+			   : (greg_t)(uintptr_t)__builtin_return_address(0);
+	context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)__builtin_frame_address(0);
+	context.uc_mcontext.gregs[REG_RBP] = context.uc_mcontext.gregs[REG_RSP];
+	context.uc_mcontext.fpregs = &context.__fpregs_mem;
+	context.uc_sigmask.__val[0] = thread->signals_blocked;
+	signal_run_handler(thread, signal, information, &context);
+}
+
+bool runtime_deliver_signals(struct engine_thread *thread)
+{
+	bool wants_restart = true;
+	bool has_run = false;
+	uint64_t waiting;
+
+	while ((waiting = thread->signals_pending & ~thread->signals_blocked)) {
+		int signal = __builtin_ctzll(waiting) + 1;
+		siginfo_t information;
+
+		if (!signal_queue_take(thread, signal, &information))
+			continue;
+		if (!signal_has_handler(signal)) {
+			signal_act_by_default(signal, &information);
+			continue;
+		}
+		wants_restart &= (delivery.actions[signal].flags & SA_RESTART) != 0;
+		has_run = true;
+		signal_run_here(thread, signal, &information);
+	}
+	if (has_run)
+		delivery.wants_restart[thread->id.index] = wants_restart;
+	return has_run;
+}
+
+bool signals_want_restart(void)
+{
+	return delivery.wants_restart[engine_current()->id.index];
+}
+
+bool signals_deliver_now(void)
+{
+	if (delivery.has_left_control)
+		return false;
+	runtime_route_signals();
+	return runtime_deliver_signals(engine_current());
+}
+
+/* ---- choosing a thread ---- */
+
+static bool thread_waits_for(const struct engine_thread *thread, int signal)
+{
+	return thread->op && thread->op->kind == OP_SIGNAL_WAIT &&
+	       thread->op->argument & signal_bit(signal);
+}
+
+static bool thread_takes(const struct engine_thread *thread, int signal)
+{
+	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
+}
+
+/* A thread that lets it through, chosen by the strategy where there are several; NULL: none. */
+static struct engine_thread *signal_choose_thread(int signal)
+{
+	uint32_t count = 0;
+	uint32_t chosen;
+
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		count += thread_takes(engine_thread(i), signal);
+	if (!count)
+		return NULL;
+	chosen = engine_choose_value(count);
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		if (thread_takes(engine_thread(i), signal) && !chosen--)
+			return engine_thread(i);
+	return NULL;
+}
+
+static bool signal_is_waited_for(int signal)
+{
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		if (thread_waits_for(engine_thread(i), signal))
+			return true;
+	return false;
+}
+
+static void signal_route(int signal)
+{
+	struct engine_thread *thread;
+	siginfo_t information;
+
+	if (signal_is_waited_for(signal)) {
+		engine_changed_kind(OP_SIGNAL_WAIT);
+		return;
+	}
+	thread = signal_choose_thread(signal);
+	if (!thread)
+		return; /* blocked everywhere: it stays with the process */
+	if (!signal_has_handler(signal)) {
+		if (signal_queue_take_process(signal, &information))
+			signal_act_by_default(signal, &information);
+		return;
+	}
+	signal_queue_assign(signal, thread);
+	engine_interrupt(thread, INTERRUPT_SIGNAL);
+}
+
+void runtime_route_signals(void)
+{
+	signal_queue_drain();
+	for (int signal = 1; signal_queue_process() && signal <= SIGNAL_LAST; signal++)
+		if (signal_queue_process() & signal_bit(signal))
+			signal_route(signal);
+}
+
+int signal_send(struct engine_thread *thread, const siginfo_t *information)
+{
+	int signal = information->si_signo;
+	int error;
+
+	if (signal_stops(signal) || signal == SIGKILL ||
+		signal_bit(signal) & delivery.left_to_kernel)
+		return (int)-platform_call(SYS_kill, platform_call(SYS_getpid), signal);
+	if (thread && thread_takes(thread, signal) && !signal_has_handler(signal)) {
+		signal_act_by_default(signal, information);
+		return 0;
+	}
+	error = signal_queue_add(thread, information);
+	if (error)
+		return error;
+	if (thread) {
+		engine_interrupt(thread, INTERRUPT_SIGNAL);
+		engine_changed_kind(OP_SIGNAL_WAIT);
+	}
+	(void)signals_deliver_now();
+	return 0;
+}
+
+void signals_raise_for_process(int signal, int code)
+{
+	siginfo_t information = {.si_signo = signal, .si_code = code};
+
+	if (delivery.has_left_control) {
+		(void)platform_call(SYS_kill, platform_call(SYS_getpid), signal);
+		return;
+	}
+	(void)signal_queue_add(NULL, &information); /* full: it is pending already */
+	engine_raise_attention();
+}
+
+uint64_t signals_swap_mask(uint64_t mask)
+{
+	struct engine_thread *self = engine_current();
+	uint64_t old_mask = self->signals_blocked;
+
+	if (delivery.has_left_control) {
+		(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old_mask, sizeof mask);
+		return old_mask;
+	}
+	self->signals_blocked = mask & ~signal_unblockable();
+	return old_mask;
+}
+
+/* ---- the kernel's entry ---- */
+
+/* First byte and end of our own code, from the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static bool is_in_runtime(const ucontext_t *context)
+{
+	uintptr_t at = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+
+	return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
+}
+
+/* A fault, or abort(): the thread cannot go on before it is handled. */
+static void signal_handle_at_once(int signal, siginfo_t *information, void *context)
+{
+	struct engine_thread *self = engine_current();
+
+	if (signal != delivery.dying_of && signal_has_handler(signal) &&
+		!(self->signals_blocked & signal_bit(signal))) {
+		signal_run_handler(self, signal, information, context);
+		return;
+	}
+	/* Diverts this frame to the end of the run, or has set the default and raised it again. */
+	runtime_crash(signal, information, context);
+}
+
+static void signal_entry(int signal, siginfo_t *information, void *context)
+{
+	int old_errno = errno;
+
+	if (signal == delivery.dying_of || (signal_is_fault(signal) && information->si_code > 0) ||
+		(signal == SIGABRT && information->si_code == SI_TKILL)) {
+		signal_handle_at_once(signal, information, context);
+		return;
+	}
+	signal_arrive(information);
+	engine_raise_attention();
+	/* A process without threads may loop until its handler has run: no point will come. */
+	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
+		(void)signals_deliver_now();
+	errno = old_errno;
+}
+
+void signal_catch(int signal)
+{
+	const struct signal_action *action = &delivery.actions[signal];
+	unsigned long flags = SA_SIGINFO | SA_NODEFER;
+
+	if (signal == SIGSYS || delivery.has_left_control)
+		return;
+	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
+	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
+		flags |= SA_RESTART;
+	/* Our own stack, not the target's: it serves whatever thread runs out of its own. */
+	if (signal_is_fault(signal) && (!signal_has_handler(signal) || action->flags & SA_ONSTACK))
+		flags |= SA_ONSTACK;
+	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)
+		flags |= SA_NOCLDWAIT;
+	kernel_install(signal, (void *)signal_entry, flags, 0);
+}
+
+/* ---- the kernel's mask ---- */
+
+static void kernel_set_mask(uint64_t mask)
+{
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
+void signal_leave_to_kernel(uint64_t mask)
+{
+	delivery.left_to_kernel |= mask & ~signal_unblockable();
+	kernel_set_mask(delivery.left_to_kernel);
+}
+
+void signal_take_from_kernel(uint64_t mask)
+{
+	if (!(delivery.left_to_kernel & mask))
+		return;
+	delivery.left_to_kernel &= ~mask;
+	kernel_set_mask(delivery.left_to_kernel);
+}
+
+/* ---- life cycle ---- */
+
+void runtime_signals_set_up(void)
+{
+	struct kernel_action action;
+	uint64_t mask = 0;
+
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &mask, sizeof mask);
+	engine_current()->signals_blocked = mask & ~signal_unblockable();
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
+		if (signal_unblockable() & signal_bit(signal) || signal_stops(signal) ||
+			signal == SIGCONT || signal == SIGSYS || signal == SIGTRAP ||
+			platform_failed(platform_call(
+				SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask)))
+			continue;
+		if (action.handler == (void *)SIG_IGN)
+			delivery.actions[signal].handler.plain = SIG_IGN;
+		else if (action.handler == (void *)SIG_DFL)
+			signal_catch(signal);
+	}
+}
+
+bool signals_have_left_control(void)
+{
+	return delivery.has_left_control;
+}
+
+void signals_leave_control(void)
+{
+	delivery.has_left_control = true;
+	signal_queue_clear();
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
+		const struct signal_action *action = &delivery.actions[signal];
+
+		if (!(signal_unblockable() & signal_bit(signal)) && signal != SIGSYS)
+			kernel_install(signal, (void *)action->handler.plain,
+				(unsigned long)(unsigned int)action->flags, action->mask);
+	}
+	kernel_set_mask(engine_current()->signals_blocked);
+}

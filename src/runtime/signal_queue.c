@@ -1,0 +1,163 @@
+/*
+ * Signals that have arrived and signals that are pending. The ring is written by signal handlers, with
+ * atomic operations only; the queue belongs to the target's moving thread.
+ */
+#include <string.h>
+
+#include "runtime/interpose.h"
+#include "runtime/signals.h"
+#include "runtime/world.h"
+
+#define RING_SIZE 64 /* a power of two */
+#define QUEUE_SIZE 128
+#define FIRST_REALTIME 34 /* glibc's SIGRTMIN; 32 and 33 are its own */
+
+struct ring_entry {
+	siginfo_t information;
+	uint32_t is_filled; /* released by the entry after `information`, acquired by the drain */
+};
+
+struct pending_signal {
+	siginfo_t information;
+	struct engine_thread *thread; /* NULL: the process */
+};
+
+static struct {
+	/* ring: written in handlers */
+	struct ring_entry ring[RING_SIZE];
+	uint32_t ring_next;    /* the next entry to fill */
+	uint32_t ring_drained; /* entries before it are free again */
+	uint64_t overflow; /* standard signals that found no room: they are known without detail */
+	/* queue: oldest first */
+	struct pending_signal queue[QUEUE_SIZE];
+	uint32_t count;
+	uint64_t process_pending;
+} signals;
+
+/* ---- the ring ---- */
+
+void signal_arrive(const siginfo_t *information)
+{
+	uint32_t at = __atomic_load_n(&signals.ring_next, __ATOMIC_RELAXED);
+
+	do {
+		if (at - __atomic_load_n(&signals.ring_drained, __ATOMIC_RELAXED) >= RING_SIZE) {
+			__atomic_or_fetch(&signals.overflow, signal_bit(information->si_signo),
+				__ATOMIC_RELAXED);
+			return;
+		}
+	} while (!__atomic_compare_exchange_n(
+		&signals.ring_next, &at, at + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	signals.ring[at % RING_SIZE].information = *information;
+	/* Pairs with the acquire in signal_queue_drain. */
+	__atomic_store_n(&signals.ring[at % RING_SIZE].is_filled, 1, __ATOMIC_RELEASE);
+}
+
+bool signals_arrived(void)
+{
+	return __atomic_load_n(&signals.ring_next, __ATOMIC_RELAXED) != signals.ring_drained ||
+	       __atomic_load_n(&signals.overflow, __ATOMIC_RELAXED);
+}
+
+void signal_queue_drain(void)
+{
+	uint64_t overflow = __atomic_exchange_n(&signals.overflow, 0, __ATOMIC_RELAXED);
+
+	while (signals.ring_drained != __atomic_load_n(&signals.ring_next, __ATOMIC_RELAXED)) {
+		struct ring_entry *entry = &signals.ring[signals.ring_drained % RING_SIZE];
+
+		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
+			break; /* another kernel thread is still writing it */
+		(void)signal_queue_add(NULL, &entry->information); /* full: as if it came once */
+		entry->is_filled = 0;
+		__atomic_store_n(&signals.ring_drained, signals.ring_drained + 1, __ATOMIC_RELEASE);
+	}
+	for (int signal = 1; overflow && signal <= SIGNAL_LAST; signal++) {
+		siginfo_t information = {.si_signo = signal, .si_code = SI_KERNEL};
+
+		if (overflow & signal_bit(signal))
+			(void)signal_queue_add(NULL, &information);
+	}
+}
+
+/* ---- the queue ---- */
+
+static struct pending_signal *queue_find(const struct engine_thread *thread, int signal)
+{
+	for (uint32_t i = 0; i < signals.count; i++)
+		if (signals.queue[i].thread == thread &&
+			signals.queue[i].information.si_signo == signal)
+			return &signals.queue[i];
+	return NULL;
+}
+
+static void queue_set_pending(struct engine_thread *thread, int signal, bool is_pending)
+{
+	uint64_t *pending = thread ? &thread->signals_pending : &signals.process_pending;
+
+	if (is_pending)
+		*pending |= signal_bit(signal);
+	else
+		*pending &= ~signal_bit(signal);
+}
+
+int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
+{
+	int signal = information->si_signo;
+
+	if (signal < FIRST_REALTIME && queue_find(thread, signal))
+		return 0;
+	if (signals.count == QUEUE_SIZE)
+		return EAGAIN;
+	signals.queue[signals.count].information = *information;
+	signals.queue[signals.count++].thread = thread;
+	queue_set_pending(thread, signal, true);
+	return 0;
+}
+
+static bool queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
+{
+	struct pending_signal *found = queue_find(thread, signal);
+
+	if (!found) {
+		queue_set_pending(thread, signal, false);
+		return false;
+	}
+	*out = found->information;
+	signals.count--;
+	memmove(found, found + 1, (size_t)((char *)&signals.queue[signals.count] - (char *)found));
+	queue_set_pending(thread, signal, queue_find(thread, signal) != NULL);
+	return true;
+}
+
+bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
+{
+	return queue_take(thread, signal, out);
+}
+
+bool signal_queue_take_process(int signal, siginfo_t *out)
+{
+	return queue_take(NULL, signal, out);
+}
+
+uint64_t signal_queue_process(void)
+{
+	return signals.process_pending;
+}
+
+void signal_queue_assign(int signal, struct engine_thread *thread)
+{
+	siginfo_t information;
+
+	/* There is room: one entry has just been taken. */
+	if (queue_take(NULL, signal, &information))
+		(void)signal_queue_add(thread, &information);
+}
+
+void signal_queue_clear(void)
+{
+	signals.count = 0;
+	signals.process_pending = 0;
+	signals.ring_drained = signals.ring_next;
+	signals.overflow = 0;
+}

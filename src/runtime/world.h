@@ -1,0 +1,190 @@
+/*
+ * What the families about the outside world (time, descriptors, processes, signals) share with each
+ * other. Thread context: the target's only moving thread, except where a comment says "signal".
+ *
+ * New words: a descriptor is *scheduled* when its operations are scheduling points (pipes, sockets,
+ * event descriptors: what another thread can make ready), else *plain*. It is *internal* when only
+ * this process can make it ready, so that waiting for it in the real world would be in vain.
+ */
+#ifndef RADDLE_RUNTIME_WORLD_H
+#define RADDLE_RUNTIME_WORLD_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "engine/engine.h"
+
+/* A forked child with one thread: nothing is to be scheduled, the kernel does everything itself. */
+static inline bool world_is_plain(void)
+{
+	return !engine_is_in_control() && engine_live_count() == 1;
+}
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* ---- time: interpose_time.c, interpose_sleep.c, interpose_timer.c ---- */
+
+/* Does time jump when nobody can move? Not where the plan says so, nor in a forked child. */
+bool time_is_virtual(void);
+/* Nanoseconds of a valid timespec, saturating below ENGINE_FOREVER. */
+uint64_t time_from_timespec(const struct timespec *time);
+struct timespec time_to_timespec(uint64_t ns);
+bool time_is_valid(const struct timespec *time);
+/* The engine's clock; brought up to the real one first where time is real. */
+uint64_t time_now_ns(void);
+/* `ns` from now, saturating below ENGINE_FOREVER. */
+uint64_t time_after(uint64_t ns);
+/* What a clock of the target's world shows, and the real one with the same name. False: EINVAL. */
+bool time_read(clockid_t clock, uint64_t *ns);
+/* Child side of fork(): the clock goes on from where it stands, with the real one. */
+void time_leave_control(void);
+
+/* nanosleep and clock_nanosleep that were trapped. */
+bool sleep_emulate(long number, const long arguments[6], long *result);
+
+/* The earliest virtual timer (alarm, setitimer), ENGINE_FOREVER: none. */
+uint64_t timer_next_ns(void);
+/* Fires the timers that are due. Whether any was. */
+bool timer_fire_due(void);
+
+/* ---- descriptors: fd_table.c ---- */
+
+enum fd_class {
+	FD_UNKNOWN, /* asked of the kernel at the next use */
+	FD_PLAIN,
+	FD_PIPE,
+	FD_SOCKET,
+	FD_CHARACTER, /* terminals: reads are scheduled, writes are plain */
+	FD_EVENT      /* eventfd, timerfd, epoll, ...: anything else that can be polled */
+};
+
+/* How a waiting operation finds out that it can go on; pointed to by engine_op.argument. */
+enum fd_shape {
+	FD_SHAPE_ONE,	 /* one descriptor, `events` */
+	FD_SHAPE_POLL,	 /* an array of poll() */
+	FD_SHAPE_SELECT, /* three sets */
+	FD_SHAPE_RETRY	 /* nothing to ask: tried again after `epoch` has moved (file locks) */
+};
+
+struct fd_request {
+	uint8_t shape; /* enum fd_shape */
+	int16_t events;
+	int fd;
+	uint64_t epoch;
+	struct pollfd *polls;
+	uint64_t count; /* of polls; of bits for select */
+	const fd_set *sets[3];
+};
+
+/* What a call on this descriptor is: FD_PLAIN also for what is no descriptor at all. */
+enum fd_class fd_classify(int fd);
+bool fd_is_internal(int fd);
+/* The object that this descriptor stands for, as an address for engine_op. Ends of a pipe share it. */
+const void *fd_object(int fd);
+/* The descriptor has come into being. `peer`: the other end, or itself. */
+void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
+/* `copy` is a duplicate of `fd`. */
+void fd_duplicated(int fd, int copy);
+/* The number is free again, or its meaning is not known any more. */
+void fd_forget(int fd);
+/* epoll: waiting for `epoll_fd` also means to wait for `fd`. */
+void fd_watched(int epoll_fd, int fd);
+/* Would a call on it wait (no O_NONBLOCK)? */
+bool fd_waits(int fd);
+
+/* engine_ready of every request; pure. */
+bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
+/*
+ * The scheduling point of a descriptor operation. `op` comes with kind, site, deadline and ready;
+ * this fills in the rest. Acts on cancellation itself.
+ */
+enum engine_result fd_perform(struct engine_op *op, struct fd_request *request);
+
+/* A read or write that may have to wait: tried without waiting after the scheduling point. */
+struct fd_transfer {
+	int fd;
+	uint8_t kind;	  /* OP_FD_READ or OP_FD_WRITE */
+	bool never_waits; /* asked for by the call itself, such as MSG_DONTWAIT */
+	uint64_t site;
+	/* Raw result; must not wait: -EAGAIN instead. */
+	long (*attempt)(const struct fd_transfer *transfer);
+	/* For attempt(): */
+	const struct iovec *vector;
+	int vector_count;
+	struct msghdr *message;
+	int flags;
+};
+
+/* Are reads (writes) of this descriptor scheduling points? Never before the first thread. */
+bool fd_is_scheduled(int fd, enum op_kind kind);
+/* The whole of it: point, tries, waits, signals, socket time-outs. Raw result. */
+long fd_transfer(const struct fd_transfer *transfer);
+/* Gather write of everything unless the descriptor does not wait. Raw result. */
+long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count);
+/* For the undo log: `number` (SYS_read or SYS_write stand for their families) was done to fd. */
+void fd_note(long number, int fd, long result);
+/* A descriptor operation has had an effect: others that wait are asked again. */
+void fd_changed(void);
+/* File locks and listening queues: what waits with FD_SHAPE_RETRY tries again. */
+void fd_retry_changed(void);
+uint64_t fd_retry_epoch(void);
+
+/* fclose() and others inside libc close it: only what is remembered of it changes. */
+void fd_closing_elsewhere(int fd);
+bool transfer_emulate(long number, const long arguments[6], uint64_t site, long *result);
+bool poll_emulate(long number, const long arguments[6], uint64_t site, long *result);
+
+/* libc's end of programs that overran a buffer under _FORTIFY_SOURCE. */
+void __chk_fail(void) __attribute__((noreturn));
+
+/* ---- the real world: outside.c ---- */
+
+/*
+ * After an operation that only gives way: has anything outside become ready meanwhile? Threads that
+ * wait for it would starve beside a loop that yields.
+ */
+void outside_look(void);
+/* The last op failed for now (see engine_unproductive); outside, somebody may need time. */
+void world_failed_try(bool is_external);
+
+/* ---- processors: interpose_affinity.c ---- */
+
+/* The processor on which the caller is said to run. */
+unsigned int affinity_processor(void);
+
+/* ---- children: children.c ---- */
+
+#define CHILDREN_MAX 64
+/*
+ * Living children of this process. Returns how many there are, at most CHILDREN_MAX; a pid of 0 stands
+ * for children that cannot be named.
+ */
+uint32_t children_alive(int pids[CHILDREN_MAX]);
+
+/* ---- signals: signal_queue.c, signal_delivery.c, interpose_signal.c ---- */
+
+/* Has a signal arrived that no thread has been told of? */
+bool signals_arrived(void);
+/* Runs the handlers that wait for the caller now. Whether any ran. */
+bool signals_deliver_now(void);
+/* Did the handlers that ended the last wait of the caller all ask for SA_RESTART? */
+bool signals_want_restart(void);
+/* For ppoll and its like: another mask meanwhile. Returns the old one. */
+uint64_t signals_swap_mask(uint64_t mask);
+/* A signal of the process's own making, such as a timer's: happens to the whole process. */
+void signals_raise_for_process(int signal, int code);
+/* Child side of fork(): the kernel gets the target's mask and handlers back. */
+void signals_leave_control(void);
+
+static inline uint64_t signal_bit(int signal)
+{
+	return UINT64_C(1) << (signal - 1);
+}
+
+#endif
