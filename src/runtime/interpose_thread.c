@@ -24,14 +24,12 @@ static void thread_first_create(void)
 	engine_go_live();
 }
 
-EXPORT int pthread_create(pthread_t *restrict handle, const pthread_attr_t *restrict attributes,
-	void *(*start)(void *), void *restrict argument)
+int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
+	void *(*start)(void *), void *argument, uint64_t site)
 {
-	uint64_t site = CALL_SITE;
 	struct engine_thread *thread;
 	int error;
 
-	ENTER();
 	if (!runtime.has_created)
 		thread_first_create();
 	/* The point comes before: sanitizers hold locks while they call us, and we must not switch then. */
@@ -49,6 +47,13 @@ EXPORT int pthread_create(pthread_t *restrict handle, const pthread_attr_t *rest
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
 	return 0;
+}
+
+EXPORT int pthread_create(pthread_t *restrict handle, const pthread_attr_t *restrict attributes,
+	void *(*start)(void *), void *restrict argument)
+{
+	ENTER();
+	return runtime_thread_create(handle, attributes, start, argument, CALL_SITE);
 }
 
 /* ---- the body of a thread, and its end ---- */
@@ -113,7 +118,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 	return 0;
 }
 
-static int thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site)
+int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *thread = engine_thread_by_handle(handle);
 	struct engine_op op = {.kind = OP_THREAD_JOIN,
@@ -143,7 +148,7 @@ static int thread_join(pthread_t handle, void **result, uint64_t deadline_ns, ui
 EXPORT int pthread_join(pthread_t handle, void **result)
 {
 	ENTER();
-	return thread_join(handle, result, ENGINE_FOREVER, CALL_SITE);
+	return runtime_thread_join(handle, result, ENGINE_FOREVER, CALL_SITE);
 }
 
 EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
@@ -171,12 +176,12 @@ static int thread_join_until(pthread_t handle, void **result, clockid_t clock,
 	const struct timespec *until, uint64_t site)
 {
 	if (!until)
-		return thread_join(handle, result, ENGINE_FOREVER, site);
+		return runtime_thread_join(handle, result, ENGINE_FOREVER, site);
 	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000)
 		return EINVAL;
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
 		return EINVAL;
-	return thread_join(handle, result, runtime_deadline(clock, until), site);
+	return runtime_thread_join(handle, result, runtime_deadline(clock, until), site);
 }
 
 EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
@@ -192,21 +197,25 @@ EXPORT int pthread_clockjoin_np(
 	return thread_join_until(handle, result, clock, until, CALL_SITE);
 }
 
-EXPORT int pthread_detach(pthread_t handle)
+int runtime_thread_detach(pthread_t handle, uint64_t site)
 {
-	struct engine_thread *thread;
+	struct engine_thread *thread = engine_thread_by_handle(handle);
 
-	ENTER();
-	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
 	if (thread->is_detached)
 		return EINVAL;
-	engine_point(OP_THREAD_DETACH, thread, CALL_SITE);
+	engine_point(OP_THREAD_DETACH, thread, site);
 	thread->is_detached = true;
 	if (thread->state == THREAD_DONE)
 		engine_thread_reap(thread);
 	return 0;
+}
+
+EXPORT int pthread_detach(pthread_t handle)
+{
+	ENTER();
+	return runtime_thread_detach(handle, CALL_SITE);
 }
 
 /* ---- cancellation ---- */

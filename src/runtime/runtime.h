@@ -11,6 +11,7 @@
 #ifndef RADDLE_RUNTIME_H
 #define RADDLE_RUNTIME_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +56,11 @@ void runtime_refuse(const char *why) __attribute__((noreturn));
 
 /* ---- thread creation (interpose_thread.c) ---- */
 
+/* pthread_create, pthread_join and pthread_detach on behalf of a call at `site`; POSIX error codes. */
+int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
+	void *(*start)(void *), void *argument, uint64_t site);
+int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site);
+int runtime_thread_detach(pthread_t handle, uint64_t site);
 /* The body that engine_thread_main() runs: unwinding, result, destructors. */
 void runtime_thread_body(struct engine_thread *thread);
 /* The calling thread leaves for good: destructors, robust mutexes. Before engine_thread_finish(). */
