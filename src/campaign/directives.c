@@ -62,8 +62,7 @@ static const struct schedule_segment *walk_here(struct walk *walk)
 		const struct schedule_segment *segment = &walk->failure->segments[walk->segment];
 
 		/* A thread beyond the table is a wild write of the target: the walk ends there. */
-		if (!(segment->flags & SEGMENT_VALUE) &&
-			segment->thread >= walk->failure->thread_count)
+		if (!(segment->flags & SEGMENT_VALUE) && segment->thread >= THREAD_CAPACITY)
 			return NULL;
 		if (!(segment->flags & SEGMENT_VALUE) && walk->used < segment->count)
 			return segment;
@@ -89,8 +88,8 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 	directives_release(directives);
 	walk_init(&walk, failure);
 	while ((segment = walk_here(&walk)) != NULL) {
-		if (segment->flags & SEGMENT_PREEMPTS && walk.thread != UINT16_MAX &&
-			walk.thread != segment->thread)
+		if (segment->flags & SEGMENT_PREEMPTS && walk.thread < failure->thread_count &&
+			segment->thread < failure->thread_count && walk.thread != segment->thread)
 			directives_insert(directives, directives->count,
 				(struct replay_directive){
 					.thread = failure->names[walk.thread],
@@ -103,22 +102,24 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 }
 
 /*
- * In `run`, `moved` moved where `wanted` should have. Either it was the one to move by default, or
- * a directive put it there: then that directive came too early and the new one goes before it.
+ * In `run`, `moved` moved where `wanted` has `instead`. Up to there they are the same, so indices
+ * mean the same threads; names are those of `wanted` (a run that passed has not left its own).
+ * `moved` was the one to move by default, or a directive put it there: then that directive came too
+ * early, and the new one goes before it.
  */
-static void add_missing(
-	struct directives *directives, const struct walk *run, uint16_t moved, thread_name wanted)
+static void add_missing(struct directives *directives, const struct failure *wanted,
+	const struct walk *run, uint16_t moved, uint16_t instead)
 {
-	const thread_name *names = run->failure->names;
+	const thread_name *names = wanted->names;
 	struct replay_directive missing = {
-		.thread = names[moved], .next = wanted, .after = run->performed[moved]};
+		.thread = names[moved], .next = names[instead], .after = run->performed[moved]};
 
 	for (uint32_t i = 0; i < directives->count; i++) {
 		const struct replay_directive *directive = &directives->items[i];
 
 		if (directive->next != names[moved])
 			continue;
-		for (uint32_t thread = 0; thread < run->failure->thread_count; thread++) {
+		for (uint32_t thread = 0; thread < wanted->thread_count; thread++) {
 			if (names[thread] != directive->thread ||
 				run->performed[thread] != directive->after)
 				continue;
@@ -147,7 +148,9 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 			break;
 		if (now->thread != then->thread) {
 			*parted_at = here.step;
-			add_missing(directives, &here, now->thread, wanted->names[then->thread]);
+			if (then->thread < wanted->thread_count &&
+				now->thread < wanted->thread_count)
+				add_missing(directives, wanted, &here, now->thread, then->thread);
 			has_parted = true;
 			break;
 		}

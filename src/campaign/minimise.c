@@ -133,6 +133,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 	struct failure wanted = {0};
 	struct failure run = {0};
 	uint64_t parted_last = 0;
+	bool has_mended = false;
 	uint64_t parted_at;
 	int result = 0;
 
@@ -147,9 +148,10 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 			break;
 		if (!directives_mend(directives, &wanted, &run, &parted_at))
 			break; /* the same steps and no failure: nothing to be had here */
-		if (parted_at < parted_last)
-			break; /* mending one place broke an earlier one */
+		if (has_mended && parted_at <= parted_last)
+			break; /* what was added had no effect, or broke an earlier place */
 		parted_last = parted_at;
+		has_mended = true;
 	}
 	if (result == 0 && *is_found && compare_cost(&run, &wanted) <= 0) {
 		run.run_number = wanted.run_number;
@@ -211,6 +213,96 @@ static int reduce(struct minimiser *minimiser, struct directives *directives, st
 	return 0;
 }
 
+/* ---- 4: a thread's next steps together with these ---- */
+
+/*
+ * The schedule with segment `other` joined to segment `at`, both of one thread. Value choices stay
+ * where they are; a schedule that does not work out is followed as far as it goes.
+ */
+static struct probe_plan joined_plan(
+	struct failure *out, const struct failure *failure, uint32_t at, uint32_t other)
+{
+	uint32_t count = 0;
+
+	failure_release(out);
+	failure_copy(out, failure);
+	out->segments[at].count += out->segments[other].count;
+	out->segments[other].count = 0;
+	for (uint32_t i = 0; i < out->segment_count; i++) {
+		struct schedule_segment segment = out->segments[i];
+
+		if (segment.flags & SEGMENT_VALUE || segment.count > 0)
+			out->segments[count++] = segment;
+	}
+	out->segment_count = count;
+	return probe_plan_exact(out);
+}
+
+/* The next segment of steps of the same thread, or segment_count. */
+static uint32_t next_of_thread(const struct failure *failure, uint32_t segment)
+{
+	for (uint32_t i = segment + 1; i < failure->segment_count; i++)
+		if (!(failure->segments[i].flags & SEGMENT_VALUE) &&
+			failure->segments[i].thread == failure->segments[segment].thread)
+			return i;
+	return failure->segment_count;
+}
+
+/*
+ * Directives can only be taken away; which of two threads goes first is not theirs to change. So a
+ * segment is moved to the next one of its thread, or that one to it. *is_taken: one such move has
+ * made the best run better.
+ */
+static int join_segments(struct minimiser *minimiser, bool *is_taken, struct error *err)
+{
+	struct failure joined = {0};
+	int result = 0;
+
+	*is_taken = false;
+	for (uint32_t i = 0; i < minimiser->best->segment_count && !*is_taken; i++) {
+		uint32_t next = next_of_thread(minimiser->best, i);
+		uint32_t switches = minimiser->best->switches;
+		uint32_t preemptions = minimiser->best->preemptions;
+
+		if (minimiser->best->segments[i].flags & SEGMENT_VALUE ||
+			next == minimiser->best->segment_count)
+			continue;
+		for (int way = 0; way < 2 && !*is_taken && has_budget(minimiser); way++) {
+			struct probe_plan plan = joined_plan(
+				&joined, minimiser->best, way ? next : i, way ? i : next);
+
+			result = try_to_improve(minimiser, &plan, is_taken, err);
+			if (result < 0)
+				goto out;
+			/* Merely different is not better, and would never end. */
+			*is_taken = minimiser->best->switches < switches ||
+				    minimiser->best->preemptions < preemptions;
+		}
+	}
+out:
+	failure_release(&joined);
+	return result;
+}
+
+/* Rounds of taking directives away and of joining, until neither helps. */
+static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struct error *err)
+{
+	struct directives directives = {0};
+	bool is_better = true;
+	int result = cut_to_prefix(minimiser, err);
+
+	while (result == 0 && is_better) {
+		is_better = false;
+		result = find_directives(minimiser, &directives, is_found, err);
+		if (result == 0 && *is_found)
+			result = reduce(minimiser, &directives, err);
+		if (result == 0)
+			result = join_segments(minimiser, &is_better, err);
+	}
+	directives_release(&directives);
+	return result;
+}
+
 int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
 	struct error *err)
 {
@@ -219,7 +311,6 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 		.best = failure,
 		.deadline_ns = now_ns() + params->time_limit_ns,
 	};
-	struct directives directives = {0};
 	bool is_found = false;
 	int result;
 
@@ -229,13 +320,8 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 	result = probe_open(&minimiser.probe, &params->probe, err);
 	if (result < 0)
 		return result;
-	result = cut_to_prefix(&minimiser, err);
-	if (result == 0)
-		result = find_directives(&minimiser, &directives, &is_found, err);
-	if (result == 0 && is_found)
-		result = reduce(&minimiser, &directives, err);
+	result = minimise_in_rounds(&minimiser, &is_found, err);
 	*is_minimal = result == 0 && is_found && !minimiser.is_over_budget;
-	directives_release(&directives);
 	probe_close(&minimiser.probe);
 	return result;
 }

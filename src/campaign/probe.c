@@ -57,7 +57,7 @@ void probe_close(struct probe *probe)
 		worker_close(&probe->worker);
 }
 
-static void fill_strategy(struct probe *probe, const struct probe_plan *plan)
+void probe_fill(struct probe *probe, const struct probe_plan *plan)
 {
 	struct worker *worker = &probe->worker;
 	struct replay_state *state;
@@ -85,7 +85,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		enum contract_restart next;
 		int result;
 
-		fill_strategy(probe, plan);
+		probe_fill(probe, plan);
 		contract->plan.run_first = probe->run_count;
 		contract->plan.run_limit = 1;
 		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
@@ -104,6 +104,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	}
 	probe->run_count++;
 	probe->is_failure = worker_is_failure(worker);
+	probe->diverged_step = state->diverged_step;
 	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
 	return 0;
 }

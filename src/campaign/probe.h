@@ -18,6 +18,7 @@ struct probe {
 	const volatile int *is_interrupted;
 	uint64_t run_count;	     /* runs so far */
 	enum contract_report report; /* of the last run */
+	uint64_t diverged_step;	     /* where, if it has */
 	bool has_diverged;	     /* the last run did not follow its (exact) schedule */
 	bool is_failure; /* the last run failed; the contract has outcome and schedule */
 };
@@ -54,6 +55,9 @@ void probe_close(struct probe *probe);
 
 /* Performs one run. ERROR_DIVERGED never comes from here: see has_diverged. */
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
+
+/* Puts the plan into the contract without running: for whoever starts the process himself. */
+void probe_fill(struct probe *probe, const struct probe_plan *plan);
 
 /* The plan that repeats a failing run exactly; refers to `failure`. */
 struct probe_plan probe_plan_exact(const struct failure *failure);

@@ -1,20 +1,41 @@
 #include "cli/show_finding.h"
 
+#include "base/strbuf.h"
 #include "cli/terminal.h"
+#include "report/text.h"
+
+static void put(struct strbuf *text, FILE *stream)
+{
+	(void)fwrite(text->text, 1, text->length, stream); /* main checks the stream */
+	strbuf_release(text);
+}
+
+static struct report_style style_of(FILE *stream)
+{
+	return (struct report_style){
+		.columns = terminal_columns(stream),
+		.has_colour = terminal_has_color(stream),
+		.steps_most = REPORT_STEPS_STANDARD,
+	};
+}
 
 void show_finding(const struct finding *finding, FILE *stream)
 {
-	bool has_color = terminal_has_color(stream);
+	struct report_style style = style_of(stream);
+	struct strbuf text;
 
-	(void)fprintf(stream, "\n%s%s: %s%s\n", has_color ? "\033[1;31m" : "", finding->id,
-		finding->title, has_color ? "\033[0m" : "");
-	if (finding->detail)
-		(void)fprintf(stream, "%s\n", finding->detail);
-	if (finding->replays_failed_again < finding->replays)
-		(void)fprintf(stream, "not repeatable: %u of %u replays failed again\n",
-			finding->replays_failed_again, finding->replays);
-	(void)fprintf(stream, "%u preemptions, %u context switches (found with %u, %u)\n",
-		finding->preemptions, finding->switches, finding->preemptions_found,
-		finding->switches_found);
-	(void)fprintf(stream, "replay: raddle replay %s\n", finding->id);
+	strbuf_init(&text);
+	report_finding(finding, &style, &text);
+	put(&text, stream);
+}
+
+void show_interleaving(const struct finding *finding, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	style.steps_most = 0;
+	strbuf_init(&text);
+	report_interleaving(finding, &style, &text);
+	put(&text, stream);
 }

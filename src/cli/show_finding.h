@@ -7,5 +7,7 @@
 #include "findings/finding.h"
 
 void show_finding(const struct finding *finding, FILE *stream);
+/* The steps alone, all that the finding has. */
+void show_interleaving(const struct finding *finding, FILE *stream);
 
 #endif

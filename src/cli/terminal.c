@@ -8,6 +8,9 @@
 
 #include "base/strbuf.h"
 
+/* What mail, logs and reviews show without wrapping. */
+#define COLUMNS_ELSEWHERE 100
+
 bool terminal_has_color(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -18,12 +21,12 @@ bool terminal_has_color(FILE *stream)
 	return isatty(fileno(stream));
 }
 
-static unsigned terminal_width(void)
+unsigned terminal_columns(FILE *stream)
 {
 	struct winsize size;
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-		return 80;
+	if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return COLUMNS_ELSEWHERE;
 	return size.ws_col;
 }
 
@@ -39,7 +42,7 @@ void terminal_live(const char *format, ...)
 	strbuf_vaddf(&line, format, args);
 	va_end(args);
 	/* A line that wraps could not be written over. */
-	(void)fprintf(stderr, "\r%.*s\033[K", (int)terminal_width() - 1, line.text);
+	(void)fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(stderr) - 1, line.text);
 	(void)fflush(stderr); /* a terminal: nothing to be done about it */
 	strbuf_release(&line);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 bool terminal_has_color(FILE *stream);
+/* Width for text that goes there. */
+unsigned terminal_columns(FILE *stream);
 
 /* The live line, on standard error; nothing happens where that is no terminal. */
 void terminal_live(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,144 @@
+#include "campaign/replay_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+#define GDB_ARGUMENTS_MAX 32
+
+struct gdb_command {
+	char *argv[GDB_ARGUMENTS_MAX];
+	unsigned count;
+};
+
+static void gdb_add(struct gdb_command *command, const char *argument)
+{
+	BUG_ON(command->count == GDB_ARGUMENTS_MAX - 1);
+	command->argv[command->count] = strdup(argument);
+	BUG_ON(!command->argv[command->count]);
+	command->count++;
+}
+
+static void gdb_execute(struct gdb_command *command, const char *what)
+{
+	gdb_add(command, "-ex");
+	gdb_add(command, what);
+}
+
+/* In single quotes for the shell that gdb starts the program with. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_adds(out, "'");
+	for (; *text; text++) {
+		if (*text == '\'')
+			strbuf_adds(out, "'\\''");
+		else
+			strbuf_add(out, text, 1);
+	}
+	strbuf_adds(out, "'");
+}
+
+/*
+ * gdb starts the target through a shell, which opens the input file. Our variables must reach the
+ * target and not the shell, so `env` sets them between the two.
+ */
+static void gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
+	const struct worker *worker)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	gdb_add(command, "gdb");
+	gdb_add(command, "-q");
+	gdb_add(command, "-iex");
+	gdb_add(command, "set debuginfod enabled off");
+	strbuf_adds(&text, "set exec-wrapper env");
+	for (char *const *entry = worker->environment; *entry; entry++) {
+		if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
+			strncmp(*entry, "RADDLE_CONTRACT=", 16) != 0 &&
+			strncmp(*entry, "ASAN_OPTIONS=", 13) != 0)
+			continue;
+		strbuf_adds(&text, " ");
+		add_quoted(&text, *entry);
+	}
+	gdb_execute(command, text.text);
+	gdb_execute(command, "set disable-randomization on");
+	/* The runtime's own signals are no business of the user's. */
+	gdb_execute(command, "handle SIGSYS nostop noprint pass");
+	strbuf_clear(&text);
+	strbuf_adds(&text, "set args");
+	for (char *const *argument = worker->params.argv + 1; *argument; argument++) {
+		strbuf_adds(&text, " ");
+		add_quoted(&text, *argument);
+	}
+	strbuf_adds(&text, " < ");
+	add_quoted(&text, worker->params.input ? worker->params.input : "/dev/null");
+	gdb_execute(command, text.text);
+	gdb_execute(command, "run");
+	gdb_execute(command, "bt");
+	gdb_add(command, setting->target.path);
+	strbuf_release(&text);
+}
+
+static void gdb_release(struct gdb_command *command)
+{
+	for (unsigned i = 0; i < command->count; i++)
+		free(command->argv[i]);
+}
+
+/* A child of its own, in our process group: it owns the terminal while it runs. */
+static int gdb_run(struct gdb_command *command, struct error *err)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		(void)execvp("gdb", command->argv);
+		_exit(127);
+	}
+	if (pid < 0)
+		return error_set(err, ERROR_IO, "no new process (%s)", strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return error_set(err, ERROR_MISSING,
+			"gdb cannot be run; install it (apt-get install "
+			"gdb)");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int replay_under_gdb(
+	const struct finding *finding, const struct replay_options *options, struct error *err)
+{
+	struct gdb_command command = {0};
+	struct replay_setting setting;
+	struct probe probe;
+	struct contract_plan *plan;
+	int result = replay_prepare(&setting, finding, options, err);
+
+	if (result < 0)
+		return result;
+	result = probe_open(&probe, &setting.probe, err);
+	if (result < 0) {
+		replay_setting_release(&setting);
+		return result;
+	}
+	plan = &probe.worker.contract->plan;
+	plan->executor = EXECUTOR_KERNEL;
+	plan->stop_for_debugger = true;
+	plan->run_first = 0;
+	probe_fill(&probe, &setting.plan);
+	probe.worker.contract->command = COMMAND_RUN;
+	gdb_describe(&command, &setting, &probe.worker);
+	result = gdb_run(&command, err);
+	gdb_release(&command);
+	probe_close(&probe);
+	replay_setting_release(&setting);
+	return result;
+}

@@ -1,0 +1,172 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/launch.h"
+#include "campaign/replay.h"
+#include "campaign/store.h"
+#include "cli/command.h"
+#include "cli/show_finding.h"
+
+enum { OPTION_GDB = 256, OPTION_TRACE, OPTION_STORE, OPTION_SCHEDULE };
+
+static const struct argp_option replay_options[] = {
+	{"gdb", OPTION_GDB, NULL, 0, "Under gdb, with real threads; stops where the run fails", 0},
+	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
+	{"schedule", OPTION_SCHEDULE, "FILE", 0,
+		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
+	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{0},
+};
+
+struct replay_arguments {
+	const char *finding;
+	const char *directory;
+	const char *schedule;
+	bool is_gdb;
+	bool is_trace;
+};
+
+static error_t parse_replay(int key, char *text, struct argp_state *state)
+{
+	struct replay_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_GDB:
+		arguments->is_gdb = true;
+		return 0;
+	case OPTION_TRACE:
+		arguments->is_trace = true;
+		return 0;
+	case OPTION_SCHEDULE:
+		arguments->schedule = text;
+		return 0;
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->finding)
+			argp_error(state, "one finding at a time");
+		arguments->finding = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which finding? `raddle list findings` shows them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp replay_argp = {
+	.options = replay_options,
+	.parser = parse_replay,
+	.args_doc = "FINDING",
+	.doc = "Runs the schedule of a finding again, the same every time. What the program prints "
+	       "is passed on.\v"
+	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
+	       "replay it.",
+};
+
+static int load(
+	const struct replay_arguments *arguments, struct finding *finding, struct error *err)
+{
+	struct schedule_file schedule;
+	struct store *store;
+	int result = store_open(&store, arguments->directory, false, err);
+
+	if (result < 0)
+		return result;
+	result = store_load_finding(store, arguments->finding, finding, err);
+	store_close(store);
+	if (result < 0 || !arguments->schedule)
+		return result;
+	result = schedule_text_read(arguments->schedule, &schedule, err);
+	if (result < 0) {
+		finding_release(finding);
+		return result;
+	}
+	schedule_file_release(&finding->schedule);
+	finding->schedule = schedule;
+	return 0;
+}
+
+/* What happened, and the next thing to type. */
+static int conclude(const struct finding *finding, const struct replay_result *result)
+{
+	const char *word = outcome_descriptions[result->outcome.kind].word;
+
+	(void)fflush(stdout); /* main checks the stream */
+	if (result->has_diverged && !result->is_same) {
+		return command_fail(
+			"the schedule does not fit the program any more (from step %llu "
+			"on), which then ended: %s; has it been rebuilt? find it again: "
+			"raddle run -- %s",
+			(unsigned long long)result->diverged_step, word, finding->argv[0]);
+	}
+	if (!result->is_failure) {
+		(void)fprintf(stderr, "%s: the run passed; next: raddle run -- %s\n", finding->id,
+			finding->argv[0]);
+		return EXIT_NOTHING_FOUND;
+	}
+	if (result->is_same)
+		(void)fprintf(stderr, "%s: failed again: %s; next: raddle replay %s --gdb\n",
+			finding->id, finding->title ? finding->title : word, finding->id);
+	else
+		(void)fprintf(stderr, "%s: failed, but differently: %s (%d) instead of %s (%d)\n",
+			finding->id, word, result->outcome.code,
+			outcome_descriptions[finding->kind].word, finding->code);
+	return EXIT_FAILURE_FOUND;
+}
+
+static int replay_once(const struct finding *finding, const struct replay_arguments *arguments,
+	const struct replay_options *options)
+{
+	struct replay_result result;
+	struct error err;
+	int status;
+
+	if (arguments->is_gdb) {
+		status = replay_under_gdb(finding, options, &err);
+		return status < 0 ? command_fail("%s", err.text) : status;
+	}
+	if (replay_finding(finding, options, &result, &err) < 0)
+		return command_fail("%s", err.text);
+	if (options->is_traced) {
+		show_interleaving(&result.traced, stdout);
+		finding_release(&result.traced);
+	}
+	return conclude(finding, &result);
+}
+
+static int replay_run(int argc, char **argv)
+{
+	struct replay_arguments arguments = {.directory = "."};
+	struct replay_options options = {0};
+	struct finding finding;
+	struct error err;
+	char *runtime;
+	int status;
+
+	argp_parse(&replay_argp, argc, argv, 0, NULL, &arguments);
+	if (launch_find_runtime(&runtime, &err) < 0)
+		return command_fail("%s", err.text);
+	if (load(&arguments, &finding, &err) < 0) {
+		free(runtime);
+		return command_fail("%s", err.text);
+	}
+	options.runtime = runtime;
+	options.is_traced = arguments.is_trace;
+	options.is_interrupted = command_interruption();
+	status = replay_once(&finding, &arguments, &options);
+	finding_release(&finding);
+	free(runtime);
+	return status;
+}
+
+const struct command command_replay = {
+	.name = "replay",
+	.summary = "run the failing schedule of a finding again",
+	.argp = &replay_argp,
+	.run = replay_run,
+};
