@@ -14,8 +14,9 @@
  * process, and the target may have floating-point traps on).
  *
  * The partial order is kept as a number. Each op's hash covers its thread's previous op and the
- * last ops on its object that it depends on; the sum of all is equal for two runs exactly when they
- * differ only in the order of independent ops (but for collisions of hashes). Numbers seen are
+ * last op on its object that was no mere read (a write need not cover the reads before it: theirs
+ * say that they came before it). The sum of all is equal for two runs exactly when they differ only
+ * in the order of independent ops (but for collisions of hashes). Numbers seen are
  * remembered in a Bloom filter (Bloom, CACM 13(7), 1970) that is emptied when it is filled to a
  * degree where new orders would often be taken for old ones.
  */
@@ -57,7 +58,6 @@ static const struct portfolio_arm arms[] = {
 
 struct portfolio_object {
 	uint64_t write; /* hash of the last op that was no mere read */
-	uint64_t reads; /* sum over the reads since */
 	uint64_t run;	/* the slot is empty unless this is the current run */
 };
 
@@ -245,14 +245,9 @@ static inline void portfolio_note(
 		object = &portfolio->objects[hash_mix(op->object) % OBJECT_SLOTS];
 		if (object->run != portfolio->run)
 			*object = (struct portfolio_object){.run = portfolio->run};
-		if (op->flags & OP_READ) {
-			hash = hash_pair(hash, object->write);
-			object->reads += hash;
-		} else {
-			hash = hash_pair(hash, object->write + hash_mix(object->reads));
+		hash = hash_pair(hash, object->write);
+		if (!(op->flags & OP_READ))
 			object->write = hash;
-			object->reads = 0;
-		}
 	} else {
 		hash = hash_mix(hash);
 	}

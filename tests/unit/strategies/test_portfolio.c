@@ -20,11 +20,19 @@ static const struct simulated_code apart_codes[] = {CODE(first_own), CODE(second
 static const struct simulated_program apart = {
 	.codes = apart_codes, .code_count = 2, .initial_count = 2};
 
-/* Readers only, and one write by the first thread before its reads. */
+/* Readers only. */
 static const struct simulated_op reads[] = {READ(1), READ(1), READ(1)};
 static const struct simulated_code reader_codes[] = {CODE(reads), CODE(reads)};
 static const struct simulated_program readers = {
 	.codes = reader_codes, .code_count = 2, .initial_count = 2};
+
+/* One write and two other threads that read twice: 3 * 3 places among their reads. */
+static const struct simulated_op write_once[] = {ADD(0, 1)};
+static const struct simulated_op read_twice[] = {READ(0), READ(0)};
+static const struct simulated_code nine_codes[] = {
+	CODE(write_once), CODE(read_twice), CODE(read_twice)};
+static const struct simulated_program nine_orders = {
+	.codes = nine_codes, .code_count = 3, .initial_count = 3};
 
 /* Two threads that write twice each: 6 orders, all of them different partial orders. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
@@ -37,6 +45,15 @@ static const struct simulated_code many_codes[] = {
 	CODE_REPEATED(shared, 30), CODE_REPEATED(shared, 30)};
 static const struct simulated_program many_orders = {
 	.codes = many_codes, .code_count = 2, .initial_count = 2};
+
+/* One thread writes at once, the other between long walks: a random walk mixes only their starts. */
+#define WALK READ(1), READ(1), READ(1), READ(1), READ(1), READ(1), READ(1), READ(1)
+static const struct simulated_op hasty[] = {ADD(0, 1)};
+static const struct simulated_op slow[] = {WALK, ADD(0, 1)};
+static const struct simulated_code skewed_codes[] = {
+	CODE_REPEATED(hasty, 10), CODE_REPEATED(slow, 10)};
+static const struct simulated_program skewed_orders = {
+	.codes = skewed_codes, .code_count = 2, .initial_count = 2};
 
 static void totals(const void *state, uint64_t *runs, uint64_t *novel)
 {
@@ -109,29 +126,34 @@ static void portfolio__lets_no_arm_starve(void **unused)
 	simulated_campaign_release(&campaign);
 }
 
-static void portfolio__gives_more_runs_to_what_shows_more(void **unused)
+/* Runs of the arm of that name among the first 20000. */
+static uint64_t runs_of_arm(const struct simulated_program *program, const char *arm_name)
 {
 	struct simulated_campaign campaign;
-	uint64_t walk_runs, fixed_runs;
-	uint32_t walk = 0;
-	uint32_t fixed = 0;
+	uint64_t found = 0;
 
-	(void)unused;
-	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
 	(void)simulated_campaign_count(&campaign, 20000, OUTCOME_PASSED);
 	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
 		const char *name;
+		uint64_t runs;
 
-		portfolio_arm_account(campaign.state, arm, &name, NULL, NULL);
-		walk = strcmp(name, "random") == 0 ? arm : walk;
-		fixed = strcmp(name, "pct,depth=2") == 0 ? arm : fixed;
+		portfolio_arm_account(campaign.state, arm, &name, &runs, NULL);
+		if (strcmp(name, arm_name) == 0)
+			found = runs;
 	}
-	portfolio_arm_account(campaign.state, walk, NULL, &walk_runs, NULL);
-	portfolio_arm_account(campaign.state, fixed, NULL, &fixed_runs, NULL);
-	/* Depth 2 has 120 orders here; so it soon gets little more than its share, 833 runs. */
-	assert_in_range(fixed_runs, 833, 2000);
-	assert_in_range(walk_runs, 3000, 20000);
 	simulated_campaign_release(&campaign);
+	return found;
+}
+
+static void portfolio__gives_more_runs_to_what_shows_more(void **unused)
+{
+	(void)unused;
+	/* An even split would be 3333 runs, the round alone 833. */
+	assert_in_range(runs_of_arm(&many_orders, "random"), 3000, 20000);
+	assert_in_range(runs_of_arm(&many_orders, "pct,depth=2"), 833, 2000);
+	assert_in_range(runs_of_arm(&skewed_orders, "random"), 833, 2000);
+	assert_in_range(runs_of_arm(&skewed_orders, "surw"), 4000, 20000);
 }
 
 static void portfolio__counts_a_partial_order_once(void **unused)
@@ -140,6 +162,7 @@ static void portfolio__counts_a_partial_order_once(void **unused)
 	assert_int_equal(novel_orders(&apart, 500), 1);
 	assert_int_equal(novel_orders(&readers, 500), 1);
 	assert_int_equal(novel_orders(&six_orders, 500), 6);
+	assert_int_equal(novel_orders(&nine_orders, 2000), 9);
 }
 
 static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)

@@ -261,6 +261,35 @@ static void replay__does_not_wait_for_a_switch_that_cannot_be(void **unused)
 	free(state);
 }
 
+/* Three threads that never wait: without switches one after the other. */
+static const struct simulated_op steps[] = {ADD(0, 1), ADD(0, 1), ADD(0, 1), ADD(0, 1)};
+static const struct simulated_code free_codes[] = {CODE(steps), CODE(steps), CODE(steps)};
+static const struct simulated_program free_program = {
+	.codes = free_codes, .code_count = 3, .initial_count = 3};
+
+static void replay__passes_over_a_switch_whose_moment_is_gone(void **unused)
+{
+	const thread_name first = THREAD_NAME_MAIN;
+	const thread_name second = thread_name_child(THREAD_NAME_MAIN, 0);
+	const thread_name third = thread_name_child(THREAD_NAME_MAIN, 1);
+	/*
+	 * The second thread takes its first step because the first yields to it, not because it is
+	 * to move next; so its directive for that moment has no moment, and the last one has.
+	 */
+	const struct replay_directive directives[] = {
+		{first, second, 1}, {second, third, 0}, {second, third, 2}};
+	const struct schedule none = {0};
+	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 3);
+	struct simulated_run run = {
+		.program = &free_program, .strategy = &strategy_replay, .state = state};
+
+	(void)unused;
+	simulated_run(&run);
+	assert_int_equal(state->directives_used, 2);
+	assert_int_equal(run.preemption_count, 2);
+	free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +301,7 @@ int main(void)
 		cmocka_unit_test(replay__repeats_a_run_from_its_switches_alone),
 		cmocka_unit_test(replay__uses_later_switches_when_earlier_ones_are_gone),
 		cmocka_unit_test(replay__does_not_wait_for_a_switch_that_cannot_be),
+		cmocka_unit_test(replay__passes_over_a_switch_whose_moment_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
