@@ -53,7 +53,7 @@ static uint64_t count_failures(const struct simulated_program *program,
 	struct simulated_campaign campaign;
 	uint64_t failures;
 
-	simulated_campaign_init(&campaign, program, strategy, depth, 1);
+	simulated_campaign_init(&campaign, program, strategy, depth, statistics_seed(1));
 	(void)simulated_campaign_run(&campaign); /* learns; not counted */
 	failures = simulated_campaign_count(&campaign, runs, OUTCOME_ABORT);
 	if (guarantee)
@@ -71,7 +71,8 @@ static void pct__finds_depth_1_in_its_first_run_with_chance_1_of_n(void **unused
 	for (uint64_t seed = 0; seed < campaigns; seed++) {
 		struct simulated_campaign campaign;
 
-		simulated_campaign_init(&campaign, &bugs[0], &strategy_pct, 2, seed);
+		simulated_campaign_init(
+			&campaign, &bugs[0], &strategy_pct, 2, statistics_seed(seed));
 		failures += simulated_campaign_run(&campaign) == OUTCOME_ABORT;
 		simulated_campaign_release(&campaign);
 	}

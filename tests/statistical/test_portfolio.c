@@ -46,7 +46,7 @@ static uint64_t failures(const struct simulated_program *program, const struct s
 	struct simulated_campaign campaign;
 	uint64_t count;
 
-	simulated_campaign_init(&campaign, program, strategy, option, seed);
+	simulated_campaign_init(&campaign, program, strategy, option, statistics_seed(seed));
 	count = simulated_campaign_count(&campaign, RUNS, OUTCOME_ABORT);
 	simulated_campaign_release(&campaign);
 	return count;

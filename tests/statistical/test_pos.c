@@ -56,7 +56,7 @@ static void measure(const struct simulated_program *program, const struct strate
 	struct position position = {.of = 1, .object = simulated_object_name(SIMULATED_ADD, 0)};
 	struct simulated_campaign campaign;
 
-	simulated_campaign_init(&campaign, program, strategy, 0, 1);
+	simulated_campaign_init(&campaign, program, strategy, 0, statistics_seed(1));
 	campaign.run.observe = note_write;
 	campaign.run.context = &position;
 	for (uint64_t run = 0; run < runs; run++) {

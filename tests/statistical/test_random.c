@@ -37,7 +37,7 @@ static void measure(const struct strategy *strategy, struct ranks *ranks)
 	struct simulated_campaign campaign;
 
 	memset(ranks, 0, sizeof *ranks);
-	simulated_campaign_init(&campaign, &program, strategy, 0, 1);
+	simulated_campaign_init(&campaign, &program, strategy, 0, statistics_seed(1));
 	campaign.run.observe = note_rank;
 	campaign.run.context = ranks;
 	assert_int_equal(simulated_campaign_count(&campaign, 5000, OUTCOME_PASSED), 5000);

@@ -90,7 +90,7 @@ static double uniformity(const struct simulated_program *program, const struct s
 	memset(&orders, 0, sizeof orders);
 	orders.object = simulated_object_name(kind, 0);
 	orders.kind = (uint8_t)op;
-	simulated_campaign_init(&campaign, program, strategy, 0, 1);
+	simulated_campaign_init(&campaign, program, strategy, 0, statistics_seed(1));
 	(void)simulated_campaign_run(&campaign); /* learns; not counted */
 	campaign.run.observe = note_order;
 	campaign.run.context = &orders;

@@ -1,6 +1,16 @@
 #include "support/statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+uint64_t statistics_seed(uint64_t fixed)
+{
+	const char *fresh = getenv("RADDLE_TEST_SEED");
+
+	return fresh ? hash_pair(strtoull(fresh, NULL, 10), fixed) : fixed;
+}
 
 static double binomial_log(uint64_t hits, uint64_t runs, double p)
 {
