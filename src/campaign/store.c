@@ -62,6 +62,9 @@ int store_error(struct store *store, const char *doing, struct error *err)
 		cause = "the database is damaged";
 		remedy = "move that folder away; its findings/ folders can still be read";
 		break;
+	case SQLITE_CANTOPEN:
+		cause = strerror(sqlite3_system_errno(store->database));
+		break;
 	case SQLITE_BUSY:
 		cause = "another raddle keeps it locked";
 		remedy = "wait until that one has ended";
@@ -211,21 +214,34 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
+/* SQLite opens what it may not write for reading, without a word. */
+static bool is_writable(struct store *store)
+{
+	return sqlite3_db_readonly(store->database, "main") == 0 && !access(store->folder, W_OK) &&
+	       !access(store->findings, W_OK);
+}
+
 static int open_database(struct store *store, bool may_create, struct error *err)
 {
 	const int flags = SQLITE_OPEN_READWRITE | (may_create ? SQLITE_OPEN_CREATE : 0);
 	char *path = store_path(store, "raddle.db", NULL, NULL);
-	int status = 0;
+	int status = sqlite3_open_v2(path, &store->database, flags, NULL);
 
-	store->is_read_only = !may_create && (access(path, W_OK) || access(store->folder, W_OK));
-	if (sqlite3_open_v2(path, &store->database,
-		    store->is_read_only ? SQLITE_OPEN_READONLY : flags, NULL) != SQLITE_OK)
+	if (status != SQLITE_OK)
 		status = store_error(store, "open", err);
 	free(path);
 	if (status)
 		return status;
 	(void)sqlite3_busy_timeout(store->database, BUSY_MS); /* cannot fail on an open database */
-	status = store->is_read_only ? open_for_reading(store, err) : open_for_writing(store, err);
+	if (is_writable(store))
+		status = open_for_writing(store, err);
+	else if (may_create)
+		status = error_set(err, ERROR_STORE,
+			"cannot write to %s: it or a file in it is read-only; make that folder "
+			"writable or work in another one",
+			store->folder);
+	else
+		status = open_for_reading(store, err);
 	return status ? status : check_integrity(store, err);
 }
 

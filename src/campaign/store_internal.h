@@ -12,7 +12,6 @@ struct store {
 	sqlite3 *database;
 	char *folder;	/* <directory>/.raddle */
 	char *findings; /* <folder>/findings */
-	bool is_read_only;
 };
 
 /* ---- store.c ---- */

@@ -1,0 +1,570 @@
+#include "support/storage_faults.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "campaign/store.h"
+#include "support/sample_finding.h"
+
+/* Steps of storing a finding; far more than there are, so that a loop that never ends is noticed. */
+#define STEPS_MAX 500
+
+/* ---- scenery ---- */
+
+static char folder[64]; /* of the test, with the store's .raddle in it */
+
+static void run_or_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run_or_fail(const char *format, ...)
+{
+	char command[512];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(command, sizeof command, format, args); /* short */
+	va_end(args);
+	if (system(command))
+		fail_msg("failed: %s", command);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	/* In memory where there is such a folder: thousands of syncs cost nothing there. */
+	strcpy(folder,
+		access("/dev/shm", W_OK) ? "/tmp/test_store.XXXXXX" : "/dev/shm/test_store.XXXXXX");
+	return mkdtemp(folder) ? chmod(folder, 0755) : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	run_or_fail("rm -rf %s", folder);
+	return 0;
+}
+
+static struct store *open_store(bool may_create)
+{
+	struct store *store = NULL;
+	struct error err;
+
+	if (store_open(&store, folder, may_create, &err))
+		fail_msg("%s", err.text);
+	return store;
+}
+
+/* The sample at another line, so that numbers differ in their signature. */
+static struct finding numbered_finding(unsigned number)
+{
+	struct finding finding = sample_finding();
+
+	finding.waits[0].at.frames[1].line = 1000 + number;
+	finding.signature = finding_signature(&finding);
+	return finding;
+}
+
+static int add(struct store *store, unsigned number, uint32_t preemptions, bool *is_new, char *id)
+{
+	struct finding finding = numbered_finding(number);
+	struct error err;
+	int status;
+
+	finding.preemptions = preemptions;
+	status = store_add_finding(store, 1, &finding, is_new, &err);
+	if (id)
+		strcpy(id, finding.id);
+	finding_release(&finding);
+	return status;
+}
+
+static unsigned folder_count(void)
+{
+	char path[128];
+	unsigned count = 0;
+	struct dirent *entry;
+	DIR *findings;
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/findings", folder); /* short */
+	findings = opendir(path);
+	assert_non_null(findings);
+	while ((entry = readdir(findings)))
+		count += entry->d_name[0] != '.' || entry->d_name[1] == 'n';
+	(void)closedir(findings);
+	return count;
+}
+
+/* Opens the store anew and checks that rows and folders say the same. Returns how many there are. */
+static uint32_t check_store(uint32_t *preemptions_of_first)
+{
+	struct store *store = open_store(false);
+	struct store_finding_row *rows = NULL;
+	uint32_t count = 0;
+	struct finding finding;
+	struct error err;
+
+	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
+	for (uint32_t i = 0; i < count; i++) {
+		if (store_load_finding(store, rows[i].id, &finding, &err))
+			fail_msg("%s", err.text);
+		assert_string_equal(finding.id, rows[i].id);
+		if (!i && preemptions_of_first)
+			*preemptions_of_first = finding.preemptions;
+		finding_release(&finding);
+	}
+	assert_int_equal(folder_count(), count);
+	store_rows_free(rows, count);
+	store_close(store);
+	return count;
+}
+
+/* ---- plain behaviour ---- */
+
+static void test_store__keeps_findings_across_processes(void **state)
+{
+	struct store *store = open_store(true);
+	struct finding finding = numbered_finding(1), back;
+	struct error err;
+	char *before, *after, *path;
+	bool is_new = false;
+
+	(void)state;
+	assert_int_equal(store_add_finding(store, 7, &finding, &is_new, &err), 0);
+	assert_true(is_new);
+	assert_string_equal(finding.id, "F1");
+	store_close(store);
+	store = open_store(false);
+	assert_int_equal(store_load_finding(store, "F1", &back, &err), 0);
+	before = finding_to_json(&finding);
+	after = finding_to_json(&back);
+	assert_string_equal(after, before);
+	path = store_finding_path(store, "F1", "schedule.txt");
+	assert_int_equal(access(path, R_OK), 0);
+	free(path);
+	free(before);
+	free(after);
+	finding_release(&finding);
+	finding_release(&back);
+	store_close(store);
+}
+
+static void test_store__counts_a_known_finding_and_keeps_the_shorter(void **state)
+{
+	struct store *store = open_store(true);
+	struct store_finding_row *rows;
+	uint32_t count, preemptions = 0;
+	struct error err;
+	bool is_new;
+	char id[32];
+
+	(void)state;
+	assert_int_equal(add(store, 1, 5, &is_new, id), 0);
+	assert_int_equal(add(store, 2, 5, &is_new, id), 0);
+	assert_string_equal(id, "F2");
+	assert_int_equal(add(store, 1, 2, &is_new, id), 0);
+	assert_false(is_new);
+	assert_string_equal(id, "F1");
+	assert_int_equal(add(store, 1, 9, &is_new, id), 0);
+	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(rows[0].times_seen, 3);
+	assert_string_equal(rows[0].kind, "deadlock");
+	assert_string_equal(rows[0].command, "./bank 'two words' \xff\xfe");
+	store_rows_free(rows, count);
+	store_close(store);
+	assert_int_equal(check_store(&preemptions), 2);
+	assert_int_equal(preemptions, 2);
+}
+
+static void test_store__tells_equal_signatures_of_other_programs_apart(void **state)
+{
+	struct store *store = open_store(true);
+	struct finding finding = numbered_finding(1);
+	struct error err;
+	bool is_new = false;
+
+	(void)state;
+	assert_int_equal(store_add_finding(store, 1, &finding, &is_new, &err), 0);
+	free(finding.argv[0]);
+	finding.argv[0] = strdup("./shop");
+	assert_int_equal(store_add_finding(store, 1, &finding, &is_new, &err), 0);
+	assert_true(is_new);
+	assert_string_equal(finding.id, "F2");
+	finding_release(&finding);
+	store_close(store);
+}
+
+static void test_store__keeps_campaigns(void **state)
+{
+	struct store *store = open_store(true);
+	char command[] = "./bank 3", options[] = "{}", strategy[] = "pct", running[] = "running",
+	     done[] = "done";
+	struct store_campaign campaign = {.command = command,
+		.options = options,
+		.strategy = strategy,
+		.state = running,
+		.seed = UINT64_MAX,
+		.started = 1700000000};
+	struct store_campaign *rows;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(store_campaign_begin(store, &campaign, &err), 0);
+	campaign.runs = 1000;
+	campaign.seconds = 0.5;
+	campaign.state = done;
+	assert_int_equal(store_campaign_update(store, &campaign, &err), 0);
+	assert_int_equal(store_list_campaigns(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(rows[0].id, campaign.id);
+	assert_string_equal(rows[0].command, "./bank 3");
+	assert_string_equal(rows[0].state, "done");
+	assert_int_equal(rows[0].runs, 1000);
+	assert_true(rows[0].seed == UINT64_MAX);
+	assert_null(rows[0].restart);
+	campaign.id = 99;
+	assert_int_equal(store_campaign_update(store, &campaign, &err), ERROR_NOTFOUND);
+	store_campaign_release(&rows[0]);
+	free(rows);
+	store_close(store);
+}
+
+static void test_store__knows_only_ids_of_findings(void **state)
+{
+	static const char *const wrong[] = {"F2", "F0", "F01", "1", "", "F", "F1/../F1", "../F1",
+		"F99999999999999999999", "f1"};
+	struct store *store = open_store(true);
+	struct finding finding;
+	struct error err;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(add(store, 1, 1, &is_new, NULL), 0);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		assert_int_equal(
+			store_load_finding(store, wrong[i], &finding, &err), ERROR_NOTFOUND);
+		assert_non_null(strstr(err.text, "raddle list findings"));
+	}
+	assert_null(store_finding_path(store, "../F1", "trace"));
+	store_close(store);
+}
+
+/* ---- what cannot work ---- */
+
+static void assert_refused(bool may_create, int code, const char *cause)
+{
+	struct store *store = NULL;
+	struct error err = {0};
+
+	assert_int_equal(store_open(&store, folder, may_create, &err), code);
+	assert_null(store);
+	if (!strstr(err.text, cause))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, cause);
+	assert_non_null(strstr(err.text, "; "));
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void execute(const char *sql)
+{
+	sqlite3 *database;
+	char path[128];
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(database), SQLITE_OK);
+}
+
+static void test_store__says_that_there_is_none(void **state)
+{
+	(void)state;
+	assert_refused(false, ERROR_NOTFOUND, "raddle run");
+}
+
+static void test_store__refuses_a_future_version(void **state)
+{
+	(void)state;
+	store_close(open_store(true));
+	execute("PRAGMA user_version=2");
+	assert_refused(true, ERROR_VERSION, "newer raddle");
+	assert_refused(false, ERROR_VERSION, "store version 2");
+}
+
+static void test_store__refuses_databases_of_others(void **state)
+{
+	(void)state;
+	run_or_fail("mkdir %s/.raddle", folder);
+	execute("CREATE TABLE recipes(name TEXT)");
+	assert_refused(true, ERROR_STORE, "not raddle's");
+}
+
+static void test_store__refuses_a_damaged_database(void **state)
+{
+	char path[128];
+	unsigned char noise[4096];
+	int fd;
+	struct store *store = open_store(true);
+	bool is_new;
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		assert_int_equal(add(store, i, 1, &is_new, NULL), 0);
+	store_close(store);
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
+	memset(noise, 0xa5, sizeof noise);
+	fd = open(path, O_WRONLY);
+	/* Not the first page: the file still looks like a database. */
+	assert_int_equal(pwrite64(fd, noise, sizeof noise, 4096), sizeof noise);
+	assert_int_equal(pwrite64(fd, noise, sizeof noise, 8192), sizeof noise);
+	assert_refused(true, ERROR_STORE, "damaged");
+	assert_int_equal(pwrite64(fd, noise, sizeof noise, 0), sizeof noise);
+	assert_refused(true, ERROR_STORE, "damaged");
+	(void)close(fd);
+}
+
+static void test_store__says_that_a_file_is_in_the_way(void **state)
+{
+	(void)state;
+	run_or_fail("touch %s/.raddle", folder);
+	assert_refused(true, ERROR_STORE, "in the way");
+}
+
+static void test_store__says_that_a_finding_was_damaged_by_hand(void **state)
+{
+	struct store *store = open_store(true);
+	struct finding finding;
+	struct error err;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(add(store, 1, 1, &is_new, NULL), 0);
+	run_or_fail("echo '{' > %s/.raddle/findings/F1/finding.json", folder);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_FORMAT);
+	run_or_fail("rm -r %s/.raddle/findings/F1", folder);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_STORE);
+	assert_non_null(strstr(err.text, "F1"));
+	/* Found again, it is whole again. */
+	assert_int_equal(add(store, 1, 1, &is_new, NULL), 0);
+	assert_false(is_new);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), 0);
+	finding_release(&finding);
+	store_close(store);
+}
+
+/* Runs in a child that has given up root, which may write anywhere. */
+static int try_read_only(void)
+{
+	struct store *store = NULL;
+	struct store_finding_row *rows;
+	uint32_t count;
+	struct error err;
+	bool is_new;
+
+	if (!geteuid() && setresuid(65534, 65534, 65534))
+		return 10;
+	if (!store_open(&store, folder, true, &err) || !strstr(err.text, "writable"))
+		return 11;
+	if (store_open(&store, folder, false, &err))
+		return 12;
+	if (store_list_findings(store, &rows, &count, &err) || count != 1)
+		return 13;
+	store_rows_free(rows, count);
+	if (!add(store, 2, 1, &is_new, NULL))
+		return 14;
+	store_close(store);
+	return 0;
+}
+
+static void test_store__is_readable_where_it_cannot_be_written(void **state)
+{
+	struct store *store = open_store(true);
+	bool is_new;
+	int status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(add(store, 1, 1, &is_new, NULL), 0);
+	store_close(store);
+	run_or_fail("chmod -R a-w %s", folder);
+	child = fork();
+	if (!child)
+		_exit(try_read_only());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	run_or_fail("chmod -R u+w %s", folder);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_store__is_shared_by_processes(void **state)
+{
+	enum { PROCESSES = 3, EACH = 8 };
+	pid_t children[PROCESSES];
+	int status;
+
+	(void)state;
+	for (unsigned process = 0; process < PROCESSES; process++) {
+		children[process] = fork();
+		if (children[process])
+			continue;
+		for (unsigned i = 0; i < EACH; i++) {
+			struct store *store = open_store(true);
+			bool is_new;
+
+			/* Half of them are found by everybody. */
+			if (add(store, i % 2 ? i : 100 * process + i, 1, &is_new, NULL))
+				_exit(1);
+			store_close(store);
+		}
+		_exit(0);
+	}
+	for (unsigned process = 0; process < PROCESSES; process++) {
+		assert_int_equal(waitpid(children[process], &status, 0), children[process]);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(check_store(NULL), EACH / 2 + PROCESSES * EACH / 2);
+}
+
+/* ---- faults ---- */
+
+/* In a child: opens the store and adds a finding while the disk fails at call n. */
+static void add_under_fault(enum storage_fault fault, unsigned at, unsigned number)
+{
+	struct store *store = NULL;
+	struct error err = {0};
+	bool is_new;
+	int status;
+
+	storage.fault = fault;
+	storage.at = at;
+	storage.calls = 0;
+	status = store_open(&store, folder, true, &err);
+	if (!status) {
+		status = add(store, number, 1, &is_new, NULL);
+		store_close(store);
+	}
+	if (storage.calls < at)
+		_exit(2); /* the fault lay behind the end */
+	_exit(status ? 1 : 0);
+}
+
+/*
+ * Stores finding `number` with the fault at every call in turn. After each the store must open,
+ * hold what was committed before, and hold the new one if that was said to be stored.
+ */
+static void storm(enum storage_fault fault, unsigned number)
+{
+	uint32_t preemptions;
+	bool is_new;
+
+	for (unsigned at = 1; at < STEPS_MAX; at++) {
+		struct store *store = open_store(true);
+		pid_t child;
+		uint32_t count;
+		int status;
+
+		assert_int_equal(add(store, 1, 3, &is_new, NULL), 0);
+		store_close(store);
+		child = fork();
+		if (!child)
+			add_under_fault(fault, at, number);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		count = check_store(&preemptions);
+		if (number == 1) {
+			assert_int_equal(count, 1);
+			assert_true(preemptions == 3 || preemptions == 1);
+			if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+				assert_int_equal(preemptions, 1);
+		} else {
+			assert_in_range(count, 1, 2);
+			if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+				assert_int_equal(count, 2);
+		}
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+			assert_in_range(at, 10, STEPS_MAX - 1); /* the faults did strike */
+			return;
+		}
+		if (fault == FAULT_KILL)
+			assert_true(WIFSIGNALED(status));
+		run_or_fail("rm -rf %s/.raddle", folder);
+	}
+	fail_msg("storing a finding took more than %d steps", STEPS_MAX);
+}
+
+static void test_store__survives_a_kill_at_every_step(void **state)
+{
+	(void)state;
+	storm(FAULT_KILL, 2);
+}
+
+static void test_store__survives_a_kill_while_it_replaces(void **state)
+{
+	(void)state;
+	storm(FAULT_KILL, 1);
+}
+
+static void test_store__survives_a_disk_that_fills_up_at_every_step(void **state)
+{
+	(void)state;
+	storm(FAULT_FULL, 2);
+}
+
+static void test_store__survives_an_error_at_every_step(void **state)
+{
+	(void)state;
+	storm(FAULT_ONCE, 2);
+}
+
+static void test_store__says_that_the_disk_is_full(void **state)
+{
+	struct store *store = open_store(true);
+	struct finding finding = numbered_finding(3);
+	struct error err;
+	bool is_new;
+
+	(void)state;
+	storage.fault = FAULT_FULL;
+	storage.at = 0;
+	assert_int_equal(store_add_finding(store, 1, &finding, &is_new, &err), ERROR_STORE);
+	storage.fault = FAULT_NONE;
+	assert_non_null(strstr(err.text, "free some space"));
+	assert_int_equal(store_add_finding(store, 1, &finding, &is_new, &err), 0);
+	assert_true(is_new);
+	finding_release(&finding);
+	store_close(store);
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FOLDER(test_store__keeps_findings_across_processes),
+		WITH_FOLDER(test_store__counts_a_known_finding_and_keeps_the_shorter),
+		WITH_FOLDER(test_store__tells_equal_signatures_of_other_programs_apart),
+		WITH_FOLDER(test_store__keeps_campaigns),
+		WITH_FOLDER(test_store__knows_only_ids_of_findings),
+		WITH_FOLDER(test_store__says_that_there_is_none),
+		WITH_FOLDER(test_store__refuses_a_future_version),
+		WITH_FOLDER(test_store__refuses_databases_of_others),
+		WITH_FOLDER(test_store__refuses_a_damaged_database),
+		WITH_FOLDER(test_store__says_that_a_file_is_in_the_way),
+		WITH_FOLDER(test_store__says_that_a_finding_was_damaged_by_hand),
+		WITH_FOLDER(test_store__is_readable_where_it_cannot_be_written),
+		WITH_FOLDER(test_store__is_shared_by_processes),
+		WITH_FOLDER(test_store__survives_a_kill_at_every_step),
+		WITH_FOLDER(test_store__survives_a_kill_while_it_replaces),
+		WITH_FOLDER(test_store__survives_a_disk_that_fills_up_at_every_step),
+		WITH_FOLDER(test_store__survives_an_error_at_every_step),
+		WITH_FOLDER(test_store__says_that_the_disk_is_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
