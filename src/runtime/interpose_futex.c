@@ -110,8 +110,9 @@ static void futex_wake_others(const struct futex_call *call)
 }
 
 /*
- * A lone thread that waits on a word which other processes may use is not ours to wake: false leaves
- * the call to the kernel.
+ * False leaves the call to the kernel: in the only thread of a forked child, which is no longer
+ * controlled and may share the word with its parent. A controlled process is taken to be alone with
+ * its futexes: libstdc++ does not mark its own as private, so the mark says nothing.
  */
 bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
 {
@@ -127,7 +128,7 @@ bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
 		.value3 = (uint32_t)arguments[5],
 		.site = site};
 
-	if (!is_private && engine_live_count() == 1)
+	if (!engine_is_in_control() && engine_live_count() == 1)
 		return false;
 	if (!futex_is_valid_word(call.word)) {
 		*result = (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
