@@ -1,6 +1,5 @@
 #include "support/simulated_program.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,6 +33,13 @@ static const struct simulated_code crowd_codes[] = {
 static const struct simulated_program crowd = {
 	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
 
+/* As many threads as a run may have; each does one op. */
+static const struct simulated_op short_ops[] = {ADD(0, 1)};
+static const struct simulated_code full_codes[] = {
+	CODE_REPEATED(crowd_main_ops, THREAD_CAPACITY - 1), CODE(short_ops)};
+static const struct simulated_program full = {
+	.codes = full_codes, .code_count = 2, .initial_count = 1};
+
 /* Strategies of which it is known; a new one need not be listed. */
 static const struct strategy *const random_ones[] = {
 	&strategy_random, &strategy_pct, &strategy_pos, &strategy_surw, &strategy_portfolio};
@@ -209,6 +216,19 @@ static void strategies__carry_a_thousand_threads(void **unused)
 	}
 }
 
+static void strategies__carry_as_many_threads_as_a_run_may_have(void **unused)
+{
+	(void)unused;
+	for (uint32_t i = 0; i < strategy_count; i++) {
+		struct simulated_campaign campaign;
+
+		simulated_campaign_init(&campaign, &full, strategies[i], 0, 2);
+		assert_int_equal(simulated_campaign_run(&campaign), OUTCOME_PASSED);
+		assert_int_equal(campaign.run.thread_count, THREAD_CAPACITY);
+		simulated_campaign_release(&campaign);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +242,7 @@ int main(void)
 		cmocka_unit_test(strategies__go_on_after_a_run_that_died),
 		cmocka_unit_test(strategies__take_over_from_another_hand),
 		cmocka_unit_test(strategies__carry_a_thousand_threads),
+		cmocka_unit_test(strategies__carry_as_many_threads_as_a_run_may_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
