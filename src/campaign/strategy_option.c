@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strategies/portfolio.h"
+
 /* Adds to a line that may be cut. */
 static void line_add(char *line, size_t size, const char *separator, const char *word)
 {
@@ -128,4 +130,12 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 			config->option[i]);
 		line_add(text, size, ",", option);
 	}
+}
+
+void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
+	char *text, size_t size)
+{
+	strategy_format(index, config, text, size);
+	if (strategies[index] == &strategy_portfolio)
+		line_add(text, size, ": ", portfolio_arm_name(state));
 }

@@ -23,4 +23,11 @@ int strategy_parse(
 /* The inverse, with every option written out: "pct,depth=3". Cut where `size` is too small. */
 void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
 
+/*
+ * As strategy_format, with the part of the strategy that chose in the last run of `state` where it
+ * is made of several: "portfolio: pct,depth=3". This is what a finding names.
+ */
+void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
+	char *text, size_t size);
+
 #endif

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/simulated_program.h"
+
 static uint32_t index_of;
 static struct strategy_config config;
 static struct error failure;
@@ -117,6 +119,27 @@ static void strategy_format__is_the_inverse(void **unused)
 	assert_string_equal(text, "random");
 }
 
+static void strategy_format_run__names_the_arm_of_a_portfolio(void **unused)
+{
+	static const struct simulated_op step[] = {ADD(0, 1)};
+	static const struct simulated_code codes[] = {CODE(step)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 1, .initial_count = 1};
+	struct simulated_campaign campaign;
+	char text[64];
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &program, &strategy_portfolio, 0, 1);
+	assert_int_equal(simulated_campaign_run(&campaign), OUTCOME_PASSED);
+	assert_int_equal(strategy_parse("portfolio", &index_of, &config, &failure), 0);
+	strategy_format_run(index_of, &config, campaign.state, text, sizeof text);
+	assert_string_equal(text, "portfolio: round_robin");
+	assert_int_equal(strategy_parse("pct", &index_of, &config, &failure), 0);
+	strategy_format_run(index_of, &config, NULL, text, sizeof text);
+	assert_string_equal(text, "pct,depth=3");
+	simulated_campaign_release(&campaign);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +151,7 @@ int main(void)
 		cmocka_unit_test(strategy_parse__names_the_range_where_a_value_is_outside),
 		cmocka_unit_test(strategy_parse__survives_a_text_of_any_length),
 		cmocka_unit_test(strategy_format__is_the_inverse),
+		cmocka_unit_test(strategy_format_run__names_the_arm_of_a_portfolio),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
