@@ -20,6 +20,7 @@
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
 #define PR_SYS_DISPATCH_ON 1
 #endif
 #ifndef SYS_USER_DISPATCH
@@ -128,6 +129,12 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 void runtime_dispatch_set_up(void)
 {
 	runtime_install_handler(SIGSYS, dispatch_handle, SA_NODEFER);
+}
+
+void runtime_dispatch_disarm(void)
+{
+	/* Fails where it was never armed. */
+	(void)platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
 }
 
 bool runtime_dispatch_arm(void)

@@ -78,6 +78,8 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	engine_thread_main(thread);
+	/* Others move already: glibc's exit code must not be taken for theirs. */
+	runtime_dispatch_disarm();
 	return NULL;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -186,6 +187,19 @@ EXPORT ssize_t __write(int fd, const void *buffer, size_t size)
 {
 	ENTER();
 	return write_to(fd, buffer, size, CALL_SITE);
+}
+
+/* libc's own forms go past the names above. */
+EXPORT int eventfd_read(int fd, eventfd_t *value)
+{
+	ENTER();
+	return read_from(fd, value, sizeof *value, CALL_SITE) == sizeof *value ? 0 : -1;
+}
+
+EXPORT int eventfd_write(int fd, eventfd_t value)
+{
+	ENTER();
+	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
 /* ---- trapped system calls: stdio and others inside libc ---- */

@@ -166,7 +166,7 @@ static void time_note_read(void)
 {
 	uint64_t doublings;
 
-	if (!engine_is_live() || !time_is_virtual())
+	if (!engine_is_live())
 		return;
 	if (clocks.step != engine_step()) {
 		clocks.step = engine_step();
@@ -180,6 +180,8 @@ static void time_note_read(void)
 	}
 	doublings = clocks.streak_yields++;
 	engine_point(OP_YIELD, NULL, 0);
+	if (!time_is_virtual())
+		return;
 	if (doublings > SPIN_DOUBLINGS_MAX)
 		doublings = SPIN_DOUBLINGS_MAX;
 	engine_clock_advance_to(engine_clock_ns() + (SPIN_STEP_NS << doublings));
@@ -192,6 +194,7 @@ bool time_read(clockid_t clock, uint64_t *ns)
 	if (!runtime.has_virtual_time || !time_clock_start(clock, &start)) {
 		struct timespec real;
 
+		time_note_read();
 		if (platform_failed(time_read_real(clock, &real)))
 			return false;
 		*ns = time_from_timespec(&real);

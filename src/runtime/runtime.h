@@ -72,6 +72,8 @@ void runtime_run_key_destructors(void);
 
 /* Arms it for this kernel thread; false where the kernel has none. */
 bool runtime_dispatch_arm(void);
+/* Disarms it for this kernel thread, which is about to leave. */
+void runtime_dispatch_disarm(void);
 /* Installs the SIGSYS handler only. */
 void runtime_dispatch_set_up(void);
 /* Around calls into glibc that must not be trapped (thread creation, fork). They nest. */
