@@ -78,6 +78,7 @@ static void add_up(struct campaign *campaign)
 	memset(result->outcomes, 0, sizeof result->outcomes);
 	result->guarantee = (struct strategy_guarantee){0};
 	total->elapsed_ns = campaign_now_ns() - campaign->started_ns;
+	total->exploring_ns = total->elapsed_ns - campaign->investigating_ns;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract_totals *totals =
 			&campaign->workers[i].worker.contract->totals;
@@ -95,6 +96,7 @@ static void add_up(struct campaign *campaign)
 		take_guarantee(campaign, campaign->workers[i].worker.contract);
 	}
 	result->restart = campaign->restart;
+	result->has_started = campaign->has_started;
 }
 
 static int save(struct campaign *campaign, const char *state, struct error *err)

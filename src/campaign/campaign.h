@@ -51,7 +51,8 @@ struct campaign_progress {
 	uint64_t failures;
 	uint64_t steps;
 	uint64_t elapsed_ns;
-	uint32_t findings; /* distinct */
+	uint64_t exploring_ns; /* without what replaying and minimising took */
+	uint32_t findings;     /* distinct */
 };
 
 struct campaign_found {
@@ -80,6 +81,7 @@ struct campaign_result {
 	uint32_t threads_most;
 	uint64_t steps_most;
 	bool is_interrupted;
+	bool has_started;	/* a run has reached its first thread */
 	bool has_no_threads;	/* the target made none: it was run once */
 	bool is_unfinished;	/* the last run had not ended when the time was up */
 	bool waits_for_outside; /* likewise, and it waited for input or a connection */

@@ -17,6 +17,21 @@
 
 /* ---- restart ---- */
 
+static void notice_fall_back(const struct campaign *campaign, enum contract_restart from,
+	enum contract_restart to, const char *reason)
+{
+	unsigned ratio = restart_descriptions[to].cost_ns / restart_descriptions[from].cost_ns;
+	char cost[64] = "at about the same speed";
+
+	if (ratio > 1)
+		(void)snprintf(
+			cost, sizeof cost, "about %u times slower on a small program", ratio);
+	campaign_notice(campaign,
+		"restart %s does not do for this program (%s); from now on %s: %s, %s",
+		restart_descriptions[from].word, reason, restart_descriptions[to].word,
+		restart_descriptions[to].sentence, cost);
+}
+
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	struct error *err)
 {
@@ -34,11 +49,7 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 	if (next == RESTART_COUNT)
 		return error_set(err, ERROR_TARGET, "the program cannot be run again: %s", reason);
 	campaign->restart = next;
-	campaign_notice(campaign,
-		"%s; from now on %s (restart %s), about %u times slower per run on a small program",
-		reason, restart_descriptions[next].sentence, restart_descriptions[next].word,
-		(restart_descriptions[next].cost_ns + restart_descriptions[restart].cost_ns / 2) /
-			restart_descriptions[restart].cost_ns);
+	notice_fall_back(campaign, restart, next, reason);
 	return 0;
 }
 
@@ -134,11 +145,11 @@ static int worker_died(struct campaign *campaign, struct campaign_worker *worker
 	if (worker->worker.was_killed_outside) {
 		if (++worker->deaths > OUTSIDE_KILLS_MAX)
 			return error_set(err, ERROR_TARGET,
-				"the program was killed from outside %u times (SIGKILL); is memory "
-				"short, or a limit set?",
+				"the program was ended by SIGKILL %u times; does it do that "
+				"itself, is "
+				"memory short, or a limit set?",
 				worker->deaths);
-		campaign_notice(
-			campaign, "the program was killed from outside (SIGKILL); going on");
+		campaign_notice(campaign, "the program was ended by SIGKILL; going on");
 		return 0;
 	}
 	if (WIFSIGNALED(status))
@@ -304,6 +315,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 		if (!campaign->workers[i].is_busy)
 			continue;
 		campaign->result->is_unfinished = true;
+		campaign->has_started |= contract->is_live != 0;
 		campaign->result->waits_for_outside |= contract->is_waiting_outside != 0;
 	}
 	return 0;

@@ -11,6 +11,9 @@
 /* A replay that left its schedule may wait for the world for ever. */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
+/* Replays of a hang wait for this part of the hang time. */
+#define REPLAY_HANG_PART 20
+
 /* True once per key. */
 static bool is_new_key(struct campaign *campaign, uint64_t key)
 {
@@ -24,13 +27,13 @@ static bool is_new_key(struct campaign *campaign, uint64_t key)
 	return true;
 }
 
-static void finish_finding(
-	struct campaign *campaign, const struct failure *failure, struct finding *finding)
+static void finish_finding(const struct campaign *campaign, const struct campaign_worker *from,
+	const struct failure *failure, struct finding *finding)
 {
 	char strategy[256];
 
-	strategy_format(campaign->options->strategy, &campaign->options->strategy_config, strategy,
-		sizeof strategy);
+	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
+		contract_strategy(from->worker.contract), strategy, sizeof strategy);
 	finding->strategy = strdup(strategy);
 	BUG_ON(!finding->strategy);
 	finding->seed = campaign->options->seed;
@@ -75,6 +78,9 @@ static void describe_probe(const struct campaign *campaign, const struct worker 
 		.context = listener->context,
 	};
 	investigation->probe.worker.output = OUTPUT_KEEP;
+	/* That it hangs has been waited for once; a dozen repetitions need not take as long. */
+	if (worker->contract->outcome.kind == OUTCOME_HANG)
+		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;
 }
 
 /*
@@ -104,6 +110,7 @@ int campaign_take_failure(
 	struct investigation investigation;
 	struct failure failure = {0};
 	struct finding finding;
+	uint64_t started_ns = campaign_now_ns();
 	int result;
 
 	if (!is_new_key(campaign, failure_key(&contract->outcome)))
@@ -115,11 +122,12 @@ int campaign_take_failure(
 	memset(&finding, 0, sizeof finding);
 	result = investigate(&investigation, &failure, &finding, err);
 	if (result == 0) {
-		finish_finding(campaign, &failure, &finding);
+		finish_finding(campaign, from, &failure, &finding);
 		result = keep_finding(campaign, &investigation, &finding, err);
 		finding_release(&finding);
 	}
 	failure_release(&failure);
+	campaign->investigating_ns += campaign_now_ns() - started_ns;
 	if (result < 0)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))

@@ -34,12 +34,13 @@ struct campaign {
 	enum contract_restart restart;
 	uint64_t run_next; /* first run that nobody has been given */
 	uint64_t started_ns;
-	uint64_t deadline_ns; /* UINT64_MAX: none */
-	uint64_t progress_ns; /* when progress was last told */
-	uint64_t saved_ns;    /* when the store was last told */
-	bool has_started;     /* a run has reached its first thread */
-	bool is_stopping;     /* no new batches */
-	uint64_t *keys;	      /* of failures that have been investigated */
+	uint64_t deadline_ns;	   /* UINT64_MAX: none */
+	uint64_t investigating_ns; /* spent on failures so far: not part of the rate */
+	uint64_t progress_ns;	   /* when progress was last told */
+	uint64_t saved_ns;	   /* when the store was last told */
+	bool has_started;	   /* a run has reached its first thread */
+	bool is_stopping;	   /* no new batches */
+	uint64_t *keys;		   /* of failures that have been investigated */
 	uint32_t key_count;
 };
 

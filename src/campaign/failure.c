@@ -73,5 +73,8 @@ uint64_t failure_key(const struct outcome *outcome)
 	for (uint32_t i = 0; i < count; i++)
 		waits += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
 	key = hash_pair(key, waits);
+	/* Where in its loop a thread was when the patience ended is an accident, too. */
+	if (outcome->kind == OUTCOME_HANG || outcome->kind == OUTCOME_LIVELOCK)
+		return key;
 	return hash_pair(key, outcome->site);
 }

@@ -34,7 +34,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 		.trace_events = params->trace_events,
 	};
 	worker.check = params->settings->check;
-	worker.hang_ns = params->settings->hang_ns;
+	worker.hang_ns = params->hang_ns ? params->hang_ns : params->settings->hang_ns;
 	worker.run_limit_ns = params->run_limit_ns;
 	*probe = (struct probe){.is_interrupted = params->is_interrupted};
 	result = worker_open(&probe->worker, &worker, err);

@@ -46,6 +46,7 @@ struct probe_params {
 	const struct settings *settings;
 	enum contract_restart restart;
 	uint64_t trace_events;
+	uint64_t hang_ns;      /* 0: that of the settings */
 	uint64_t run_limit_ns; /* a run that takes longer is killed and is no failure; 0: none is */
 	const volatile int *is_interrupted;
 };

@@ -153,6 +153,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	if (pid < 0)
 		return pid;
 	worker->pid = pid;
+	worker->restart = contract->plan.restart;
 	children_add(pid);
 	return 0;
 }
@@ -233,7 +234,7 @@ int worker_begin(struct worker *worker, struct error *err)
 		worker->batch_end = worker->batch_next + contract->plan.run_limit;
 		return begin_single_run(worker, err);
 	}
-	if (worker->state == WORKER_IDLE) {
+	if (worker->state == WORKER_IDLE && worker->restart == contract->plan.restart) {
 		command_batch(worker);
 		return 0;
 	}
@@ -262,26 +263,33 @@ bool worker_is_failure(const struct worker *worker)
 	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
 }
 
+/* What the kernel says of a process that ended is its outcome where the guest has said none. */
+static void take_exit_status(struct worker *worker)
+{
+	struct outcome *outcome = &worker->contract->outcome;
+	int status = worker->exit_status;
+
+	if (worker->watchdog.state == WATCHDOG_KILLED)
+		outcome_set(outcome, OUTCOME_HANG, THREAD_NONE, 0);
+	else if (WIFSIGNALED(status))
+		outcome_set(outcome, WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH,
+			THREAD_NONE, WTERMSIG(status));
+	else
+		outcome_set(outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED,
+			THREAD_NONE, WEXITSTATUS(status));
+}
+
 /*
  * The process ended without a word of the guest: killed, or by a way out that the runtime does not
- * see. What the kernel says becomes the outcome, and the run is accounted for as the guest would.
+ * see. The run is accounted for as the guest would.
  */
 static void account_silent_end(struct worker *worker)
 {
 	struct contract *contract = worker->contract;
-	int status = worker->exit_status;
 	const struct strategy *strategy = strategies[contract->plan.strategy];
 	struct run_summary summary;
 
-	if (worker->watchdog.state == WATCHDOG_KILLED)
-		outcome_set(&contract->outcome, OUTCOME_HANG, THREAD_NONE, 0);
-	else if (WIFSIGNALED(status))
-		outcome_set(&contract->outcome,
-			WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, THREAD_NONE,
-			WTERMSIG(status));
-	else
-		outcome_set(&contract->outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED,
-			THREAD_NONE, WEXITSTATUS(status));
+	take_exit_status(worker);
 	contract->outcome.step = contract->heartbeat;
 	contract->totals.runs++;
 	contract->totals.steps += contract->heartbeat;
@@ -363,6 +371,8 @@ static int process_ended(struct worker *worker, enum contract_report *report, st
 		return end_single_run(worker, report, err);
 	if (contract->report != REPORT_NONE && contract->report != REPORT_READY) {
 		*report = (enum contract_report)contract->report;
+		if (contract->outcome.kind == OUTCOME_NONE)
+			take_exit_status(worker);
 		return 0;
 	}
 	if (worker->watchdog.state == WATCHDOG_KILLED) {
@@ -395,8 +405,12 @@ static enum contract_report take_ring(struct worker *worker)
 			command_batch(worker);
 		return REPORT_NONE;
 	}
-	/* The process itself is what we wait for, unless it stands still for us. */
-	if (contract->plan.restart == RESTART_EXEC && report != REPORT_INSPECT)
+	/*
+	 * The end of the process is what we wait for, unless it stands still for us. Also of a
+	 * server that ends before it has become one: the program made no thread.
+	 */
+	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
+		report != REPORT_INSPECT)
 		return REPORT_NONE;
 	worker->state = WORKER_IDLE;
 	/* A fork server whose run we killed can only say that it was killed. */

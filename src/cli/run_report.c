@@ -88,7 +88,7 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 {
 	const struct run_report *report = context;
 	const struct campaign_options *options = report->options;
-	double seconds = (double)progress->elapsed_ns / 1e9;
+	double seconds = (double)progress->exploring_ns / 1e9;
 	struct strbuf left;
 	char runs[32];
 	char rate[32];
@@ -203,14 +203,14 @@ static void say_guarantee(const struct campaign_result *result)
 
 static void say_explored(const struct campaign_result *result)
 {
-	double seconds = (double)result->total.elapsed_ns / 1e9;
+	double seconds = (double)result->total.exploring_ns / 1e9;
 	struct strbuf time;
 	char runs[32];
 	char rate[32];
 	char steps[32];
 
 	strbuf_init(&time);
-	add_time(&time, result->total.elapsed_ns);
+	add_time(&time, result->total.exploring_ns);
 	(void)fprintf(stderr, "%s schedules in %s (%s/s), up to %u threads and %s steps each\n",
 		terminal_number(result->total.runs, runs), time.text,
 		terminal_number(seconds > 0
@@ -221,9 +221,34 @@ static void say_explored(const struct campaign_result *result)
 	strbuf_release(&time);
 }
 
+/* As a shell takes it: quoted where it must be. */
+static void add_command(struct strbuf *out, char *const *argv)
+{
+	for (size_t i = 0; argv[i]; i++) {
+		const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./=,:+@%";
+
+		if (i)
+			strbuf_adds(out, " ");
+		if (*argv[i] && strspn(argv[i], plain) == strlen(argv[i])) {
+			strbuf_adds(out, argv[i]);
+			continue;
+		}
+		strbuf_adds(out, "'");
+		for (const char *c = argv[i]; *c; c++) {
+			if (*c == '\'')
+				strbuf_adds(out, "'\\''");
+			else
+				strbuf_add(out, c, 1);
+		}
+		strbuf_adds(out, "'");
+	}
+}
+
 static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
 {
 	const struct campaign_options *options = report->options;
+	struct strbuf command;
 
 	if (result->is_unfinished && result->waits_for_outside)
 		(void)fprintf(stderr, "the last run had not ended: it waits for something outside "
@@ -231,9 +256,12 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	else if (result->is_unfinished)
 		(void)fprintf(stderr, "the last run had not ended when the time was up; give it "
 				      "longer (--time)\n");
-	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s%s\n",
+	strbuf_init(&command);
+	add_command(&command, options->argv);
+	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s -- %s\n",
 		result->is_interrupted ? " so far" : "", (unsigned long long)options->seed + 1,
-		options->settings.has_spurious_wakeups ? "" : " --spurious-wakeups", " -- PROGRAM");
+		options->settings.has_spurious_wakeups ? "" : " --spurious-wakeups", command.text);
+	strbuf_release(&command);
 }
 
 static int finish_without_threads(
@@ -258,6 +286,11 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		print_json(report, result);
 	if (result->has_no_threads) {
 		status = finish_without_threads(report, result);
+	} else if (!result->has_started && !result->is_interrupted) {
+		status = command_fail(
+			"%s made no thread before the time was up, so nothing was "
+			"explored; give it longer (--time), or its input (--stdin FILE)",
+			report->options->argv[0]);
 	} else if (!report->is_quiet) {
 		say_explored(result);
 		say_guarantee(result);

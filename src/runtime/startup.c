@@ -183,7 +183,9 @@ static void startup_read_plan(struct contract *contract)
 static void startup_run_over(struct outcome *outcome) __attribute__((noreturn));
 static void startup_run_over(struct outcome *outcome)
 {
-	(void)outcome; /* it lies in the contract */
+	/* Before the first thread there is no run, and the engine keeps the outcome to itself. */
+	if (runtime.contract && !runtime.is_forked_child && outcome != &runtime.contract->outcome)
+		runtime.contract->outcome = *outcome;
 	runtime_finish_run();
 }
 
