@@ -5,65 +5,22 @@
 
 enum stream_lock_word { STREAM_FREE, STREAM_HELD, STREAM_CONTENDED };
 
-static bool stream_is_mine(const struct stream_lock *stream)
+void stream_lock_sleep(struct stream_lock *stream, uint64_t site)
 {
-	return stream->owner == engine_current()->handle;
+	stream->word = STREAM_CONTENDED;
+	futex_sleep(&stream->word, OP_FILE_LOCK, site);
 }
 
-/*
- * glibc's lock of three states. glibc takes the lock without telling anybody, so readiness cannot be
- * read off the word at any moment: like glibc's own waiters, ours mark the lock as contended, sleep,
- * and look again when they are woken.
- */
-void stream_lock_lock(struct stream_lock *stream, uint64_t site)
+void stream_lock_got_after_sleep(struct stream_lock *stream)
 {
-	uint32_t before;
-
-	engine_point(OP_FILE_LOCK, stream, site);
-	if (stream_is_mine(stream)) {
-		stream->depth++;
-		return;
-	}
-	before = stream->lock;
-	stream->lock = before == STREAM_FREE ? STREAM_HELD : STREAM_CONTENDED;
-	while (before != STREAM_FREE) {
-		futex_sleep(&stream->lock, OP_FILE_LOCK, site);
-		before = stream->lock;
-		stream->lock = STREAM_CONTENDED;
-	}
-	stream->owner = engine_current()->handle;
+	stream->word = STREAM_CONTENDED;
 }
 
-int stream_lock_trylock(struct stream_lock *stream, uint64_t site)
+/* glibc has woken the futex by a system call, but only a trapped call reaches our sleepers. */
+void stream_lock_unlocked(struct stream_lock *stream)
 {
-	engine_point(OP_FILE_TRYLOCK, stream, site);
-	if (stream_is_mine(stream)) {
-		stream->depth++;
-		return 0;
-	}
-	if (stream->lock != STREAM_FREE) {
-		engine_unproductive();
-		return EBUSY;
-	}
-	stream->lock = STREAM_HELD;
-	stream->owner = engine_current()->handle;
-	return 0;
-}
-
-void stream_lock_unlock(struct stream_lock *stream, uint64_t site)
-{
-	uint32_t before;
-
-	engine_point(OP_FILE_UNLOCK, stream, site);
-	if (stream->depth) {
-		stream->depth--;
-		return;
-	}
-	before = stream->lock;
-	stream->owner = 0;
-	stream->lock = STREAM_FREE;
-	if (before == STREAM_CONTENDED)
-		(void)futex_wake_now(&stream->lock, 1, FUTEX_ANY);
+	if (stream->word == STREAM_FREE)
+		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY); /* often there is nobody */
 }
 
 struct thread_id stream_lock_holder(const void *address, uint64_t *site)

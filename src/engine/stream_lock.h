@@ -1,8 +1,8 @@
 /*
- * The lock of a stdio stream, as flockfile() takes it. glibc's own functions (printf, fclose, ...)
- * take the same lock by themselves and wait for it in a futex, which reaches us only as a trapped
- * system call. So the layout and the protocol are glibc's: 0 free, 1 held, 2 held and whoever unlocks
- * must wake the futex.
+ * The lock of a stdio stream. glibc's own functions (printf, fclose, ...) take it by themselves and
+ * wait for it in a futex, which reaches us only as a trapped system call. So who holds it and how often
+ * stays glibc's business; flockfile() takes it by ftrylockfile(), and this is what happens where that
+ * fails: glibc's protocol of three states, in which whoever unlocks a contended lock wakes its futex.
  */
 #ifndef RADDLE_ENGINE_STREAM_LOCK_H
 #define RADDLE_ENGINE_STREAM_LOCK_H
@@ -13,15 +13,17 @@
 
 /* glibc's _IO_lock_t. */
 struct stream_lock {
-	uint32_t lock;
-	int32_t depth;	 /* further locks of its holder */
-	uintptr_t owner; /* handle of its holder */
+	uint32_t word;	 /* 0 free, 1 held, 2 contended: held, and somebody may sleep */
+	int32_t depth;	 /* glibc's; its meaning differs between versions */
+	uintptr_t owner; /* pthread_t of its holder */
 };
 
-void stream_lock_lock(struct stream_lock *stream, uint64_t site);
-/* 0 or EBUSY. */
-int stream_lock_trylock(struct stream_lock *stream, uint64_t site);
-void stream_lock_unlock(struct stream_lock *stream, uint64_t site);
+/* It is held: sleeps until somebody unlocks it, or for no reason. Then it is to be tried again. */
+void stream_lock_sleep(struct stream_lock *stream, uint64_t site);
+/* The caller has it after a sleep: others may sleep still. */
+void stream_lock_got_after_sleep(struct stream_lock *stream);
+/* The caller has unlocked it once. */
+void stream_lock_unlocked(struct stream_lock *stream);
 
 /* An engine_holder; the site is not known. */
 struct thread_id stream_lock_holder(const void *address, uint64_t *site);

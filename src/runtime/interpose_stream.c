@@ -7,31 +7,43 @@
 #include "engine/stream_lock.h"
 #include "runtime/interpose_sync.h"
 
-/* glibc's _IO_FLAGS2_NEED_LOCK: from now on its functions lock this stream also in one thread. */
-#define STREAM_NEEDS_LOCK 128
-
 static struct stream_lock *stream_lock_of(FILE *stream)
 {
-	stream->_flags2 |= STREAM_NEEDS_LOCK;
 	return (struct stream_lock *)stream->_lock;
 }
 
 EXPORT void flockfile(FILE *stream)
 {
+	uint64_t site = CALL_SITE;
+
 	ENTER();
-	stream_lock_lock(stream_lock_of(stream), CALL_SITE);
+	engine_point(OP_FILE_LOCK, stream_lock_of(stream), site);
+	if (!REAL(ftrylockfile)(stream))
+		return;
+	do {
+		stream_lock_sleep(stream_lock_of(stream), site);
+	} while (REAL(ftrylockfile)(stream));
+	stream_lock_got_after_sleep(stream_lock_of(stream));
 }
 
 EXPORT int ftrylockfile(FILE *stream)
 {
+	int result;
+
 	ENTER();
-	return stream_lock_trylock(stream_lock_of(stream), CALL_SITE);
+	engine_point(OP_FILE_TRYLOCK, stream_lock_of(stream), CALL_SITE);
+	result = REAL(ftrylockfile)(stream);
+	if (result)
+		engine_unproductive();
+	return result;
 }
 
 EXPORT void funlockfile(FILE *stream)
 {
 	ENTER();
-	stream_lock_unlock(stream_lock_of(stream), CALL_SITE);
+	engine_point(OP_FILE_UNLOCK, stream_lock_of(stream), CALL_SITE);
+	REAL(funlockfile)(stream);
+	stream_lock_unlocked(stream_lock_of(stream));
 }
 
 EXPORT_ALIAS(_IO_flockfile, flockfile);
