@@ -1,0 +1,32 @@
+/*
+ * A trace as it is kept: the program, the threads by their creation paths, the events of one run in
+ * order, and how the run ended. docs/trace-format.md describes the file. Addresses are those of the
+ * run; the thread of an event is an index into `threads`.
+ */
+#ifndef RADDLE_TRACE_TRACE_H
+#define RADDLE_TRACE_TRACE_H
+
+#include "base/error.h"
+#include "model/event.h"
+#include "model/outcome.h"
+
+#define TRACE_VERSION 1u
+
+struct trace_thread {
+	const char *path;     /* "main.0.2" */
+	const char *label;    /* pthread_setname_np; NULL or empty: none */
+	uint64_t create_site; /* return address of the creating call, 0: not known */
+	uint64_t start;	      /* address of the start function, 0: not known */
+};
+
+/* What a trace says besides its events. */
+struct trace_run {
+	const char *program; /* NULL or empty: not known */
+	const struct trace_thread *threads;
+	uint32_t thread_count; /* at most THREAD_CAPACITY */
+	struct outcome outcome;
+	uint64_t event_count;	 /* in the file */
+	uint64_t events_dropped; /* later ones that were not recorded */
+};
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The bytes of trace files, version 1, shared by writer and reader. docs/trace-format.md is the
+ * document; numbers are little-endian whatever the machine.
+ */
+#ifndef RADDLE_TRACE_FORMAT_INTERNAL_H
+#define RADDLE_TRACE_FORMAT_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+
+#define TRACE_MAGIC "raddletr"
+#define TRACE_HEADER_BYTES 24
+#define TRACE_BLOCK_HEADER_BYTES 32
+#define TRACE_EVENT_BYTES 32
+#define TRACE_EDGE_BYTES 36
+/* A block is closed once it has this many bytes; an item behind it may make it longer. */
+#define TRACE_BLOCK_TARGET ((uint32_t)1 << 18)
+/* More is refused before anything is allocated. */
+#define TRACE_BLOCK_MAX ((uint32_t)1 << 20)
+#define TRACE_TEXT_MAX UINT16_MAX
+
+enum trace_block_kind {
+	TRACE_BLOCK_HEAD = 1, /* program, names of the op kinds */
+	TRACE_BLOCK_THREADS = 2,
+	TRACE_BLOCK_EVENTS = 3,
+	TRACE_BLOCK_END = 4 /* outcome and totals; nothing follows */
+};
+
+struct trace_block_header {
+	uint32_t kind;
+	uint32_t item_count;
+	uint32_t plain_bytes;  /* uncompressed */
+	uint32_t stored_bytes; /* in the file, behind this header */
+	uint64_t checksum;     /* hash_bytes() of the stored bytes */
+};
+
+static inline void bytes_put(unsigned char *at, uint64_t value, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		at[i] = (unsigned char)(value >> (8 * i) & 0xff);
+}
+
+static inline uint64_t bytes_get(const unsigned char *at, unsigned size)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < size; i++)
+		value |= (uint64_t)at[i] << (8 * i);
+	return value;
+}
+
+#endif

@@ -1,0 +1,447 @@
+#include "trace/trace_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/bug.h"
+#include "trace/schedule_text.h"
+#include "trace/trace_format_internal.h"
+
+/* Takes items out of a block; a read beyond its end makes it bad and gives zeros. */
+struct block_cursor {
+	const unsigned char *at, *end;
+	bool is_bad;
+};
+
+struct trace_reader {
+	FILE *file;
+	char *path;
+	struct trace_run run;
+	struct trace_thread *threads; /* what run.threads shows; strings are owned */
+	char *program;
+	/* This raddle's number of each op kind of the file. */
+	uint8_t kinds[256];
+	uint32_t kind_count;
+	struct trace_block_header header; /* of the block in `plain` */
+	struct block_cursor cursor;	  /* in that block */
+	unsigned char *plain, *stored;	  /* TRACE_BLOCK_MAX and ZSTD_compressBound() of it */
+	struct trace_event *events;
+	uint64_t last_step;
+	bool has_block; /* `plain` holds a block that nobody has looked at */
+	bool is_over;
+};
+
+static int refuse(struct trace_reader *reader, const char *cause, struct error *err)
+{
+	return error_set(err, ERROR_FORMAT,
+		"the trace %s is damaged: %s; record it again with `raddle replay --trace`",
+		reader->path, cause);
+}
+
+/* ---- items ---- */
+
+static uint64_t take_number(struct block_cursor *cursor, unsigned size)
+{
+	uint64_t value;
+
+	if ((size_t)(cursor->end - cursor->at) < size) {
+		cursor->is_bad = true;
+		cursor->at = cursor->end;
+		return 0;
+	}
+	value = bytes_get(cursor->at, size);
+	cursor->at += size;
+	return value;
+}
+
+/* A copy to be freed; a zero byte inside makes the block bad. */
+static char *take_text(struct block_cursor *cursor)
+{
+	const size_t length = take_number(cursor, 2);
+	char *text;
+
+	if ((size_t)(cursor->end - cursor->at) < length || memchr(cursor->at, '\0', length)) {
+		cursor->is_bad = true;
+		cursor->at = cursor->end;
+		return strdup("");
+	}
+	text = strndup((const char *)cursor->at, length);
+	cursor->at += length;
+	return text;
+}
+
+/* ---- blocks ---- */
+
+static int read_bytes(struct trace_reader *reader, void *bytes, size_t size, struct error *err)
+{
+	if (fread(bytes, 1, size, reader->file) == size)
+		return 0;
+	if (ferror(reader->file))
+		return error_set(err, ERROR_IO, "cannot read %s: %s; check the disk", reader->path,
+			strerror(errno));
+	return refuse(reader, "it ends too early", err);
+}
+
+/* Reads a block into `plain`, checked in all its sums; *cursor then covers it. */
+static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
+{
+	unsigned char bytes[TRACE_BLOCK_HEADER_BYTES];
+	struct trace_block_header *header = &reader->header;
+	size_t plain;
+	int status = read_bytes(reader, bytes, sizeof bytes, err);
+
+	if (status)
+		return status;
+	header->kind = (uint32_t)bytes_get(bytes, 4);
+	header->item_count = (uint32_t)bytes_get(bytes + 4, 4);
+	header->plain_bytes = (uint32_t)bytes_get(bytes + 8, 4);
+	header->stored_bytes = (uint32_t)bytes_get(bytes + 12, 4);
+	header->checksum = bytes_get(bytes + 16, 8);
+	if (bytes_get(bytes + 24, 8) != hash_bytes(bytes, 24) ||
+		header->plain_bytes > TRACE_BLOCK_MAX ||
+		header->stored_bytes > ZSTD_compressBound(TRACE_BLOCK_MAX))
+		return refuse(reader, "the head of a block is wrong", err);
+	status = read_bytes(reader, reader->stored, header->stored_bytes, err);
+	if (status)
+		return status;
+	if (hash_bytes(reader->stored, header->stored_bytes) != header->checksum)
+		return refuse(reader, "a checksum is wrong", err);
+	plain = ZSTD_decompress(
+		reader->plain, TRACE_BLOCK_MAX, reader->stored, header->stored_bytes);
+	if (ZSTD_isError(plain) || plain != header->plain_bytes)
+		return refuse(reader, "a block cannot be uncompressed", err);
+	*cursor = (struct block_cursor){.at = reader->plain, .end = reader->plain + plain};
+	return 0;
+}
+
+static int read_header(struct trace_reader *reader, struct error *err)
+{
+	unsigned char header[TRACE_HEADER_BYTES];
+	uint64_t version;
+
+	if (fread(header, 1, sizeof header, reader->file) != sizeof header ||
+		memcmp(header, TRACE_MAGIC, 8))
+		return error_set(err, ERROR_FORMAT,
+			"%s is not a trace; give the file `trace` of a finding", reader->path);
+	version = bytes_get(header + 8, 4);
+	if (version != TRACE_VERSION)
+		return error_set(err, ERROR_VERSION,
+			"the trace %s has format version %" PRIu64
+			", and this raddle reads version %u; use the raddle that wrote it or "
+			"record it again",
+			reader->path, version, TRACE_VERSION);
+	if (bytes_get(header + 16, 8) != hash_bytes(header, 16))
+		return refuse(reader, "its head is wrong", err);
+	return 0;
+}
+
+/* ---- head and threads ---- */
+
+static int find_kind(const char *name)
+{
+	for (int kind = 0; kind < OP_KIND_COUNT; kind++)
+		if (!strcmp(op_descriptions[kind].name, name))
+			return kind;
+	return -1;
+}
+
+/* Kinds are known by name, so that a raddle with more of them reads older traces. */
+static int read_head(struct trace_reader *reader, struct error *err)
+{
+	struct block_cursor cursor;
+	int status = read_block(reader, &cursor, err);
+
+	if (status)
+		return status;
+	if (reader->header.kind != TRACE_BLOCK_HEAD || reader->header.item_count > 256)
+		return refuse(reader, "it does not start with its program", err);
+	reader->program = take_text(&cursor);
+	BUG_ON(!reader->program);
+	reader->run.program = reader->program;
+	while (reader->kind_count < reader->header.item_count && !cursor.is_bad) {
+		char *name = take_text(&cursor);
+		const int kind = name ? find_kind(name) : -1;
+
+		BUG_ON(!name);
+		if (kind < 0 && !cursor.is_bad)
+			status = error_set(err, ERROR_VERSION,
+				"the trace %s has an operation that this raddle does not know "
+				"(%.40s); use the raddle that wrote it",
+				reader->path, name);
+		free(name);
+		if (kind < 0)
+			break;
+		reader->kinds[reader->kind_count++] = (uint8_t)kind;
+	}
+	if (!status && (cursor.is_bad || cursor.at != cursor.end))
+		status = refuse(reader, "the names of operations are wrong", err);
+	return status;
+}
+
+static int take_thread(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
+{
+	struct trace_thread *thread;
+
+	if (reader->run.thread_count == THREAD_CAPACITY)
+		return refuse(reader, "it has more threads than a run may have", err);
+	thread = &reader->threads[reader->run.thread_count++];
+	thread->path = take_text(cursor);
+	thread->label = take_text(cursor);
+	BUG_ON(!thread->path || !thread->label);
+	thread->create_site = take_number(cursor, 8);
+	thread->start = take_number(cursor, 8);
+	if (cursor->is_bad || !thread_path_name(thread->path))
+		return refuse(reader, "a thread has no path of creations", err);
+	return 0;
+}
+
+/* Reads all blocks of threads and the first block behind them, which stays for the caller. */
+static int read_threads(struct trace_reader *reader, struct error *err)
+{
+	int status;
+
+	while (!(status = read_block(reader, &reader->cursor, err)) &&
+		reader->header.kind == TRACE_BLOCK_THREADS) {
+		for (uint32_t i = 0; i < reader->header.item_count && !status; i++)
+			status = take_thread(reader, &reader->cursor, err);
+		if (!status && reader->cursor.at != reader->cursor.end)
+			status = refuse(reader, "the threads do not end where they should", err);
+		if (status)
+			break;
+	}
+	return status;
+}
+
+/* ---- events ---- */
+
+static bool take_event(struct trace_reader *reader, struct trace_event *event)
+{
+	struct block_cursor *cursor = &reader->cursor;
+	uint64_t kind;
+
+	event->step = take_number(cursor, 8);
+	event->site = take_number(cursor, 8);
+	event->address = take_number(cursor, 8);
+	event->object = (object_name)take_number(cursor, 4);
+	event->thread = (uint16_t)take_number(cursor, 2);
+	kind = take_number(cursor, 1);
+	event->enabled = (uint8_t)take_number(cursor, 1);
+	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
+		event->thread >= reader->run.thread_count)
+		return false;
+	event->kind = reader->kinds[kind];
+	reader->last_step = event->step;
+	return true;
+}
+
+static int read_events(struct trace_reader *reader, struct error *err)
+{
+	const uint32_t count = reader->header.item_count;
+
+	/* Not zero: a file of empty blocks would have no end worth waiting for. */
+	if (!count || (uint64_t)count * TRACE_EVENT_BYTES != reader->header.plain_bytes)
+		return refuse(reader, "a block of events has a wrong length", err);
+	for (uint32_t i = 0; i < count; i++)
+		if (!take_event(reader, &reader->events[i]))
+			return refuse(reader, "an event names what there is not", err);
+	reader->run.event_count += count;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static bool is_thread(const struct trace_reader *reader, struct thread_id thread)
+{
+	return thread.index < reader->run.thread_count || thread_same(thread, THREAD_NONE);
+}
+
+static bool take_edge(struct trace_reader *reader, struct wait_edge *edge)
+{
+	struct block_cursor *cursor = &reader->cursor;
+	uint64_t kind;
+
+	edge->waiter.index = (uint16_t)take_number(cursor, 2);
+	edge->holder.index = (uint16_t)take_number(cursor, 2);
+	kind = take_number(cursor, 1);
+	edge->is_on_cycle = take_number(cursor, 1) != 0;
+	edge->lost_signals = (uint16_t)take_number(cursor, 2);
+	edge->object = (object_name)take_number(cursor, 4);
+	edge->object_address = take_number(cursor, 8);
+	edge->site = take_number(cursor, 8);
+	edge->holder_site = take_number(cursor, 8);
+	if (cursor->is_bad || kind >= reader->kind_count || !is_thread(reader, edge->holder) ||
+		!is_thread(reader, edge->waiter))
+		return false;
+	edge->op = reader->kinds[kind];
+	return true;
+}
+
+static bool take_kind(struct block_cursor *cursor, uint16_t *kind)
+{
+	char *word = take_text(cursor);
+	bool is_known = false;
+
+	BUG_ON(!word);
+	for (uint16_t i = 0; i < OUTCOME_KIND_COUNT && !is_known; i++) {
+		is_known = !strcmp(outcome_descriptions[i].word, word);
+		*kind = i;
+	}
+	free(word);
+	return is_known;
+}
+
+static bool take_outcome(struct trace_reader *reader, struct outcome *outcome)
+{
+	struct block_cursor *cursor = &reader->cursor;
+	char *text;
+	bool is_good = take_kind(cursor, &outcome->kind);
+
+	outcome->thread.index = (uint16_t)take_number(cursor, 2);
+	outcome->code = (int32_t)(uint32_t)take_number(cursor, 4);
+	outcome->step = take_number(cursor, 8);
+	outcome->site = take_number(cursor, 8);
+	outcome->address = take_number(cursor, 8);
+	outcome->clock_ns = take_number(cursor, 8);
+	outcome->waits_left_out = (uint32_t)take_number(cursor, 4);
+	text = take_text(cursor);
+	BUG_ON(!text);
+	is_good &= strlen(text) < sizeof outcome->text &&
+		   reader->header.item_count <= OUTCOME_WAITS_MAX &&
+		   is_thread(reader, outcome->thread);
+	if (is_good)
+		memcpy(outcome->text, text, strlen(text) + 1);
+	free(text);
+	while (is_good && outcome->wait_count < reader->header.item_count)
+		is_good = take_edge(reader, &outcome->waits[outcome->wait_count++]);
+	return is_good && !cursor->is_bad && cursor->at == cursor->end;
+}
+
+static int read_end(struct trace_reader *reader, struct error *err)
+{
+	struct outcome *outcome = &reader->run.outcome;
+	const uint64_t event_count = take_number(&reader->cursor, 8);
+
+	reader->run.events_dropped = take_number(&reader->cursor, 8);
+	memset(outcome, 0, sizeof *outcome);
+	if (event_count != reader->run.event_count)
+		return refuse(reader, "events are missing", err);
+	if (!take_outcome(reader, outcome))
+		return refuse(reader, "its outcome makes no sense", err);
+	if (fgetc(reader->file) != EOF)
+		return refuse(reader, "something follows its end", err);
+	reader->is_over = true;
+	return 0;
+}
+
+int trace_reader_next(struct trace_reader *reader, const struct trace_event **events,
+	uint32_t *count, struct error *err)
+{
+	int status = 0;
+
+	if (!reader->is_over && !reader->has_block)
+		status = read_block(reader, &reader->cursor, err);
+	reader->has_block = false;
+	if (status || reader->is_over) {
+		if (!status)
+			*count = 0;
+		return status;
+	}
+	switch (reader->header.kind) {
+	case TRACE_BLOCK_EVENTS:
+		status = read_events(reader, err);
+		break;
+	case TRACE_BLOCK_END:
+		status = read_end(reader, err);
+		break;
+	default:
+		status = refuse(reader, "a block is not where it belongs", err);
+	}
+	if (status)
+		return status;
+	*events = reader->events;
+	*count = reader->is_over ? 0 : reader->header.item_count;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+	if (reader->file)
+		(void)fclose(reader->file); /* only read from */
+	/* The strings of a thread are shown as constants and owned here. */
+	for (uint32_t i = 0; i < reader->run.thread_count; i++) {
+		free((void *)(uintptr_t)reader->threads[i].path);
+		free((void *)(uintptr_t)reader->threads[i].label);
+	}
+	free(reader->threads);
+	free(reader->program);
+	free(reader->plain);
+	free(reader->stored);
+	free(reader->events);
+	free(reader->path);
+	free(reader);
+}
+
+static int open_stream(struct trace_reader **out, FILE *file, const char *path, struct error *err)
+{
+	struct trace_reader *reader;
+	int status;
+
+	if (!file)
+		return error_set(err, errno == ENOENT ? ERROR_NOTFOUND : ERROR_IO,
+			"cannot open the trace %s: %s; check the name and its permissions", path,
+			strerror(errno));
+	reader = allocate(1, sizeof *reader);
+	reader->file = file;
+	reader->path = strdup(path);
+	BUG_ON(!reader->path);
+	reader->threads = allocate(THREAD_CAPACITY, sizeof *reader->threads);
+	reader->run.threads = reader->threads;
+	reader->plain = allocate(1, TRACE_BLOCK_MAX);
+	reader->stored = allocate(1, ZSTD_compressBound(TRACE_BLOCK_MAX));
+	reader->events = allocate(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES, sizeof *reader->events);
+	status = read_header(reader, err);
+	if (!status)
+		status = read_head(reader, err);
+	if (!status)
+		status = read_threads(reader, err);
+	reader->has_block = !status;
+	if (status)
+		trace_reader_close(reader);
+	else
+		*out = reader;
+	return status;
+}
+
+int trace_reader_open(struct trace_reader **out, const char *path, struct error *err)
+{
+	return open_stream(out, fopen(path, "rbe"), path, err);
+}
+
+int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
+	const char *path, struct error *err)
+{
+	/* fmemopen() takes no empty memory, and never writes to what is opened for reading. */
+	if (!size)
+		return error_set(err, ERROR_FORMAT,
+			"%s is not a trace; give the file `trace` of a finding", path);
+	return open_stream(out, fmemopen((void *)(uintptr_t)bytes, size, "rb"), path, err);
+}
+
+const struct trace_run *trace_reader_run(const struct trace_reader *reader)
+{
+	return &reader->run;
+}
