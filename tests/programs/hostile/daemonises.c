@@ -1,0 +1,25 @@
+/* EXPECT: passed runs=3 */
+/*
+ * Becomes a daemon: the process that was started ends at once with status 0, and its child does the
+ * work, with threads, from another folder and without standard streams.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+static void *work(void *unused)
+{
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	if (daemon(0, 0) != 0)
+		return 1;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* EXPECT: abort|crash(SIGSEGV) runs<=1 */
+/* Writes far beyond a block of the heap; the allocator notices, or the next user of that memory does. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *work(void *unused)
+{
+	volatile size_t size = 64 * 1024;
+	char *volatile block = malloc(16);
+	char *volatile next;
+
+	memset(block, 0x5a, size);
+	next = malloc(3000);
+	free(next);
+	free(block);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, work, NULL);
+	pthread_join(thread, NULL);
+	return 0;
+}
