@@ -80,9 +80,6 @@ bool runtime_account_run(void)
 		totals->switches += run_schedule(contract)->count;
 		if (strategy->end_run)
 			strategy->end_run(run_strategy_state(contract), &summary);
-		if (!strategy->guarantee ||
-			!strategy->guarantee(run_strategy_state(contract), &contract->guarantee))
-			contract->guarantee.probability = 0;
 	}
 	if (!outcome_is_failure(outcome) || contract->plan.tolerated >> outcome->kind & 1)
 		return false;
@@ -90,10 +87,21 @@ bool runtime_account_run(void)
 	return contract->plan.stop_at_failure;
 }
 
+/* Floating point, so not within a run: the target may have its exceptions unmasked. */
+static void run_publish_guarantee(struct contract *contract)
+{
+	const struct strategy *strategy = run_strategy(contract);
+
+	if (!contract->totals.runs || !strategy->guarantee ||
+		!strategy->guarantee(run_strategy_state(contract), &contract->guarantee))
+		contract->guarantee.probability = 0;
+}
+
 void runtime_report(enum contract_report report)
 {
 	struct contract *contract = runtime.contract;
 
+	run_publish_guarantee(contract);
 	contract->report = report;
 	__atomic_add_fetch(
 		&contract->doorbell, 1, __ATOMIC_RELEASE); /* pairs with the host's acquire */
