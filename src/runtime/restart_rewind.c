@@ -116,12 +116,8 @@ static void rewind_serve(void *unused)
 	enum contract_report report = REPORT_READY;
 
 	(void)unused;
-	if (!rewind_take_image()) {
-		/* Before any run: the host goes on to the next restart. */
-		runtime_taint("the program's memory is too large or too scattered for an image", 0);
-		rewind_server->is_broken = true;
-		report = REPORT_TAINTED;
-	}
+	if (!rewind_take_image()) /* the host goes on to the next restart */
+		runtime_refuse("the program's memory is too large or too scattered for an image");
 	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
 		report = rewind_batch();
 	for (;;)
