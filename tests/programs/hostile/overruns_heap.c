@@ -2,18 +2,18 @@
 /* Writes far beyond a block of the heap; the allocator notices, or the next user of that memory does. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void *work(void *unused)
 {
 	volatile size_t size = 64 * 1024;
-	char *volatile block = malloc(16);
-	char *volatile next;
+	volatile char *block = malloc(16);
+	void *volatile next;
 
-	memset(block, 0x5a, size);
+	for (size_t i = 0; i < size; i++)
+		block[i] = 0x5a;
 	next = malloc(3000);
 	free(next);
-	free(block);
+	free((void *)block);
 	return unused;
 }
 
