@@ -122,9 +122,41 @@ FUNCTION platform_syscall6
 	.cfi_endproc
 	.size platform_syscall6, . - platform_syscall6
 
+/*
+ * Unwind information of a signal frame, as in glibc's __restore_rt: at the trampoline the stack pointer
+ * stands at the ucontext, which holds every register of the interrupted code. The macro writes "register
+ * `number` was saved at rsp + offset" as a DWARF expression with a two-byte offset.
+ */
+.macro SAVED_REGISTER number, offset
+	.cfi_escape 0x10, \number, 3, 0x77, (\offset & 0x7f) | 0x80, \offset >> 7
+.endm
+
+	.cfi_startproc
+	.cfi_signal_frame
+	/* The canonical frame address is the interrupted stack pointer. */
+	.cfi_escape 0x0f, 4, 0x77, (160 & 0x7f) | 0x80, 160 >> 7, 0x06
+	SAVED_REGISTER 8, 40
+	SAVED_REGISTER 9, 48
+	SAVED_REGISTER 10, 56
+	SAVED_REGISTER 11, 64
+	SAVED_REGISTER 12, 72
+	SAVED_REGISTER 13, 80
+	SAVED_REGISTER 14, 88
+	SAVED_REGISTER 15, 96
+	SAVED_REGISTER 5, 104
+	SAVED_REGISTER 4, 112
+	SAVED_REGISTER 6, 120
+	SAVED_REGISTER 3, 128
+	SAVED_REGISTER 1, 136
+	SAVED_REGISTER 0, 144
+	SAVED_REGISTER 2, 152
+	SAVED_REGISTER 7, 160
+	SAVED_REGISTER 16, 168
+	nop	/* unwinders look one byte before the trampoline */
 FUNCTION platform_signal_return
 	movl	$15, %eax		/* rt_sigreturn */
 	syscall
+	.cfi_endproc
 	.size platform_signal_return, . - platform_signal_return
 
 /*

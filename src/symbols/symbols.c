@@ -258,7 +258,8 @@ static char *parameters_of(char *name)
 char *symbols_readable_name(const char *raw)
 {
 	int status = 0;
-	char *name = __cxa_demangle(raw, NULL, NULL, &status);
+	/* A C name such as "m" would be taken for the encoding of a type. */
+	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
 	char *stop;
 
 	if (name) {
