@@ -17,6 +17,9 @@ struct block_cursor {
 	bool is_bad;
 };
 
+/* What names of ops.def are made of; nothing else of a strange file is shown. */
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
 struct trace_reader {
 	FILE *file;
 	char *path;
@@ -170,8 +173,8 @@ static int read_head(struct trace_reader *reader, struct error *err)
 		if (kind < 0 && !cursor.is_bad)
 			status = error_set(err, ERROR_VERSION,
 				"the trace %s has an operation that this raddle does not know "
-				"(%.40s); use the raddle that wrote it",
-				reader->path, name);
+				"(%.*s); use the raddle that wrote it",
+				reader->path, (int)strspn(name, NAME_LETTERS), name);
 		free(name);
 		if (kind < 0)
 			break;
