@@ -6,6 +6,9 @@
 
 #include "base/bug.h"
 
+/* The text of every buffer without memory of its own; never written. */
+static char empty_text[1];
+
 static void strbuf_reserve(struct strbuf *buf, size_t extra)
 {
 	size_t needed = buf->length + extra + 1;
@@ -15,28 +18,28 @@ static void strbuf_reserve(struct strbuf *buf, size_t extra)
 		return;
 	while (capacity < needed)
 		capacity *= 2;
-	buf->text = realloc(buf->text, capacity);
+	buf->text = realloc(buf->capacity ? buf->text : NULL, capacity);
 	BUG_ON(!buf->text);
 	buf->capacity = capacity;
 }
 
 void strbuf_init(struct strbuf *buf)
 {
-	*buf = (struct strbuf){0};
-	strbuf_reserve(buf, 0);
-	buf->text[0] = '\0';
+	*buf = (struct strbuf){.text = empty_text};
 }
 
 void strbuf_release(struct strbuf *buf)
 {
-	free(buf->text);
+	if (buf->capacity)
+		free(buf->text);
 	*buf = (struct strbuf){0};
 }
 
 void strbuf_clear(struct strbuf *buf)
 {
 	buf->length = 0;
-	buf->text[0] = '\0';
+	if (buf->capacity)
+		buf->text[0] = '\0';
 }
 
 void strbuf_add(struct strbuf *buf, const char *bytes, size_t size)
@@ -78,8 +81,11 @@ void strbuf_addf(struct strbuf *buf, const char *format, ...)
 
 char *strbuf_detach(struct strbuf *buf)
 {
-	char *text = buf->text;
+	char *text;
 
+	strbuf_reserve(buf, 0);
+	text = buf->text;
+	text[buf->length] = '\0';
 	strbuf_init(buf);
 	return text;
 }
