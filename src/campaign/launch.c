@@ -17,10 +17,13 @@
 
 extern char **environ;
 
-/* What the child of vfork tells its parent through their common memory. */
+/*
+ * What the child of vfork tells its parent through their common memory. To be declared volatile as a
+ * whole: else the compiler may clear it after the child has filled it.
+ */
 struct launch_failure {
-	volatile int number; /* errno */
-	volatile bool is_directory;
+	int number; /* errno */
+	bool is_directory;
 };
 
 /*
@@ -28,7 +31,7 @@ struct launch_failure {
  * of the parent's may be changed but *failure.
  */
 static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
-	struct launch_failure *failure)
+	volatile struct launch_failure *failure)
 {
 	const struct rlimit no_core = {0, 0};
 
@@ -53,8 +56,8 @@ static void become_target(const struct launch *launch, pid_t command, const sigs
 	_exit(127);
 }
 
-static int launch_explain(
-	const struct launch *launch, const struct launch_failure *failure, struct error *err)
+static int launch_explain(const struct launch *launch,
+	const volatile struct launch_failure *failure, struct error *err)
 {
 	if (failure->is_directory)
 		return error_set(err, ERROR_TARGET,
@@ -71,7 +74,7 @@ static int launch_explain(
 
 pid_t launch_process(const struct launch *launch, struct error *err)
 {
-	struct launch_failure failure = {0, false};
+	volatile struct launch_failure failure = {0, false};
 	pid_t command = getpid();
 	sigset_t all;
 	sigset_t old;

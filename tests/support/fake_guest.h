@@ -1,0 +1,33 @@
+/*
+ * A guest for tests of the campaign: a process that answers the command as libraddle.so does, with
+ * a simulated program (simulated_program.h) in place of a real one. A test starts itself again as
+ * the target:
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		if (argc > 2 && strcmp(argv[1], "guest") == 0)
+ *			return fake_guest_main(argv[2], &program);
+ */
+#ifndef RADDLE_TESTS_FAKE_GUEST_H
+#define RADDLE_TESTS_FAKE_GUEST_H
+
+#include "support/simulated_program.h"
+
+/*
+ * What it does, by name:
+ *   run      speaks the protocol, run after run (a server), or for one run (restart exec)
+ *   exit3    ends with status 3 without ever looking at the contract
+ *   segv     dies of SIGSEGV in its first run without a word
+ *   die      a server that ends in its second run
+ *   taint    a rewind server that cannot go on after its third run; other restarts: run
+ *   spin     its first run never moves and ends as a hang when SIGSYS asks for it
+ *   deaf     likewise, but SIGSYS is ignored
+ *   stray    leaves a process behind in a session of its own, whose id is printed, then: run
+ *   print    prints 64 MB, then: run
+ *
+ * `program` may only have initial threads (no SIMULATED_CREATE): their names are known from the
+ * start. Returns the exit status.
+ */
+int fake_guest_main(const char *behaviour, const struct simulated_program *program);
+
+#endif
