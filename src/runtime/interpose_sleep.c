@@ -104,8 +104,7 @@ EXPORT unsigned int sleep(unsigned int seconds)
 	ENTER();
 	if (!sleep_for(&request, &remaining, CALL_SITE))
 		return 0;
-	/* As glibc: whole seconds, rounded. */
-	return (unsigned int)remaining.tv_sec + (remaining.tv_nsec >= (long)NS_PER_SECOND / 2);
+	return (unsigned int)remaining.tv_sec; /* as glibc: not rounded */
 }
 
 EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining)

@@ -44,6 +44,15 @@ bool timer_fire_due(void)
 	return true;
 }
 
+bool timer_is_ticking_outside(void)
+{
+	struct itimerval left = {0};
+
+	return !time_is_virtual() &&
+	       !platform_failed(platform_call(SYS_getitimer, ITIMER_REAL, &left)) &&
+	       (left.it_value.tv_sec || left.it_value.tv_usec);
+}
+
 static uint64_t timer_left_ns(void)
 {
 	uint64_t now_ns = time_now_ns();

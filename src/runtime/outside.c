@@ -186,7 +186,8 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (outside.has_external || outside.has_child)
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
-		return outside.has_signal || (child_count && outside.poll_count);
+		return outside.has_signal || timer_is_ticking_outside() ||
+		       (child_count && outside.poll_count);
 	return child_count || !time_is_virtual();
 }
 

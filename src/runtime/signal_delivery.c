@@ -18,7 +18,9 @@ static struct {
 	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
 	int dying_of;		 /* the signal whose default action is being performed, 0: none */
 	bool has_left_control;
-	bool wants_restart[THREAD_CAPACITY]; /* of the handlers that ran last in that thread */
+	bool wants_restart[THREAD_CAPACITY];   /* of the handlers that ran last in that thread */
+	uint16_t depth[THREAD_CAPACITY];       /* handlers that are running in that thread */
+	uint64_t mask_before[THREAD_CAPACITY]; /* with depth: the mask that the first one found */
 } delivery;
 
 /* ---- dispositions ---- */
@@ -96,8 +98,11 @@ static void signal_run_handler(
 {
 	const struct signal_action action = delivery.actions[signal];
 	uint64_t old_mask = thread->signals_blocked;
+	uint32_t index = thread->id.index;
 	int old_errno = errno;
 
+	if (!delivery.depth[index]++)
+		delivery.mask_before[index] = old_mask;
 	if (action.flags & (int)SA_RESETHAND)
 		delivery.actions[signal].handler.plain = SIG_DFL;
 	thread->signals_blocked |= action.mask & ~signal_unblockable();
@@ -108,7 +113,19 @@ static void signal_run_handler(
 	else
 		action.handler.plain(signal);
 	thread->signals_blocked = old_mask;
+	if (delivery.depth[index])
+		delivery.depth[index]--;
 	errno = old_errno;
+}
+
+void signal_left_handlers(bool restores_mask)
+{
+	struct engine_thread *self = engine_current();
+	uint32_t index = self->id.index;
+
+	if (delivery.depth[index] && restores_mask)
+		self->signals_blocked = delivery.mask_before[index];
+	delivery.depth[index] = 0;
 }
 
 /* A handler that runs at a scheduling point was not interrupted anywhere: it gets a plausible place. */
@@ -203,33 +220,34 @@ static bool signal_is_waited_for(int signal)
 	return false;
 }
 
-static void signal_route(int signal)
+/* One instance of it. Whether it has left the process's queue. */
+static bool signal_route(int signal)
 {
 	struct engine_thread *thread;
 	siginfo_t information;
 
 	if (signal_is_waited_for(signal)) {
 		engine_changed_kind(OP_SIGNAL_WAIT);
-		return;
+		return false;
 	}
 	thread = signal_choose_thread(signal);
 	if (!thread)
-		return; /* blocked everywhere: it stays with the process */
-	if (!signal_has_handler(signal)) {
-		if (signal_queue_take_process(signal, &information))
-			signal_act_by_default(signal, &information);
-		return;
+		return false; /* blocked everywhere: it stays with the process */
+	if (signal_has_handler(signal)) {
+		signal_queue_assign(signal, thread);
+		engine_interrupt(thread, INTERRUPT_SIGNAL);
+	} else if (signal_queue_take_process(signal, &information)) {
+		signal_act_by_default(signal, &information);
 	}
-	signal_queue_assign(signal, thread);
-	engine_interrupt(thread, INTERRUPT_SIGNAL);
+	return true;
 }
 
 void runtime_route_signals(void)
 {
 	signal_queue_drain();
 	for (int signal = 1; signal_queue_process() && signal <= SIGNAL_LAST; signal++)
-		if (signal_queue_process() & signal_bit(signal))
-			signal_route(signal);
+		while (signal_queue_process() & signal_bit(signal) && signal_route(signal))
+			;
 }
 
 int signal_send(struct engine_thread *thread, const siginfo_t *information)

@@ -81,6 +81,8 @@ void signal_catch(int signal);
 void signal_act_by_default(int signal, const siginfo_t *information);
 /* Makes it happen to `thread` (NULL: the process) and, if it is for the caller, at once. 0 or errno. */
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
+/* The caller jumps out of its handlers, and wants the mask of sigsetjmp() back or not. */
+void signal_left_handlers(bool restores_mask);
 /* Signals that only signal descriptors read: they stay blocked in the kernel. */
 void signal_leave_to_kernel(uint64_t mask);
 void signal_take_from_kernel(uint64_t mask);

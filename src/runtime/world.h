@@ -50,6 +50,8 @@ bool sleep_emulate(long number, const long arguments[6], long *result);
 
 /* The earliest virtual timer (alarm, setitimer), ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
+/* With real time the timer is the kernel's: will it send a signal? */
+bool timer_is_ticking_outside(void);
 /* Fires the timers that are due. Whether any was. */
 bool timer_fire_due(void);
 

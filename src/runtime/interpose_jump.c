@@ -1,0 +1,52 @@
+/*
+ * Jumps out of signal handlers. The mask that sigsetjmp() saves and siglongjmp() puts back is the
+ * kernel's, by calls inside libc: dispatch turns them into those of the engine's mask. Where there is
+ * no dispatch, the mask from before the handlers takes its place.
+ */
+#include <setjmp.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/world.h"
+
+typedef void jump_function(struct __jmp_buf_tag *, int);
+
+static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
+	__attribute__((noreturn));
+static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
+{
+	if (!signals_have_left_control())
+		signal_left_handlers(place->__mask_was_saved && !runtime.has_dispatch);
+	((jump_function *)runtime_next_symbol(name))(place, value);
+	__builtin_unreachable();
+}
+
+#undef longjmp
+#undef siglongjmp
+
+EXPORT void longjmp(struct __jmp_buf_tag place[1], int value)
+{
+	ENTER();
+	jump("longjmp", place, value);
+}
+
+EXPORT void _longjmp(struct __jmp_buf_tag place[1], int value)
+{
+	ENTER();
+	jump("_longjmp", place, value);
+}
+
+EXPORT void siglongjmp(struct __jmp_buf_tag place[1], int value)
+{
+	ENTER();
+	jump("siglongjmp", place, value);
+}
+
+void __longjmp_chk(struct __jmp_buf_tag place[1], int value) __attribute__((noreturn));
+
+EXPORT void __longjmp_chk(struct __jmp_buf_tag place[1], int value)
+{
+	ENTER();
+	jump("__longjmp_chk", place, value);
+}
