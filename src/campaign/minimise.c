@@ -61,15 +61,19 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 	return 0;
 }
 
-/* As try_plan; a run that shows the failure at no higher cost becomes the best. */
+/* What a run must be to become the best, compared to the best so far. */
+enum improvement { NO_WORSE, BETTER };
+
+/* As try_plan; a run that shows the failure and is good enough becomes the best. */
 static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
-	bool *is_taken, struct error *err)
+	enum improvement wanted, bool *is_taken, struct error *err)
 {
 	struct failure run = {0};
 	bool shows = false;
 	int result = try_plan(minimiser, plan, &shows, &run, err);
 
-	*is_taken = result == 0 && shows && compare_cost(&run, minimiser->best) <= 0;
+	*is_taken = result == 0 && shows &&
+		    compare_cost(&run, minimiser->best) <= (wanted == BETTER ? -1 : 0);
 	if (*is_taken) {
 		run.run_number = minimiser->best->run_number;
 		failure_release(minimiser->best);
@@ -97,7 +101,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 	for (uint32_t middle = 0; low < high && has_budget(minimiser);
 		middle = low + (high - low) / 2) {
 		plan.segment_count = middle;
-		result = try_to_improve(minimiser, &plan, &is_taken, err);
+		result = try_to_improve(minimiser, &plan, NO_WORSE, &is_taken, err);
 		if (result < 0)
 			break;
 		if (is_taken)
@@ -176,7 +180,7 @@ static int try_without(struct minimiser *minimiser, struct directives *directive
 
 	directives_without(&fewer, directives, from, to);
 	plan = loose_plan(&fewer, minimiser->best);
-	result = try_to_improve(minimiser, &plan, is_taken, err);
+	result = try_to_improve(minimiser, &plan, NO_WORSE, is_taken, err);
 	if (result == 0 && *is_taken) {
 		directives_release(directives);
 		*directives = fewer;
@@ -213,78 +217,107 @@ static int reduce(struct minimiser *minimiser, struct directives *directives, st
 	return 0;
 }
 
-/* ---- 4: a thread's next steps together with these ---- */
+/* ---- 4: segments elsewhere, or not at all ---- */
 
-/*
- * The schedule with segment `other` joined to segment `at`, both of one thread. Value choices stay
- * where they are; a schedule that does not work out is followed as far as it goes.
- */
-static struct probe_plan joined_plan(
-	struct failure *out, const struct failure *failure, uint32_t at, uint32_t other)
+/* With so few segments every one of them is tried in every place: some thousand runs at most. */
+#define MOVES_SEGMENTS_MAX 48
+
+/* A change of a schedule: segment `from` goes to where segment `to` is, or away. */
+struct move {
+	uint32_t from;
+	uint32_t to; /* as many as there are segments: to the end */
+	bool is_drop;
+};
+
+static void append(struct failure *out, struct schedule_segment segment)
 {
-	uint32_t count = 0;
+	struct schedule_segment *last = out->segments + out->segment_count - 1;
 
+	if (out->segment_count && !((last->flags | segment.flags) & SEGMENT_VALUE) &&
+		last->thread == segment.thread)
+		last->count += segment.count;
+	else
+		out->segments[out->segment_count++] = segment;
+}
+
+/* The schedule after the move. What does not work out is followed as far as it goes. */
+static struct probe_plan moved_plan(
+	struct failure *out, const struct failure *failure, const struct move *move)
+{
 	failure_release(out);
 	failure_copy(out, failure);
-	out->segments[at].count += out->segments[other].count;
-	out->segments[other].count = 0;
-	for (uint32_t i = 0; i < out->segment_count; i++) {
-		struct schedule_segment segment = out->segments[i];
-
-		if (segment.flags & SEGMENT_VALUE || segment.count > 0)
-			out->segments[count++] = segment;
+	out->segment_count = 0;
+	for (uint32_t i = 0; i <= failure->segment_count; i++) {
+		if (i == move->to && !move->is_drop)
+			append(out, failure->segments[move->from]);
+		if (i < failure->segment_count && i != move->from)
+			append(out, failure->segments[i]);
 	}
-	out->segment_count = count;
 	return probe_plan_exact(out);
 }
 
-/* The next segment of steps of the same thread, or segment_count. */
-static uint32_t next_of_thread(const struct failure *failure, uint32_t segment)
+static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16_t thread)
 {
-	for (uint32_t i = segment + 1; i < failure->segment_count; i++)
-		if (!(failure->segments[i].flags & SEGMENT_VALUE) &&
-			failure->segments[i].thread == failure->segments[segment].thread)
-			return i;
-	return failure->segment_count;
+	return segment < failure->segment_count &&
+	       !(failure->segments[segment].flags & SEGMENT_VALUE) &&
+	       failure->segments[segment].thread == thread;
 }
 
-/*
- * Directives can only be taken away; which of two threads goes first is not theirs to change. So a
- * segment is moved to the next one of its thread, or that one to it. *is_taken: one such move has
- * made the best run better.
- */
-static int join_segments(struct minimiser *minimiser, bool *is_taken, struct error *err)
+/* In a long schedule only moves to another segment of the same thread are tried: they join. */
+static bool is_promising(const struct failure *failure, const struct move *move)
 {
-	struct failure joined = {0};
-	int result = 0;
+	uint16_t thread = failure->segments[move->from].thread;
 
-	*is_taken = false;
-	for (uint32_t i = 0; i < minimiser->best->segment_count && !*is_taken; i++) {
-		uint32_t next = next_of_thread(minimiser->best, i);
-		uint32_t switches = minimiser->best->switches;
-		uint32_t preemptions = minimiser->best->preemptions;
+	if (move->is_drop)
+		return true;
+	if (move->to == move->from || move->to == move->from + 1)
+		return false; /* where it is */
+	return failure->segment_count <= MOVES_SEGMENTS_MAX ||
+	       is_of_thread(failure, move->to, thread) ||
+	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));
+}
 
-		if (minimiser->best->segments[i].flags & SEGMENT_VALUE ||
-			next == minimiser->best->segment_count)
-			continue;
-		for (int way = 0; way < 2 && !*is_taken && has_budget(minimiser); way++) {
-			struct probe_plan plan = joined_plan(
-				&joined, minimiser->best, way ? next : i, way ? i : next);
+static int try_move(
+	struct minimiser *minimiser, const struct move *move, bool *is_better, struct error *err)
+{
+	struct failure moved = {0};
+	struct probe_plan plan = moved_plan(&moved, minimiser->best, move);
+	int result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
 
-			result = try_to_improve(minimiser, &plan, is_taken, err);
-			if (result < 0)
-				goto out;
-			/* Merely different is not better, and would never end. */
-			*is_taken = minimiser->best->switches < switches ||
-				    minimiser->best->preemptions < preemptions;
-		}
-	}
-out:
-	failure_release(&joined);
+	failure_release(&moved);
 	return result;
 }
 
-/* Rounds of taking directives away and of joining, until neither helps. */
+/*
+ * Directives can only be taken away; which of two threads goes first, or a detour over a third one,
+ * is not theirs to change. *is_better: one move has improved the best run; then all is to be tried
+ * again, for `best` is another schedule now.
+ */
+static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
+{
+	uint32_t count = minimiser->best->segment_count;
+
+	*is_better = false;
+	for (uint32_t from = 0; from < count; from++) {
+		if (minimiser->best->segments[from].flags & SEGMENT_VALUE)
+			continue;
+		for (uint32_t to = 0; to <= count + 1; to++) {
+			struct move move = {.from = from, .to = to, .is_drop = to == count + 1};
+			int result;
+
+			if (!is_promising(minimiser->best, &move))
+				continue;
+			if (!has_budget(minimiser))
+				return 0;
+			result = try_move(minimiser, &move, is_better, err);
+			if (result < 0 || *is_better)
+				return result;
+		}
+	}
+	return 0;
+}
+
+/* Rounds of taking directives away and of moving segments, until neither helps. */
 static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struct error *err)
 {
 	struct directives directives = {0};
@@ -297,7 +330,7 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 		if (result == 0 && *is_found)
 			result = reduce(minimiser, &directives, err);
 		if (result == 0)
-			result = join_segments(minimiser, &is_better, err);
+			result = move_segments(minimiser, &is_better, err);
 	}
 	directives_release(&directives);
 	return result;

@@ -6,8 +6,9 @@
  * best run really had, so it replays exactly.
  *
  * Deviations from ddmin: a smaller set is taken only if the run it gives is no worse in preemptions
- * and switches (a set can shrink while the run gets longer), and the beginning is cut off at one
- * point first, because most failing schedules need only a prefix.
+ * and switches (a set can shrink while the run gets longer); the schedule is cut off at one point
+ * first, because most failures need only a prefix; and between rounds whole segments are moved and
+ * dropped, because directives can only be taken away.
  */
 #ifndef RADDLE_CAMPAIGN_MINIMISE_H
 #define RADDLE_CAMPAIGN_MINIMISE_H
@@ -29,7 +30,7 @@ struct minimise_params {
 };
 
 /* People wait for it: a few seconds, and on a fast restart all the runs that are of use. */
-#define MINIMISE_RUNS 2000
+#define MINIMISE_RUNS 5000
 #define MINIMISE_TIME_NS UINT64_C(10000000000)
 
 /*
