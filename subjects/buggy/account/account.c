@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=random runs<=200 */
 /*
  * Pattern: two locked halves (an update that is locked while it reads and locked while it writes).
  *

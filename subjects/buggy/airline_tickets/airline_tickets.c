@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=surw runs<=200 */
 /*
  * Pattern: check, then act.
  *

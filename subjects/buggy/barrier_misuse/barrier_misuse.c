@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=2000 */
+/* EXPECT: abort strategy=pct runs<=500 */
 /*
  * Pattern: barrier misuse (one barrier for two groups of threads).
  *

@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=pos runs<=500 */
 /*
  * Pattern: `if` instead of `while` around a wait.
  *

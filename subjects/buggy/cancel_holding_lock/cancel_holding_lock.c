@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=1000 */
+/* EXPECT: deadlock strategy=random runs<=200 */
 /*
  * Pattern: cancellation while holding a lock.
  *

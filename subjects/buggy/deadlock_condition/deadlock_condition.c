@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=1000 */
+/* EXPECT: deadlock strategy=pct runs<=500 */
 /*
  * Pattern: deadlock through a condition variable (waiting while holding another lock).
  *

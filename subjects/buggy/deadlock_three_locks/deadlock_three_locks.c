@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=1000 */
+/* EXPECT: deadlock runs<=2000 */
 /*
  * Pattern: lock-order deadlock with three locks.
  *

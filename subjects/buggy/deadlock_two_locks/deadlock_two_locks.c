@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=1000 */
+/* EXPECT: deadlock strategy=pct,depth=2 runs<=1000 */
 /*
  * Pattern: lock-order deadlock with two locks.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: destroy-held strategy=random runs<=1000 */
+/* EXPECT: destroy-held strategy=random runs<=500 */
 /*
  * Pattern: destroy of a mutex that is still held.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=2000 */
+/* EXPECT: deadlock strategy=surw runs<=1000 */
 /*
  * Pattern: dining philosophers.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: join-self strategy=random runs<=1000 */
+/* EXPECT: join-self strategy=random runs<=200 */
 /*
  * Pattern: a thread that joins itself.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=pos runs<=200 */
 /*
  * Pattern: a lock traded for a stronger one without looking again (C++, std::shared_mutex).
  *

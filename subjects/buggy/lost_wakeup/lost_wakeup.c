@@ -1,4 +1,4 @@
-/* EXPECT: lost-wakeup strategy=random runs<=1000 */
+/* EXPECT: lost-wakeup strategy=random runs<=500 */
 /*
  * Pattern: lost wake-up.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=pct runs<=500 */
 /*
  * Pattern: missing join.
  *

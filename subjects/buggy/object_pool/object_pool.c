@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=surw runs<=2000 */
 /*
  * Pattern: object pool that gives an object back too early.
  *

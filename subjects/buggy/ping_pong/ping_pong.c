@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=random runs<=200 */
 /*
  * Pattern: the hand-over is announced before it is done.
  *

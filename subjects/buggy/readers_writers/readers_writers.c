@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=2000 */
+/* EXPECT: abort strategy=pos runs<=1000 */
 /*
  * Pattern: a hand-made readers-writers lock.
  *

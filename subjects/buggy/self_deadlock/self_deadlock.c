@@ -1,4 +1,4 @@
-/* EXPECT: self-deadlock strategy=random runs<=1000 */
+/* EXPECT: self-deadlock runs<=500 */
 /*
  * Pattern: a lock taken twice on a path that is seldom walked.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=2000 */
+/* EXPECT: abort strategy=random runs<=500 */
 /*
  * Pattern: semaphore misuse (a post without the wait that it belongs to).
  *

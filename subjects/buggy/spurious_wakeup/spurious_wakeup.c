@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 options=--spurious-wakeups */
+/* EXPECT: abort strategy=pct runs<=500 options=--spurious-wakeups */
 /*
  * Pattern: a wait that takes every wake-up for the event (POSIX allows wake-ups without a signal).
  *

@@ -1,4 +1,4 @@
-/* EXPECT: abort strategy=random runs<=1000 */
+/* EXPECT: abort strategy=random runs<=500 */
 /*
  * Pattern: string buffer (every method locks, their composition does not).
  *

@@ -1,4 +1,4 @@
-/* EXPECT: unlock-not-owned strategy=random runs<=1000 */
+/* EXPECT: unlock-not-owned strategy=random runs<=200 */
 /*
  * Pattern: unlock of a mutex that somebody else holds.
  *

@@ -1,4 +1,4 @@
-/* EXPECT: crash strategy=random runs<=1000 */
+/* EXPECT: crash runs<=500 */
 /*
  * Pattern: use before the other thread has initialised.
  *

@@ -64,6 +64,15 @@ class task_queue
 	std::thread worker; // last: it uses all of the above
 };
 
+static std::mutex journal_lock;
+static int journal_entries; // guarded by journal_lock
+
+static void write_journal()
+{
+	std::lock_guard<std::mutex> guard(journal_lock);
+	journal_entries++;
+}
+
 int main()
 {
 	int done = 0;
@@ -72,6 +81,7 @@ int main()
 		task_queue queue;
 		queue.add([&done] { done++; });
 		queue.add([&done] { done++; });
+		write_journal();
 	}
 	std::printf("%d tasks done\n", done);
 	return 0;
