@@ -2,6 +2,7 @@
  * The end of the interleaving: which thread did what, where the processor went from one thread to
  * another, and where it was taken from one that could have gone on.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,20 @@ static bool is_preemption(struct segment_walk *walk, uint16_t thread)
 	return !walk->is_lost && segments[walk->segment].flags & SEGMENT_PREEMPTS;
 }
 
+/* The thread that this creation made: which child it is follows from the creations before. */
+static char *created_thread(
+	const struct builder *builder, const struct trace_event *event, uint32_t ordinal)
+{
+	const struct finding_source *source = builder->source;
+	char *object = NULL;
+
+	for (uint32_t i = event->thread + 1u; i < source->thread_count && !object; i++)
+		if (source->threads[i].parent.index == event->thread &&
+			source->threads[i].ordinal == ordinal)
+			BUG_ON(asprintf(&object, "thread %s", builder->paths[i]) < 0);
+	return object;
+}
+
 static void fill_step(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
 {
@@ -65,6 +80,7 @@ static void fill_step(
 
 void builder_fill_steps(struct builder *builder)
 {
+	uint32_t *created = calloc(builder->source->thread_count + 1u, sizeof *created);
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
@@ -72,19 +88,26 @@ void builder_fill_steps(struct builder *builder)
 		source->event_count > STEPS_MAX ? source->event_count - STEPS_MAX : 0;
 
 	finding->steps = calloc(source->event_count - first + 1, sizeof *finding->steps);
-	BUG_ON(!finding->steps);
+	BUG_ON(!finding->steps || !created);
 	finding->steps_left_out = first;
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		const struct trace_event *event = &source->events[i];
 		const bool is_switch = i && event->thread != source->events[i - 1].thread;
+		const bool is_creation = event->kind == OP_THREAD_CREATE;
+		struct finding_step *step = &finding->steps[finding->step_count];
 		bool preempts;
 
 		advance(&walk, i ? event->step - source->events[i - 1].step : 0);
 		preempts = is_switch && is_preemption(&walk, event->thread);
+		created[event->thread] += is_creation;
 		if (i < first)
 			continue;
-		fill_step(builder, event, &finding->steps[finding->step_count]);
-		finding->steps[finding->step_count].is_switch = is_switch;
-		finding->steps[finding->step_count++].is_preemption = preempts;
+		fill_step(builder, event, step);
+		if (is_creation && !step->object)
+			step->object = created_thread(builder, event, created[event->thread] - 1);
+		step->is_switch = is_switch;
+		step->is_preemption = preempts;
+		finding->step_count++;
 	}
+	free(created);
 }

@@ -56,6 +56,25 @@ static void add_wait(
 	add_place(&wait->at, out);
 }
 
+static bool is_waiting(const struct finding *finding, const char *thread)
+{
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		if (!strcmp(finding->waits[i].thread, thread))
+			return true;
+	return false;
+}
+
+/* A lock whose holder does not wait, because it has ended, will never be given up. */
+static void add_gone_holder(
+	const struct builder *builder, const struct finding_wait *wait, struct strbuf *out)
+{
+	if (!wait->holder || !wait->held_since.module || is_waiting(builder->finding, wait->holder))
+		return;
+	strbuf_addf(out, ", which %s took at ", wait->holder);
+	frame_place(&wait->held_since, out);
+	strbuf_adds(out, " and never gave up");
+}
+
 /* The wait that is for something this thread holds; NULL: nobody waits for this thread. */
 static const struct finding_wait *held_by(const struct finding *finding, const char *thread)
 {
@@ -142,6 +161,7 @@ static void deadlock_title(const struct builder *builder, struct strbuf *out)
 			strbuf_adds(out, ") and");
 		}
 		add_wait(wait, &builder->source->outcome->waits[i], out);
+		add_gone_holder(builder, wait, out);
 	}
 	if (left)
 		strbuf_addf(
@@ -272,6 +292,25 @@ static void add_text(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, ": %.*s", (int)strcspn(text, "\n"), text);
 }
 
+/* What glibc said when it aborted, without what the title has already told. */
+static void add_abort_message(const struct builder *builder, struct strbuf *out)
+{
+	const pid_t pid = builder->source->pid;
+	const char *assertion;
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (pid && builder->symbols && symbols_abort_message(builder->symbols, pid, &text)) {
+		assertion = strstr(text.text, "Assertion `");
+		strbuf_addf(out, ": %s", assertion ? assertion : text.text);
+		if (out->text[out->length - 1] == '.')
+			out->text[--out->length] = '\0';
+	} else {
+		add_text(builder, out);
+	}
+	strbuf_release(&text);
+}
+
 static void add_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
@@ -299,7 +338,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		break;
 	case OUTCOME_ABORT:
 		place_title(builder, "aborted in", out);
-		add_text(builder, out);
+		add_abort_message(builder, out);
 		break;
 	case OUTCOME_CRASH:
 		crash_title(builder, out);

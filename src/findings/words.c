@@ -111,9 +111,11 @@ static void add_thread_name(const struct builder *builder, uint64_t address, str
 		if (event->address != address ||
 			(event->kind != OP_THREAD_BEGIN && event->kind != OP_THREAD_EXIT))
 			continue;
-		strbuf_addf(out, " %s", builder_thread(builder, (struct thread_id){event->thread}));
+		strbuf_addf(out, "thread %s",
+			builder_thread(builder, (struct thread_id){event->thread}));
 		return;
 	}
+	strbuf_adds(out, "a thread");
 }
 
 static void add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
@@ -141,10 +143,12 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	if (class == OBJECT_NOTHING || !address)
 		return NULL;
 	strbuf_init(&text);
-	strbuf_adds(&text, object_class_text(class));
-	if (class == OBJECT_THREAD)
+	if (class == OBJECT_THREAD) {
 		add_thread_name(builder, address, &text);
-	else if (!add_static_name(builder, address, &text))
+		return strbuf_detach(&text);
+	}
+	strbuf_adds(&text, object_class_text(class));
+	if (!add_static_name(builder, address, &text))
 		add_first_use(builder, class, address, &text);
 	return strbuf_detach(&text);
 }
@@ -227,6 +231,8 @@ static bool is_runtime(const struct builder *builder, uint64_t address)
 static unsigned skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
+	const enum outcome_kind kind = (enum outcome_kind)builder->source->outcome->kind;
+	const bool is_handler = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
 	unsigned skipped = 0;
 
 	while (skipped < count && is_runtime(builder, addresses[skipped]))
@@ -234,7 +240,7 @@ static unsigned skip_runtime(
 	if (skipped == count || !skipped)
 		return 0;
 	/* A signal handler of the runtime was called by nobody. */
-	return builder->source->outcome->kind == OUTCOME_CRASH ? skipped : skipped - 1;
+	return is_handler ? skipped : skipped - 1;
 }
 
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,

@@ -17,15 +17,17 @@
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
+#define LEGEND "> switch   ! switch from a thread that could have gone on"
 
 struct interleaving {
 	const struct finding *finding;
 	const struct report_style *style;
-	const char *threads[COLUMNS_MAX]; /* in order of first appearance */
+	const char *threads[COLUMNS_MAX]; /* in order of creation: main, main.0, main.0.0, ... */
 	unsigned thread_count;		  /* COLUMNS_MAX + 1: more than that */
 	uint32_t skip_from, skip_to;	  /* steps that are left out */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
+	const char *file; /* base name of the one source file of all steps; NULL: several */
 };
 
 static unsigned column_of(const struct interleaving *table, const char *thread)
@@ -42,18 +44,65 @@ static bool is_shown(const struct interleaving *table, uint32_t step)
 	return step < table->skip_from || step >= table->skip_to;
 }
 
+/*
+ * What the C library does for itself (locks of streams, unwinding), unless another thread moved
+ * before. The C++ library is not among them: a std::condition_variable waits in there.
+ */
+static bool is_internal(const struct interleaving *table, const struct finding_step *step)
+{
+	static const char *const modules[] = {"libc.so", "libgcc_s", "ld-linux"};
+
+	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+		if (step->where.module && step->where.is_system && !step->is_switch &&
+			!strncmp(step->where.module, modules[i], strlen(modules[i])))
+			return !table->style->has_system_frames;
+	return false;
+}
+
+/* Ends up in a thread's column: its steps that are shown and, at the end, its wait. */
+static void add_thread(struct interleaving *table, const char *thread)
+{
+	if (column_of(table, thread) < table->thread_count)
+		return;
+	if (table->thread_count == COLUMNS_MAX)
+		table->is_list = true;
+	else
+		table->threads[table->thread_count++] = thread;
+}
+
+/* Paths of creations in their order: the digits between two dots are a number. */
+static int compare_paths(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static void collect_threads(struct interleaving *table)
 {
-	for (uint32_t i = 0; i < table->finding->step_count; i++) {
-		const char *thread = table->finding->steps[i].thread;
+	const struct finding *finding = table->finding;
 
-		if (!is_shown(table, i) || column_of(table, thread) < table->thread_count)
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		if (is_shown(table, i))
+			add_thread(table, finding->steps[i].thread);
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		add_thread(table, finding->waits[i].thread);
+	qsort(table->threads, table->thread_count, sizeof *table->threads, compare_paths);
+}
+
+/* Where every line is of one file, its name is said once. */
+static void find_file(struct interleaving *table)
+{
+	const struct finding *finding = table->finding;
+
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		const char *file = finding->steps[i].where.file;
+
+		if (!file)
 			continue;
-		if (table->thread_count == COLUMNS_MAX) {
-			table->is_list = true;
+		if (table->file && strcmp(table->file, base_name(file))) {
+			table->file = NULL;
 			return;
 		}
-		table->threads[table->thread_count++] = thread;
+		table->file = base_name(file);
 	}
 }
 
@@ -92,45 +141,71 @@ static void choose_widths(struct interleaving *table)
 		table->widths[FIXED_CELLS + i] = width - 2;
 }
 
-/* The last column needs no gap behind it, so the sum of the widths is at most the screen. */
-static void add_step_text(const struct finding_step *step, struct strbuf *out)
+/* "locks mutex m, line 28", "locks mutex m bank.c:28", "locks mutex m in f" */
+static void add_action(const struct interleaving *table, const char *verb, const char *object,
+	const struct finding_frame *where, struct strbuf *out)
 {
-	const char *slash = step->where.file ? strrchr(step->where.file, '/') : NULL;
-
-	strbuf_addf(out, "%s%s%s", step->verb, step->object ? " " : "",
-		step->object ? step->object : "");
-	if (step->where.file)
-		strbuf_addf(out, " %s:%u", slash ? slash + 1 : step->where.file, step->where.line);
-	else if (step->where.function)
-		strbuf_addf(out, " in %s", step->where.function);
+	strbuf_addf(out, "%s%s%s", verb, object ? " " : "", object ? object : "");
+	if (where->file && table->file && !strcmp(table->file, base_name(where->file)))
+		strbuf_addf(out, ", line %u", where->line);
+	else if (where->file)
+		strbuf_addf(out, " %s:%u", base_name(where->file), where->line);
+	else if (where->function)
+		strbuf_addf(out, " in %s", where->function);
 }
 
-static void add_step(
-	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
+/* One row: mark, number, and the text in the thread's column. */
+static void add_line(const struct interleaving *table, const char *mark, const char *number,
+	const char *thread, const char *text, struct strbuf *out)
 {
 	struct row_cell cells[COLUMNS_MAX + FIXED_CELLS] = {{0}};
 	const unsigned count = FIXED_CELLS + (table->is_list ? 2 : table->thread_count);
-	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
-	const char *colour = step->is_preemption ? COLOUR_ALARM : COLOUR_NONE;
+	const char *colour = *mark == '!' || *mark == 'x' ? COLOUR_ALARM : COLOUR_NONE;
 	unsigned column = FIXED_CELLS + 1;
-	struct strbuf text;
-	char number[24];
 
-	strbuf_init(&text);
-	add_step_text(step, &text);
-	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
-		step->step); /* 20 digits */
 	for (unsigned i = 0; i < count; i++)
 		cells[i].colour = COLOUR_NONE;
 	cells[0] = (struct row_cell){mark, colour};
 	cells[1] = (struct row_cell){number, COLOUR_FAINT};
 	if (table->is_list)
-		cells[FIXED_CELLS] = (struct row_cell){step->thread, COLOUR_HEAD};
+		cells[FIXED_CELLS] = (struct row_cell){thread, COLOUR_HEAD};
 	else
-		column = FIXED_CELLS + column_of(table, step->thread);
-	cells[column] = (struct row_cell){text.text, colour};
+		column = FIXED_CELLS + column_of(table, thread);
+	cells[column] = (struct row_cell){text, colour};
 	add_row(out, table->style, INDENT, cells, table->widths, count);
+}
+
+static void add_step(
+	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
+{
+	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
+	struct strbuf text;
+	char number[24];
+
+	strbuf_init(&text);
+	add_action(table, step->verb, step->object, &step->where, &text);
+	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
+		step->step); /* 20 digits */
+	add_line(table, mark, number, step->thread, text.text, out);
 	strbuf_release(&text);
+}
+
+/* What the threads would have done next, and could not. */
+static void add_waits(const struct interleaving *table, struct strbuf *out)
+{
+	const struct finding *finding = table->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		static const struct finding_frame nowhere = {0};
+		const struct finding_frame *where = user_frame(&wait->at);
+		struct strbuf text;
+
+		strbuf_init(&text);
+		add_action(table, wait->verb, wait->object, where ? where : &nowhere, &text);
+		add_line(table, "x", "", wait->thread, text.text, out);
+		strbuf_release(&text);
+	}
 }
 
 static void add_head(const struct interleaving *table, struct strbuf *out)
@@ -146,13 +221,13 @@ static void add_head(const struct interleaving *table, struct strbuf *out)
 			FIXED_CELLS + table->thread_count);
 }
 
-static void add_left_out(
-	const struct interleaving *table, uint64_t count, const char *which, struct strbuf *out)
+static void add_left_out(const struct interleaving *table, uint64_t count, const char *which,
+	const char *where, struct strbuf *out)
 {
 	char text[80];
 
-	(void)snprintf(text, sizeof text, "... %" PRIu64 " %s%s left out ...", count, which,
-		count == 1 ? "" : "s"); /* fits */
+	(void)snprintf(text, sizeof text, "... %" PRIu64 " %s%s%s left out ...", count, which,
+		count == 1 ? "" : "s", where); /* fits */
 	strbuf_adds(out, "  ");
 	add_coloured(out, table->style, COLOUR_FAINT, text);
 	strbuf_adds(out, "\n");
@@ -162,24 +237,36 @@ void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	struct interleaving table = {.finding = finding, .style = style};
+	struct strbuf heading;
+	uint32_t internal = 0;
 
 	if (!finding->step_count)
 		return;
 	choose_steps(&table);
 	collect_threads(&table);
 	choose_widths(&table);
-	add_heading(out, style, "how it came to that");
+	find_file(&table);
+	strbuf_init(&heading);
+	strbuf_adds(&heading, "how it came to that");
+	if (table.file)
+		strbuf_addf(&heading, ", in %s", table.file);
+	add_heading(out, style, heading.text);
+	strbuf_release(&heading);
 	add_head(&table, out);
 	if (finding->steps_left_out)
-		add_left_out(&table, finding->steps_left_out, "earlier step", out);
+		add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
 	for (uint32_t i = 0; i < finding->step_count; i++) {
-		if (is_shown(&table, i))
+		if (is_shown(&table, i) && is_internal(&table, &finding->steps[i]))
+			internal++;
+		else if (is_shown(&table, i))
 			add_step(&table, &finding->steps[i], out);
 		else if (i == table.skip_from)
-			add_left_out(&table, table.skip_to - table.skip_from, "step", out);
+			add_left_out(&table, table.skip_to - table.skip_from, "step", "", out);
 	}
+	if (internal)
+		add_left_out(&table, internal, "step", " inside the C library", out);
+	add_waits(&table, out);
 	strbuf_adds(out, "  ");
-	add_wrapped(out, style,
-		"> another thread goes on   ! taken from a thread that could have gone on", INDENT,
+	add_wrapped(out, style, finding->wait_count ? LEGEND "   x cannot go on" : LEGEND, INDENT,
 		INDENT);
 }

@@ -13,6 +13,13 @@ unsigned style_columns(const struct report_style *style)
 	return style->columns < 40 ? 40 : style->columns;
 }
 
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* Bytes that continue a UTF-8 sequence take no column of their own. */
 static bool is_continuation(char byte)
 {

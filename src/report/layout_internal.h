@@ -12,6 +12,12 @@
 /* Width the caller gave, 80 when none; never below 40, where no table has a meaning. */
 unsigned style_columns(const struct report_style *style);
 
+/* The last part of a path. */
+const char *base_name(const char *path);
+
+/* The innermost frame of the user's code, else the innermost; NULL: no frames. text.c. */
+const struct finding_frame *user_frame(const struct finding_stack *stack);
+
 /* Columns that a text takes: UTF-8 sequences count as one. */
 unsigned text_columns(const char *text);
 

@@ -36,7 +36,7 @@ void report_title(
 
 /* ---- waits ---- */
 
-static const struct finding_frame *user_frame(const struct finding_stack *stack)
+const struct finding_frame *user_frame(const struct finding_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (!stack->frames[i].is_system && stack->frames[i].file)
@@ -44,11 +44,11 @@ static const struct finding_frame *user_frame(const struct finding_stack *stack)
 	return stack->count ? &stack->frames[0] : NULL;
 }
 
-/* "bank.c:41", or the function where there is no line. */
+/* "bank.c:41", or the function where there is no line. The stacks have the whole path. */
 static void add_place(struct strbuf *out, const struct finding_frame *frame)
 {
 	if (frame && frame->file)
-		strbuf_addf(out, "%s:%u", frame->file, frame->line);
+		strbuf_addf(out, "%s:%u", base_name(frame->file), frame->line);
 	else if (frame && frame->function)
 		strbuf_adds(out, frame->function);
 	else
@@ -74,7 +74,8 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 	strbuf_addf(out, "%s%s%s at ", wait->verb, wait->object ? " " : "",
 		wait->object ? wait->object : "");
 	add_place(out, user_frame(&wait->at));
-	if (wait->holder)
+	/* Whom a join waits for is its object. */
+	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
 		strbuf_addf(out, ", held by %s", wait->holder);
 	if (wait->lost_signals)
 		strbuf_addf(out, ", %" PRIu32 " signal%s lost", wait->lost_signals,
@@ -198,11 +199,12 @@ static void report_output(
 	while (*at) {
 		const size_t length = strcspn(at, "\n");
 
+		char *line = strndup(at, length);
+
+		BUG_ON(!line);
 		strbuf_adds(out, "  ");
-		add_clean(out, at,
-			length > style_columns(style) - INDENT ? style_columns(style) - INDENT
-							       : length);
-		strbuf_adds(out, "\n");
+		add_wrapped(out, style, line, INDENT, INDENT + 2);
+		free(line);
 		at += length + (at[length] == '\n');
 	}
 }

@@ -265,9 +265,10 @@ char *symbols_readable_name(const char *raw)
 	if (name) {
 		stop = parameters_of(name);
 	} else {
-		name = strdup(raw);
+		/* glibc's own entrance to a public function. */
+		name = strdup(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
 		BUG_ON(!name);
-		stop = *name == '.' ? NULL : strchr(name, '.');
+		stop = *name ? strpbrk(name + 1, ".@") : NULL;
 	}
 	if (stop)
 		*stop = '\0';

@@ -68,4 +68,10 @@ uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
+/*
+ * What glibc said before it aborted the process that stands still: a failed assertion, a damaged
+ * heap, a smashed stack; one line. False and nothing written when it said nothing.
+ */
+bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
+
 #endif

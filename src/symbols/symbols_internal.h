@@ -43,7 +43,7 @@ bool symbols_module_is_system(Dwfl_Module *module);
 
 /*
  * A name as people write it: demangled, without the list of parameters and without the compiler's
- * suffixes (.part.0, .1234). To be freed.
+ * suffixes (.part.0, .1234, @@VERSION). To be freed.
  */
 char *symbols_readable_name(const char *raw);
 /* The mangled name of a DIE, also through its origin. NULL: it has none, as everything static. */

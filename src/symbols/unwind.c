@@ -120,8 +120,9 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	struct unwind *unwind = &symbols->unwind;
 	Dwarf_Addr address;
 	Dwarf_Word stack_pointer;
+	bool is_interrupted = false;
 
-	if (!dwfl_frame_pc(frame, &address, NULL) || !address ||
+	if (!dwfl_frame_pc(frame, &address, &is_interrupted) || !address ||
 		!dwfl_addrmodule(symbols->dwfl, address))
 		return DWARF_CB_ABORT;
 	/* A signal handler may run on another stack: only standing still is a sign of garbage. */
@@ -130,7 +131,12 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 			return DWARF_CB_ABORT;
 		unwind->last_frame = stack_pointer;
 	}
-	unwind->addresses[unwind->count++] = address;
+	/*
+	 * Where a signal interrupted, nothing was called: one more is a return address of that
+	 * very instruction. The innermost frame did call, the context switch.
+	 */
+	unwind->addresses[unwind->count] = address + (unwind->count && is_interrupted);
+	unwind->count++;
 	return unwind->count < unwind->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 

@@ -301,6 +301,37 @@ static void test_build__marks_switches_and_preemptions(void **state)
 	assert_int_equal(scene->finding.steps[3].where.line, take_first.line);
 }
 
+static void test_build__names_created_begun_and_joined_threads(void **state)
+{
+	enum { RECORD = 0x1000 }; /* of main.1, in the runtime */
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){0}, 1);
+	add_event(scene, 0, OP_THREAD_CREATE, 0, take_first.address);
+	add_event(scene, 0, OP_THREAD_CREATE, 0, take_first.address);
+	add_event(scene, 2, OP_THREAD_EXIT, RECORD, 0);
+	add_event(scene, 0, OP_THREAD_JOIN, RECORD, take_first.address);
+	add_event(scene, 0, OP_THREAD_JOIN, 2 * RECORD, take_first.address);
+	build(scene);
+	assert_string_equal(scene->finding.steps[0].object, "thread main.0");
+	assert_string_equal(scene->finding.steps[1].object, "thread main.1");
+	assert_string_equal(scene->finding.steps[3].object, "thread main.1");
+	assert_string_equal(scene->finding.steps[4].object, "a thread");
+}
+
+static void test_build__says_that_a_holder_has_gone(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_DEADLOCK, (struct thread_id){0}, 0);
+	add_wait(scene, 0, 1, fork_address(1));
+	scene->outcome.waits[0].is_on_cycle = 0;
+	assert_title(scene,
+		"deadlock: main waits for mutex forks[1] (test_build.c:%d), which main.0 took at "
+		"test_build.c:%d and never gave up",
+		take_second.line, take_first.line);
+}
+
 static void test_build__keeps_the_end_of_a_long_interleaving(void **state)
 {
 	struct scene *scene = *state;
@@ -395,6 +426,8 @@ int main(void)
 		WITH_SCENE(test_build__tells_every_other_kind_with_its_place),
 		WITH_SCENE(test_build__says_who_holds_what_is_destroyed),
 		WITH_SCENE(test_build__marks_switches_and_preemptions),
+		WITH_SCENE(test_build__names_created_begun_and_joined_threads),
+		WITH_SCENE(test_build__says_that_a_holder_has_gone),
 		WITH_SCENE(test_build__keeps_the_end_of_a_long_interleaving),
 		WITH_SCENE(test_build__names_threads_in_the_schedule),
 		WITH_SCENE(test_build__works_without_symbols_and_threads),

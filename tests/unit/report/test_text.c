@@ -18,10 +18,10 @@ static const char expected_report[] =
 	"\n"
 	"who waits for whom\n"
 	"  thread  holds                               cannot go on: it\n"
-	"  main.0  mutex accounts taken at             locks mutex accounts+40 at\n"
-	"          src/bank.c:51                       src/bank.c:42, held by main.1\n"
-	"  main.1  mutex accounts+40 taken at          locks mutex accounts at\n"
-	"          src/bank.c:41                       src/bank.c:52, held by main.0\n"
+	"  main.0  mutex accounts taken at bank.c:51   locks mutex accounts+40 at\n"
+	"                                              bank.c:42, held by main.1\n"
+	"  main.1  mutex accounts+40 taken at          locks mutex accounts at bank.c:52,\n"
+	"          bank.c:41                           held by main.0\n"
 	"\n"
 	"where the threads stand\n"
 	"  main.0  (1 library frame left out)\n"
@@ -31,14 +31,16 @@ static const char expected_report[] =
 	"    transfer at src/bank.c:52\n"
 	"    transfer_many at src/bank.c:60\n"
 	"\n"
-	"how it came to that\n"
+	"how it came to that, in bank.c\n"
 	"         main.0                             main.1\n"
 	"  ... 12 earlier steps left out ...\n"
-	"     13  locks mutex accounts bank.c:41\n"
-	"  !  14                                     locks mutex accounts+40 bank.c:51\n"
-	"     15                                     locks mutex accounts bank.c:52\n"
-	"  >  16  locks mutex accounts+40 bank.c:42\n"
-	"  > another thread goes on   ! taken from a thread that could have gone on\n"
+	"     13  locks mutex accounts, line 41\n"
+	"  !  14                                     locks mutex accounts+40, line 51\n"
+	"     15                                     locks mutex accounts, line 52\n"
+	"  >  16  locks mutex accounts+40, line 42\n"
+	"  x      locks mutex accounts+40, line 42\n"
+	"  x                                         locks mutex accounts, line 52\n"
+	"  > switch   ! switch from a thread that could have gone on   x cannot go on\n"
 	"\n"
 	"what it printed last\n"
 	"  balance 10\n"
@@ -160,7 +162,7 @@ static void test_report__becomes_a_list_when_threads_do_not_fit(void **state)
 			sample_step(17 + i, name, "locks", "mutex m", 7);
 	}
 	text = report((struct report_style){.columns = 80});
-	assert_non_null(strstr(text, " 116  main.99     locks mutex m bank.c:7\n"));
+	assert_non_null(strstr(text, " 116  main.99     locks mutex m, line 7\n"));
 	free(text);
 }
 
@@ -182,6 +184,53 @@ static void test_report__leaves_the_middle_of_a_long_story_out_and_says_so(void 
 	for (char *at = strchr(text, '\n'); at; at = strchr(at + 1, '\n'))
 		lines++;
 	assert_in_range(lines, 40, 90);
+	free(text);
+}
+
+static void test_report__puts_threads_into_the_order_of_their_creation(void **state)
+{
+	static const char *const threads[] = {"main.10", "main.2", "main", "main.2.0"};
+	char *text;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		replace(&finding.steps[i].thread, threads[i]);
+	replace(&finding.waits[0].thread, "main");
+	replace(&finding.waits[1].thread, "main.2");
+	text = report((struct report_style){.columns = 120});
+	assert_non_null(strstr(text, "  main.2                     main.2.0  "));
+	assert_true(strstr(text, " main.2.0 ") < strstr(text, " main.10\n"));
+	free(text);
+}
+
+static void test_report__names_files_where_there_are_several(void **state)
+{
+	char *text;
+
+	(void)state;
+	replace(&finding.steps[1].where.file, "src/shop.c");
+	text = report((struct report_style){.columns = 80});
+	assert_non_null(strstr(text, "how it came to that\n"));
+	assert_non_null(strstr(text, "locks mutex accounts bank.c:41"));
+	assert_non_null(strstr(text, "locks mutex accounts+40 shop.c:51"));
+	free(text);
+}
+
+static void test_report__counts_what_the_c_library_does_for_itself(void **state)
+{
+	char *text;
+
+	(void)state;
+	finding.steps[2].where.is_system = true;
+	replace(&finding.steps[2].where.module, "libc.so.6");
+	text = report((struct report_style){.columns = 80});
+	assert_null(strstr(text, "\n     15  "));
+	assert_non_null(strstr(text, "... 1 step inside the C library left out ..."));
+	free(text);
+	/* The C++ library waits for the user. */
+	replace(&finding.steps[2].where.module, "libstdc++.so.6");
+	text = report((struct report_style){.columns = 80});
+	assert_non_null(strstr(text, "\n     15  "));
 	free(text);
 }
 
@@ -220,6 +269,9 @@ int main(void)
 		WITH_FINDING(test_report__shows_library_frames_when_asked),
 		WITH_FINDING(test_report__becomes_a_list_when_threads_do_not_fit),
 		WITH_FINDING(test_report__leaves_the_middle_of_a_long_story_out_and_says_so),
+		WITH_FINDING(test_report__puts_threads_into_the_order_of_their_creation),
+		WITH_FINDING(test_report__names_files_where_there_are_several),
+		WITH_FINDING(test_report__counts_what_the_c_library_does_for_itself),
 		WITH_FINDING(test_report__says_that_a_finding_does_not_repeat),
 		cmocka_unit_test(test_report__of_an_empty_finding_is_its_kind),
 	};

@@ -1,4 +1,6 @@
 /* Looks from outside at tests/support/symbols_subject.cc, which stands still. */
+#undef NDEBUG /* declares __assert_fail */
+#include <assert.h>
 #include <gnu/libc-version.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -288,6 +290,56 @@ static void test_stable_code__is_module_and_offset(void **state)
 		     symbols_stable_code(subject->symbols, site + 1));
 }
 
+static int ready_pipe[2];
+
+/* In the child: the abort has said what it says; stands still until it is killed. */
+static void stand_still(int number)
+{
+	(void)number;
+	(void)!write(ready_pipe[1], "!", 1);
+	for (;;)
+		(void)pause();
+}
+
+static void assert_abort_message(const char *assertion, const char *expected)
+{
+	struct symbols *symbols;
+	struct strbuf text;
+	struct error err;
+	char byte;
+	pid_t child;
+
+	strbuf_init(&text);
+	assert_int_equal(pipe(ready_pipe), 0);
+	child = fork();
+	if (!child) {
+		(void)signal(SIGABRT, stand_still);
+		(void)close(2); /* the message is for the parent only */
+		if (assertion)
+			__assert_fail(assertion, "bank.c", 7, "pay");
+		abort();
+	}
+	assert_int_equal(read(ready_pipe[0], &byte, 1), 1);
+	assert_int_equal(symbols_from_process(&symbols, child, &err), 0);
+	assert_int_equal(symbols_abort_message(symbols, child, &text), expected != NULL);
+	if (expected && !strstr(text.text, expected))
+		fail_msg("\"%s\" does not say \"%s\"", text.text, expected);
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	(void)close(ready_pipe[0]);
+	(void)close(ready_pipe[1]);
+	symbols_free(symbols);
+	strbuf_release(&text);
+}
+
+static void test_abort_message__is_the_failed_assertion(void **state)
+{
+	(void)state;
+	assert_abort_message("count > 0", "bank.c:7: pay: Assertion `count > 0' failed.");
+	assert_abort_message("a\nb", "Assertion `a");
+	assert_abort_message(NULL, NULL);
+}
+
 static void test_from_process__says_that_there_is_no_process(void **state)
 {
 	struct symbols *symbols = NULL;
@@ -316,6 +368,7 @@ int main(void)
 		WITH_SUBJECT(test_unwind__stops_at_garbage),
 		WITH_SUBJECT(test_symbols__outlive_the_process),
 		WITH_SUBJECT(test_stable_code__is_module_and_offset),
+		cmocka_unit_test(test_abort_message__is_the_failed_assertion),
 		cmocka_unit_test(test_from_process__says_that_there_is_no_process),
 	};
 
