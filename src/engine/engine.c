@@ -110,12 +110,14 @@ void engine_leave_control(void)
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
 
-		if (thread == self || thread->state != THREAD_ALIVE)
+		if (thread == self)
 			continue;
 		engine_withdraw(thread);
 		thread->state = THREAD_REAPED;
 		engine.handles[i] = 0;
 	}
+	engine.zombies = NULL;
+	engine.yielder_count = self->yielded_at != 0;
 	engine.live_count = 1;
 	engine.is_in_control = false;
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
