@@ -67,4 +67,8 @@ void runtime_run_key_destructors(void)
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		if (!key_run_round())
 			return;
+	/* What destructors still set is lost; a real thread's exit must not find it and go on. */
+	for (pthread_key_t key = 0; key < keys.end; key++)
+		if (keys.is_used[key] && pthread_getspecific(key))
+			(void)pthread_setspecific(key, NULL); /* cannot fail, as above */
 }

@@ -11,6 +11,7 @@
 
 #include "engine/semaphore.h"
 #include "runtime/interpose_sync.h"
+#include "runtime/world.h"
 
 #define NAMED_MAX 128 /* open or nameable at once; then sem_open() says EMFILE */
 
@@ -145,20 +146,29 @@ EXPORT int sem_destroy(sem_t *semaphore)
 	return 0;
 }
 
+/* As the kernel does for a futex wait: handlers that all ask for SA_RESTART do not end it. */
+static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
+{
+	int error;
+
+	do {
+		error = semaphore_wait(semaphore_of(semaphore), deadline_ns, site);
+	} while (error == EINTR && signals_want_restart());
+	return error;
+}
+
 EXPORT int sem_wait(sem_t *semaphore)
 {
 	ENTER();
 	return sync_errno_result(
-		sync_result(semaphore_wait(semaphore_of(semaphore), ENGINE_FOREVER, CALL_SITE)));
+		sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE)));
 }
 
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	ENTER();
-	return sync_errno_result(
-		sync_timed_result(semaphore_wait(semaphore_of(semaphore),
-					  sync_deadline(CLOCK_REALTIME, time), CALL_SITE),
-			time));
+	return sync_errno_result(sync_timed_result(
+		wait_restarting(semaphore, sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
 }
 
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time)
@@ -167,8 +177,7 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 	if (!sync_has_clock(clock))
 		return sync_errno_result(EINVAL);
 	return sync_errno_result(sync_timed_result(
-		semaphore_wait(semaphore_of(semaphore), sync_deadline(clock, time), CALL_SITE),
-		time));
+		wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));
 }
 
 EXPORT int sem_trywait(sem_t *semaphore)

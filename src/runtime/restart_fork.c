@@ -82,6 +82,10 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
+		/* It shared a pipe or the like with this server: how it ended proves nothing. */
+		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
+			outcome_is_failure(&contract->outcome))
+			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
 		if (runtime_account_run())
 			*report = REPORT_FAILURE;
 		else if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create)
