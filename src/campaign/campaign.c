@@ -164,7 +164,8 @@ static int find_input(struct campaign *campaign, struct error *err)
 	free(campaign->settings.input);
 	campaign->settings.input = wanted ? realpath(wanted, NULL) : input_file(campaign);
 	if (wanted && !campaign->settings.input)
-		return error_set(err, ERROR_NOTFOUND, "--stdin %s cannot be opened (%s)", wanted,
+		return error_set(err, ERROR_NOTFOUND,
+			"--stdin %s cannot be opened (%s); check the path", wanted,
 			strerror(errno));
 	return 0;
 }

@@ -109,6 +109,9 @@ static int conclude(const struct finding *finding, const struct replay_result *r
 			finding->argv[0]);
 		return EXIT_NOTHING_FOUND;
 	}
+	if (result->has_diverged)
+		(void)fprintf(stderr, "note: the schedule fits the program only up to step %llu\n",
+			(unsigned long long)result->diverged_step);
 	if (result->is_same)
 		(void)fprintf(stderr, "%s: failed again: %s; next: raddle replay %s --gdb\n",
 			finding->id, finding->title ? finding->title : word, finding->id);

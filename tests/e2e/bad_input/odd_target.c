@@ -1,0 +1,220 @@
+/* Programs that do what tools do not expect, one per word given as the argument. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *nothing(void *argument)
+{
+	return argument;
+}
+
+/* What makes it a threaded program. */
+static void make_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, nothing, NULL) != 0)
+		exit(90);
+	pthread_join(thread, NULL);
+}
+
+static volatile int sink;
+
+static int overrun(int depth)
+{
+	volatile char frame[4096];
+
+	frame[0] = (char)depth;
+	return sink < 0 ? 0 : overrun(depth + 1) + frame[0];
+}
+
+static void *overrun_thread(void *argument)
+{
+	sink = overrun(0);
+	return argument;
+}
+
+static int no_thread(void)
+{
+	return 0;
+}
+
+static int no_thread_fails(void)
+{
+	return 3;
+}
+
+static int closes_all(void)
+{
+	for (int i = 0; i < 1024; i++)
+		close(i);
+	make_thread();
+	return 0;
+}
+
+static int closes_all_later(void)
+{
+	make_thread();
+	for (int i = 0; i < 1024; i++)
+		close(i);
+	make_thread();
+	return 0;
+}
+
+static int forks(void)
+{
+	int status;
+	pid_t pid;
+
+	make_thread();
+	pid = fork();
+	if (pid == 0) {
+		make_thread();
+		_exit(7);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		return 91;
+	return WEXITSTATUS(status) == 7 ? 0 : 92;
+}
+
+static int daemonises(void)
+{
+	make_thread();
+	if (daemon(1, 1) != 0)
+		return 93;
+	for (;;)
+		pause();
+}
+
+static int overruns_stack(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, overrun_thread, NULL);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static int prints_a_gigabyte(void)
+{
+	static char block[1 << 20];
+
+	make_thread();
+	memset(block, 'x', sizeof block);
+	block[sizeof block - 1] = '\n';
+	for (int i = 0; i < 1024; i++)
+		fwrite(block, 1, sizeof block, stdout);
+	puts("the last line");
+	return 1;
+}
+
+static int spins(void)
+{
+	make_thread();
+	while (sink >= 0)
+		sink = 1;
+	return 0;
+}
+
+static int spins_first(void)
+{
+	while (sink >= 0)
+		sink = 1;
+	return 0;
+}
+
+static int kills_itself(void)
+{
+	make_thread();
+	return kill(getpid(), SIGKILL);
+}
+
+static int waits_for_ever(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) != 0)
+		return 94;
+	make_thread();
+	return read(ends[0], &byte, 1) == 1;
+}
+
+static int reads_input(void)
+{
+	char word[16] = "";
+
+	make_thread();
+	if (!fgets(word, sizeof word, stdin))
+		return 0;
+	return strcmp(word, "fail\n") == 0 ? 5 : 0;
+}
+
+static int fails(void)
+{
+	make_thread();
+	return 4;
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int is_first;
+
+static void *look_who_is_first(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	is_first = sink == 0;
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static int order_matters(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, look_who_is_first, NULL);
+	pthread_mutex_lock(&mutex);
+	sink = 1;
+	pthread_mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+	return is_first ? 6 : 0;
+}
+
+static int passes(void)
+{
+	make_thread();
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	int (*act)(void);
+} acts[] = {
+	{"no_thread", no_thread},
+	{"no_thread_fails", no_thread_fails},
+	{"closes_all", closes_all},
+	{"closes_all_later", closes_all_later},
+	{"forks", forks},
+	{"daemonises", daemonises},
+	{"overruns_stack", overruns_stack},
+	{"prints_a_gigabyte", prints_a_gigabyte},
+	{"spins", spins},
+	{"spins_first", spins_first},
+	{"kills_itself", kills_itself},
+	{"waits_for_ever", waits_for_ever},
+	{"reads_input", reads_input},
+	{"fails", fails},
+	{"order_matters", order_matters},
+	{"passes", passes},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof acts / sizeof *acts; i++)
+		if (strcmp(argv[1], acts[i].word) == 0)
+			return acts[i].act();
+	return 99;
+}
