@@ -21,6 +21,7 @@
 static struct {
 	long parent_pid;
 	bool dies_with_parent; /* the forking kernel thread lives as long as the process */
+	uint64_t kernel_mask;  /* of the forking thread; meanwhile no signal comes in */
 	char any_child;	       /* its address stands for all children */
 } process;
 
@@ -28,31 +29,49 @@ static struct {
 
 static void fork_prepare(void)
 {
+	uint64_t all = ~UINT64_C(0);
+
 	process.parent_pid = platform_call(SYS_getpid);
 	process.dies_with_parent = platform_call(SYS_gettid) == process.parent_pid;
 	runtime_taint("made a child process (fork)", 0);
 	runtime_dispatch_pause();
+	/* One that comes to the child before it is itself would be taken for the parent's. */
+	(void)platform_call(
+		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
+}
+
+static void fork_restore_mask(void)
+{
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &process.kernel_mask, NULL,
+		sizeof process.kernel_mask);
 }
 
 static void fork_in_parent(void)
 {
+	fork_restore_mask();
 	runtime_dispatch_resume();
 }
 
-static void fork_in_child(void)
+static void fork_leave_control(void)
 {
-	bool is_driven = runtime.contract && !runtime.is_forked_child;
-
 	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
-	runtime_dispatch_resume();
 	time_leave_control();
 	engine_leave_control();
+	signals_leave_control(); /* opens the mask */
+}
+
+static void fork_in_child(void)
+{
+	runtime_dispatch_resume();
+	if (runtime.is_forked_child)
+		fork_restore_mask();
+	else
+		fork_leave_control();
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
-	signals_leave_control();
-	if (!is_driven || !process.dies_with_parent)
+	if (!runtime.contract || !process.dies_with_parent)
 		return;
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
 	if (platform_call(SYS_getppid) != process.parent_pid)
