@@ -179,6 +179,19 @@ static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
 
+/* What a shared taint rules out along with a rewind: forks at the first creation, which share it. */
+static enum contract_restart tainted_restart(
+	struct campaign *campaign, const struct contract *contract)
+{
+	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
+
+	if (contract->taint != TAINT_SHARED || restart != RESTART_REWIND ||
+		campaign->restart != restart || campaign->options->is_restart_forced)
+		return restart;
+	campaign->restart = RESTART_FORK_CREATE;
+	return RESTART_FORK_CREATE;
+}
+
 /* What a worker reported. Afterwards it is given its next batch. */
 static int handle_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
@@ -198,8 +211,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	case REPORT_TAINTED:
 		/* The run itself was good; only the next one cannot be made like this. */
 		done_until(worker, contract->run_number + 1);
-		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
-			contract->taint_text, err);
+		result = campaign_fall_back(
+			campaign, tainted_restart(campaign, contract), contract->taint_text, err);
 		break;
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */

@@ -148,8 +148,11 @@ static void undo_note_closed(long fd)
 {
 	if (undo_is_opened(fd))
 		bitset_remove(undo->opened, (uint32_t)fd);
-	else
+	else if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd))
 		undo_taint(TAINT_REWIND, "closed a file of the starting point", SYS_close);
+	else /* the server's copy stays open: whoever waits for the end of a pipe never sees it */
+		undo_taint(
+			TAINT_SHARED, "closed a pipe or socket of the starting point", SYS_close);
 }
 
 /* Input or output on a descriptor: the run's own ones vanish with it. */
@@ -222,9 +225,12 @@ static bool undo_note_descriptor(long number, const long a[6], long result)
 	case SYS_eventfd2:
 	case SYS_timerfd_create:
 	case SYS_memfd_create:
+	case SYS_dup:
+		undo_note_opened(result);
+		return true;
 	case SYS_accept:
 	case SYS_accept4:
-	case SYS_dup:
+		undo_note_use(a[0], false, number); /* takes from a queue that all runs share */
 		undo_note_opened(result);
 		return true;
 	case SYS_dup2:

@@ -173,8 +173,7 @@ static void test_programs(void)
 	status = system("exit 3");
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 	stream = popen("echo from a child", "r");
-	CHECK(stream && fgets(line, sizeof line, stream) &&
-		strcmp(line, "from a child\n") == 0);
+	CHECK(stream && fgets(line, sizeof line, stream) && strcmp(line, "from a child\n") == 0);
 	CHECK(pclose(stream) == 0);
 	child = fork();
 	if (child == 0) {
