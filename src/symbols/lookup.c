@@ -13,6 +13,8 @@
 
 /* Deeper inlining is cut; the outermost frame then is not the function itself. */
 #define LOOKUP_FRAMES_MAX 16
+/* Namespaces, classes, functions and blocks around code. */
+#define DEPTH_MAX 64
 
 struct lookup {
 	uint64_t key; /* the address looked up; for return addresses that of the call */
@@ -70,16 +72,20 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 	free(name);
 }
 
-static void set_source(struct symbols *symbols, struct symbols_frame *frame, Dwfl_Module *module)
+static void set_source(
+	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Addr address)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(module, frame->address);
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	Dwarf_Attribute folder;
 	int number = 0;
-	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
 
 	if (!file)
 		return;
-	frame->file = symbols_shown_path(symbols, dwfl_line_comp_dir(line), file);
-	frame->line = (unsigned)number;
+	frame->file = symbols_shown_path(
+		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)), file);
+	if (!dwarf_lineno(line, &number))
+		frame->line = (unsigned)number;
 }
 
 /* The symbol that covers the address, if it says that it does. */
@@ -106,53 +112,86 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 	return name ? name : dwarf_diename(scope);
 }
 
+/* Functions around an address, outermost first; the others of a chain were inlined into the first. */
+struct chain {
+	Dwarf_Die functions[LOOKUP_FRAMES_MAX];
+	unsigned count;
+};
+
 /*
- * Names the first frame and adds those that it was inlined into. The innermost scope is a lexical
- * block, an inlined function or a function; walking outwards from there in the order of the debug
- * information (not through abstract origins) meets every function the code was inlined into, and
- * each inlined one says where it was called.
+ * Goes down from `parent` to the address. libdw's dwarf_getscopes() fails on members that clang
+ * inlined, so this is its own walk. Code outside its parent's range (a lambda's, beside the function
+ * that it stands in) is only found when `is_thorough`, which looks at every function of the unit.
  */
-static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module)
+static bool find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough, unsigned depth,
+	struct chain *chain)
+{
+	const unsigned found_before = chain->count;
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
+		return false;
+	do {
+		const int tag = dwarf_tag(&child);
+		const bool is_function =
+			tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+		const bool has_address = (is_function || tag == DW_TAG_lexical_block) &&
+					 dwarf_haspc(&child, address) > 0;
+		const bool is_open = tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+				     tag == DW_TAG_structure_type ||
+				     (is_thorough && (is_function || tag == DW_TAG_lexical_block));
+
+		if (has_address && is_function && chain->count < LOOKUP_FRAMES_MAX)
+			chain->functions[chain->count++] = child;
+		if (has_address || is_open)
+			(void)find_chain(&child, address, is_thorough, depth + 1, chain);
+		if (has_address || chain->count > found_before)
+			return true;
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+/*
+ * Names the first frame and adds those that it was inlined into: from the innermost function
+ * outwards, each inlined one says where it was called.
+ */
+static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
+	Dwarf_Die *unit, Dwarf_Addr address)
 {
 	struct symbols_frame *frame = &lookup->frames[0];
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, frame->address, &bias);
-	Dwarf_Die innermost, *scopes = NULL;
-	int count = unit ? dwarf_getscopes(unit, frame->address - bias, &scopes) : 0;
+	struct chain chain = {.count = 0};
 
-	if (count <= 0)
-		return;
-	innermost = scopes[0];
-	free(scopes);
-	scopes = NULL;
-	count = dwarf_getscopes_die(&innermost, &scopes);
-	for (int i = 0; i < count && frame; i++) {
-		const int tag = dwarf_tag(&scopes[i]);
+	if (!find_chain(unit, address, false, 0, &chain))
+		(void)find_chain(unit, address, true, 0, &chain);
+	while (chain.count && frame) {
+		Dwarf_Die *function = &chain.functions[--chain.count];
 
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-			continue;
-		set_function(symbols, frame, scope_name(&scopes[i], module, frame->address));
-		if (tag == DW_TAG_subprogram)
+		set_function(symbols, frame, scope_name(function, module, frame->address));
+		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
 		frame->is_inlined = true;
 		frame = add_frame(lookup, frame->address);
 		if (!frame)
 			break;
-		frame->file = symbols_die_file(symbols, unit, &scopes[i], DW_AT_call_file);
-		frame->line = symbols_die_number(&scopes[i], DW_AT_call_line);
+		frame->file = symbols_die_file(symbols, unit, function, DW_AT_call_file);
+		frame->line = symbols_die_number(function, DW_AT_call_line);
 	}
-	free(scopes);
 }
 
 static void fill(struct symbols *symbols, struct lookup *lookup)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, lookup->key);
 	struct symbols_frame *first = add_frame(lookup, lookup->key);
+	Dwarf_Addr bias;
+	Dwarf_Die unit;
 
 	if (!module)
 		return;
-	set_source(symbols, first, module);
-	add_scopes(symbols, lookup, module);
+	if (symbols_unit_at(symbols, module, lookup->key, &unit) &&
+		dwfl_module_getdwarf(module, &bias)) {
+		set_source(symbols, first, &unit, lookup->key - bias);
+		add_scopes(symbols, lookup, module, &unit, lookup->key - bias);
+	}
 	if (!first->function)
 		set_function(symbols, first, symbol_at(module, first->address));
 	for (unsigned i = 0; i < lookup->count; i++) {

@@ -164,6 +164,7 @@ void symbols_free(struct symbols *symbols)
 	if (!symbols)
 		return;
 	symbols_forget_lookups(symbols);
+	symbols_forget_units(symbols);
 	symbols_forget_variables(symbols);
 	while (symbols->texts) {
 		struct kept_text *next = symbols->texts->next;

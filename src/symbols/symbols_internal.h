@@ -10,6 +10,7 @@
 #include "symbols/symbols.h"
 
 struct lookup;	       /* lookup.c: what was found for an address */
+struct unit_index;     /* units.c: the compilation units of a module */
 struct variable_index; /* static_data.c: the variables of a module */
 
 /* What is kept of a process while one of its stacks is walked; unwind.c. */
@@ -28,6 +29,7 @@ struct symbols {
 	char *working_folder;		  /* where files are shown relative to; ends with a slash */
 	struct kept_text *texts;	  /* every string that was handed out */
 	struct lookup *lookups;		  /* uthash by address */
+	struct unit_index *units;	  /* uthash by module */
 	struct variable_index *variables; /* uthash by module */
 	bool is_attached;		  /* dwfl has the callbacks of unwind.c */
 	struct unwind unwind;
@@ -56,6 +58,11 @@ const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
+/* The unit whose code the address is in; false: none. The module's bias is dwfl_module_getdwarf's. */
+bool symbols_unit_at(
+	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
+
+void symbols_forget_units(struct symbols *symbols);
 void symbols_forget_lookups(struct symbols *symbols);
 void symbols_forget_variables(struct symbols *symbols);
 

@@ -1,0 +1,97 @@
+/*
+ * Which compilation unit a code address belongs to. libdw answers from .debug_aranges, which clang
+ * does not write; the ranges that every unit has are read here instead, once per module.
+ */
+#include <stdlib.h>
+
+#include <uthash.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+struct unit_range {
+	uint64_t start, end; /* in the layout */
+	Dwarf_Die unit;
+};
+
+struct unit_index {
+	Dwfl_Module *module;
+	struct unit_range *ranges; /* by start */
+	size_t count, capacity;
+	UT_hash_handle hh;
+};
+
+static void add_range(struct unit_index *index, struct unit_range range)
+{
+	if (index->count == index->capacity) {
+		index->capacity = index->capacity ? 2 * index->capacity : 64;
+		index->ranges = realloc(index->ranges, index->capacity * sizeof *index->ranges);
+		BUG_ON(!index->ranges);
+	}
+	index->ranges[index->count++] = range;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const uint64_t first = ((const struct unit_range *)a)->start;
+	const uint64_t second = ((const struct unit_range *)b)->start;
+
+	return (first > second) - (first < second);
+}
+
+static const struct unit_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+{
+	struct unit_index *index;
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	HASH_FIND_PTR(symbols->units, &module, index);
+	if (index)
+		return index;
+	index = calloc(1, sizeof *index);
+	BUG_ON(!index);
+	index->module = module;
+	while ((unit = dwfl_module_nextcu(module, unit, &bias))) {
+		Dwarf_Addr base, start, end;
+		ptrdiff_t at = 0;
+
+		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0)
+			add_range(index, (struct unit_range){start + bias, end + bias, *unit});
+	}
+	if (index->count)
+		qsort(index->ranges, index->count, sizeof *index->ranges, compare_ranges);
+	HASH_ADD_PTR(symbols->units, module, index);
+	return index;
+}
+
+void symbols_forget_units(struct symbols *symbols)
+{
+	struct unit_index *index, *next;
+
+	HASH_ITER(hh, symbols->units, index, next)
+	{
+		HASH_DEL(symbols->units, index);
+		free(index->ranges);
+		free(index);
+	}
+}
+
+bool symbols_unit_at(
+	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit)
+{
+	const struct unit_index *index = index_of(symbols, module);
+	size_t low = 0, high = index->count; /* the last range that starts at or before it */
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (index->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address >= index->ranges[low - 1].end)
+		return false;
+	*unit = index->ranges[low - 1].unit;
+	return true;
+}
