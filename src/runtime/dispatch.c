@@ -85,7 +85,7 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 		*result = engine_current()->kernel_id;
 		return true;
 	case SYS_sched_yield:
-		engine_point(OP_YIELD, NULL, (uint64_t)registers[REG_RIP]);
+		runtime_yield((uint64_t)registers[REG_RIP]);
 		*result = 0;
 		return true;
 	case SYS_getrandom:

@@ -88,6 +88,9 @@ struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
+/* sched_yield() by whatever way: gives way, and lets time pass for loops that wait by yielding. */
+void runtime_yield(uint64_t site);
+
 /*
  * This run did something that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text
  * is a literal or outlives the run. Noted once per run; rewind gives up, fork restarts may go on.

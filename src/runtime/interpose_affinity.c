@@ -55,8 +55,7 @@ static int yield(uint64_t site)
 {
 	if (world_is_plain())
 		return (int)platform_call(SYS_sched_yield);
-	engine_point(OP_YIELD, NULL, site);
-	outside_look();
+	runtime_yield(site);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ static bool syscall_emulate(long number, const long arguments[6], uint64_t site,
 		*result = engine_current()->kernel_id;
 		return true;
 	case SYS_sched_yield:
-		engine_point(OP_YIELD, NULL, site);
+		runtime_yield(site);
 		*result = 0;
 		return true;
 	case SYS_exit:
@@ -30,7 +30,9 @@ static bool syscall_emulate(long number, const long arguments[6], uint64_t site,
 		return false;
 	default:
 		return runtime_emulate_time(number, arguments, result) ||
-		       runtime_emulate_signal(number, arguments, result);
+		       runtime_emulate_signal(number, arguments, result) ||
+		       runtime_emulate_descriptor(number, arguments, site, result) ||
+		       runtime_emulate_process(number, arguments, site, result);
 	}
 }
 

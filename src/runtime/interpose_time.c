@@ -27,6 +27,8 @@
 
 /* So many readings without a step between: the thread waits for time to pass, and lets others move. */
 #define READS_BEFORE_YIELD 16
+/* In a streak of nothing but yields, so many of them double what a reading adds. */
+#define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
 
@@ -38,8 +40,8 @@ static struct {
 	bool has_left_control;
 	uint64_t step;		/* of the last reading */
 	uint32_t reads;		/* since that step */
-	uint64_t streak_step;	/* step of the first yield of the current streak of ... */
-	uint64_t streak_yields; /* ... yields with nothing else between */
+	uint64_t streak_step;	/* step before the current streak of yields */
+	uint64_t streak_yields; /* how many, with nothing else between */
 } clocks;
 
 bool time_is_virtual(void)
@@ -158,9 +160,28 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 
 /* ---- reading ---- */
 
+/* Have all steps since the streak began been yields? */
+static bool time_is_streak(void)
+{
+	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
+}
+
+void runtime_yield(uint64_t site)
+{
+	if (!engine_is_live())
+		return;
+	/* Where somebody waits for the world outside, time must not run ahead of it. */
+	if (!time_is_streak() || outside_look()) {
+		clocks.streak_step = engine_step();
+		clocks.streak_yields = 0;
+	}
+	clocks.streak_yields++;
+	engine_point(OP_YIELD, NULL, site);
+}
+
 /*
  * A thread that reads the clock again and again waits for time, or for another thread with a time
- * limit. It yields now and then; when nothing but such yields happens, time hurries.
+ * limit. It yields now and then; when nothing but yields happens, time hurries.
  */
 static void time_note_read(void)
 {
@@ -172,19 +193,15 @@ static void time_note_read(void)
 		clocks.step = engine_step();
 		clocks.reads = 0;
 	}
-	if (++clocks.reads < READS_BEFORE_YIELD)
+	if (++clocks.reads >= READS_BEFORE_YIELD)
+		runtime_yield(0);
+	if (!time_is_virtual() || !time_is_streak())
 		return;
-	if (engine_step() != clocks.streak_step + clocks.streak_yields) {
-		clocks.streak_step = engine_step();
-		clocks.streak_yields = 0;
-	}
-	doublings = clocks.streak_yields++;
-	engine_point(OP_YIELD, NULL, 0);
-	if (!time_is_virtual())
-		return;
+	doublings = clocks.streak_yields / YIELDS_PER_DOUBLING;
 	if (doublings > SPIN_DOUBLINGS_MAX)
 		doublings = SPIN_DOUBLINGS_MAX;
-	engine_clock_advance_to(engine_clock_ns() + (SPIN_STEP_NS << doublings));
+	if (doublings)
+		engine_clock_advance_to(engine_clock_ns() + (SPIN_STEP_NS << doublings));
 }
 
 bool time_read(clockid_t clock, uint64_t *ns)

@@ -221,15 +221,14 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	return true;
 }
 
-void outside_look(void)
+bool outside_look(void)
 {
-	if (!engine_is_live())
-		return;
 	outside_collect();
 	if (!outside.has_external && !outside.has_child)
-		return;
+		return false;
 	fd_changed();
 	engine_changed_kind(OP_CHILD_WAIT);
+	return true;
 }
 
 /* Tries in a row, by whatever thread, before a failing one takes real time. */

@@ -149,9 +149,9 @@ void __chk_fail(void) __attribute__((noreturn));
 
 /*
  * After an operation that only gives way: has anything outside become ready meanwhile? Threads that
- * wait for it would starve beside a loop that yields.
+ * wait for it would starve beside a loop that yields. Whether any thread waits for the outside.
  */
-void outside_look(void);
+bool outside_look(void);
 /* The last op failed for now (see engine_unproductive); outside, somebody may need time. */
 void world_failed_try(bool is_external);
 

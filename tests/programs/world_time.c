@@ -1,9 +1,11 @@
 /* EXPECT: passed runs=50 */
 /* Sleeps in order, clocks that agree with each other and move forward, bad arguments. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <threads.h>
@@ -94,6 +96,26 @@ static void test_clocks(void)
 	CHECK(clock_gettime((clockid_t)1234, &after) == -1 && errno == EINVAL);
 }
 
+/* Whoever asks, and by whatever way: libc's own function, or the system call. */
+static void test_ways(void)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	int (*direct)(clockid_t, struct timespec *);
+	struct timespec usual;
+	struct timespec other = {0};
+
+	MUST(libc != NULL);
+	*(void **)&direct = dlsym(libc, "clock_gettime");
+	MUST(direct != NULL);
+	MUST(clock_gettime(CLOCK_REALTIME, &usual) == 0);
+	MUST(direct(CLOCK_REALTIME, &other) == 0);
+	CHECK(other.tv_sec - usual.tv_sec <= 5 && other.tv_sec >= usual.tv_sec);
+	other.tv_sec = 0;
+	MUST(syscall(SYS_clock_gettime, CLOCK_REALTIME, &other) == 0);
+	CHECK(other.tv_sec - usual.tv_sec <= 5 && other.tv_sec >= usual.tv_sec);
+	dlclose(libc);
+}
+
 /* ---- loops that read the clock ---- */
 
 static atomic_int is_set;
@@ -148,6 +170,7 @@ int main(void)
 	test_order();
 	test_sleeps();
 	test_clocks();
+	test_ways();
 	test_spin_for_flag();
 	test_spin_for_time();
 	return check_status();
