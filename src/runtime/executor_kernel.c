@@ -61,7 +61,7 @@ static void kernel_give_baton(struct kernel_part *part)
 /* What a thread brings upon itself; everything else comes through main (interpose_signal.c). */
 static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
-				      FAULT(SIGTRAP);
+				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
 static void *kernel_thread_entry(void *argument)
 {

@@ -77,6 +77,8 @@ static void kernel_install(int signal, void *handler, unsigned long flags, uint6
 
 void signal_act_by_default(int signal, const siginfo_t *information)
 {
+	uint64_t bit;
+
 	if (signal_is_ignored(signal))
 		return;
 	if (signal_stops(signal)) {
@@ -86,6 +88,8 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 	/* Its own signal frame is what the crash path wants; see signal_entry. */
 	(void)information;
 	delivery.dying_of = signal;
+	bit = signal_bit(signal);
+	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, NULL, sizeof bit);
 	kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
 	(void)platform_call(
 		SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
@@ -334,7 +338,8 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 		signal_handle_at_once(signal, information, context);
 		return;
 	}
-	signal_arrive(information);
+	/* A write to a broken pipe is the caller's own doing; everything else is for the process. */
+	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
 	/* A process without threads may loop until its handler has run: no point will come. */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))

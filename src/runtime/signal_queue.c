@@ -14,6 +14,7 @@
 
 struct ring_entry {
 	siginfo_t information;
+	struct engine_thread *thread; /* NULL: the process */
 	uint32_t is_filled; /* released by the entry after `information`, acquired by the drain */
 };
 
@@ -36,7 +37,7 @@ static struct {
 
 /* ---- the ring ---- */
 
-void signal_arrive(const siginfo_t *information)
+void signal_arrive(struct engine_thread *thread, const siginfo_t *information)
 {
 	uint32_t at = __atomic_load_n(&signals.ring_next, __ATOMIC_RELAXED);
 
@@ -49,6 +50,7 @@ void signal_arrive(const siginfo_t *information)
 	} while (!__atomic_compare_exchange_n(
 		&signals.ring_next, &at, at + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	signals.ring[at % RING_SIZE].information = *information;
+	signals.ring[at % RING_SIZE].thread = thread;
 	/* Pairs with the acquire in signal_queue_drain. */
 	__atomic_store_n(&signals.ring[at % RING_SIZE].is_filled, 1, __ATOMIC_RELEASE);
 }
@@ -68,7 +70,8 @@ void signal_queue_drain(void)
 
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
-		(void)signal_queue_add(NULL, &entry->information); /* full: as if it came once */
+		/* Full: as if it had come only once. */
+		(void)signal_queue_add(entry->thread, &entry->information);
 		entry->is_filled = 0;
 		__atomic_store_n(&signals.ring_drained, signals.ring_drained + 1, __ATOMIC_RELEASE);
 	}

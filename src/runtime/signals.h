@@ -50,9 +50,9 @@ uint64_t signal_unblockable(void);
 
 /* ---- the queue: signal_queue.c ---- */
 
-/* The entry: note it. Safe in handlers, also in several kernel threads at once. */
-void signal_arrive(const siginfo_t *information);
-/* Moves what has arrived into the queue, as pending for the process. */
+/* The entry: note it, for `thread` or (NULL) the process. Safe in handlers, also in several kernel threads at once. */
+void signal_arrive(struct engine_thread *thread, const siginfo_t *information);
+/* Moves what has arrived into the queue. */
 void signal_queue_drain(void);
 /*
  * Makes it pending. `thread` NULL: for the process. A standard signal that is pending already is
