@@ -158,7 +158,8 @@ static void check_operations(void)
 		      FUTEX_OP(FUTEX_OP_SET, 0xff0, FUTEX_OP_CMP_EQ, 0)) == 0);
 	CHECK((int32_t)second == -16);
 	CHECK(futex_two(&word, FUTEX_WAKE_OP, 1, 1, &second,
-		      FUTEX_OP((FUTEX_OP_XOR | FUTEX_OP_OPARG_SHIFT), 3, FUTEX_OP_CMP_LT, 0)) == 0);
+		      FUTEX_OP(((uint32_t)FUTEX_OP_XOR | FUTEX_OP_OPARG_SHIFT), 3, FUTEX_OP_CMP_LT,
+			      0)) == 0);
 	CHECK((int32_t)second == (-16 ^ 8));
 	second = 0;
 	begin_waiters(threads);

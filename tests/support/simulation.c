@@ -1,6 +1,6 @@
 #include "support/simulation.h"
 
-#include <stdio.h>
+#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +33,8 @@ static char *coroutine_stack_top(uint32_t index)
 	if (!world.stacks[index])
 		world.stacks[index] = malloc(STACK_BYTES);
 	BUG_ON(!world.stacks[index]);
+	/* Frames of the run before were left without returning; what they forbade is free again. */
+	ASAN_UNPOISON_MEMORY_REGION(world.stacks[index], STACK_BYTES);
 	return world.stacks[index] + STACK_BYTES;
 }
 

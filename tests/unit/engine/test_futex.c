@@ -242,7 +242,8 @@ static void apply_operations(void *argument)
 	s->result[0] = futex_wake_op(&pair);
 	s->result[1] = (int32_t)s->word;
 	/* -2 | 1 << 0 = -1; -2 is not above -1. */
-	pair.operation = FUTEX_OP((FUTEX_OP_OR | FUTEX_OP_OPARG_SHIFT), 0, FUTEX_OP_CMP_GT, 0xfff);
+	pair.operation =
+		FUTEX_OP(((uint32_t)FUTEX_OP_OR | FUTEX_OP_OPARG_SHIFT), 0, FUTEX_OP_CMP_GT, 0xfff);
 	s->result[2] = futex_wake_op(&pair);
 	s->result[3] = (int32_t)s->word;
 	pair.operation = FUTEX_OP(FUTEX_OP_SET, 3, FUTEX_OP_CMP_EQ, 0xfff);
