@@ -19,6 +19,12 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
+/*
+ * Thread blocks that the last run had to make, written by the child. Made in the server they are there
+ * for every later run; made in a child each costs a kernel thread per run.
+ */
+static uint32_t *fork_made_in_run; /* in shared memory; set before the first fork */
+
 static void fork_child_set_up(void)
 {
 	struct contract *contract = runtime.contract;
@@ -57,6 +63,14 @@ static long fork_raw(void)
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
 }
 
+static void fork_grow_pool(void)
+{
+	if (!fork_made_in_run || !*fork_made_in_run)
+		return;
+	fiber_pool_grow(*fork_made_in_run);
+	*fork_made_in_run = 0;
+}
+
 /* One batch of the plan. Returns 0 in the server when it is over, with the report; 1 in a child. */
 static int fork_batch(uint64_t *number, enum contract_report *report)
 {
@@ -70,6 +84,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 
 		*number = plan->run_first + i;
 		contract->run_number = *number;
+		fork_grow_pool();
 		pid = fork_raw();
 		if (pid == 0) {
 			fork_child_set_up();
@@ -103,6 +118,8 @@ static uint64_t fork_serve(void)
 	uint64_t number;
 
 	undo_save_offsets();
+	if (!fork_made_in_run) /* without it every run makes its own */
+		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);
 	for (;;) {
 		if (runtime_report_and_wait(report) == COMMAND_LEAVE)
 			for (;;)
@@ -148,6 +165,8 @@ static void fork_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;
 
+	if (fork_made_in_run && runtime.executor == &executor_fiber)
+		*fork_made_in_run = fiber_made_since_snapshot();
 	for (;;)
 		(void)platform_call(SYS_exit_group, outcome->kind == OUTCOME_EXIT ? status : 0);
 }
