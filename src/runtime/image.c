@@ -5,6 +5,7 @@
 #include <linux/userfaultfd.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -12,6 +13,7 @@
 #include "runtime/runtime.h"
 
 #define PAGE_BYTES ((size_t)4096)
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 #define IMAGE_AREAS_MAX 1024
 #define MAPS_BYTES ((size_t)1024 * 1024)
 /* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
@@ -34,16 +36,24 @@ struct image_scan {
 #define IMAGE_USER_MODE_ONLY 1
 #define IMAGE_SCAN_REGIONS 4096
 
+enum image_presence {
+	PAGE_ABSENT,
+	PAGE_SAVED, /* resident at the starting point, and copied */
+	PAGE_LATE   /* some run has touched it since: reads as zero at the starting point */
+};
+
 /* A run of pages or bytes that was there when the image was taken. */
 struct image_area {
 	char *start;
 	size_t bytes;
 	char *copy;		/* same size, in shared memory; holes where nothing was resident */
-	unsigned char *present; /* per page: is it in the image? */
+	unsigned char *present; /* per page: enum image_presence */
 	size_t resident_bytes;
 	bool is_tracked;
 	bool has_gaps;			   /* some pages were not resident */
-	size_t first_present, end_present; /* pages: nothing is resident outside */
+	bool is_file;			   /* absent pages read as the file, not as zero */
+	size_t first_present, end_present; /* pages: nothing is saved outside */
+	size_t first_late, end_late;	   /* pages: none is late outside */
 };
 
 struct image {
@@ -52,6 +62,7 @@ struct image {
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	const char *stack_pointer;
+	long fault_count; /* of the process, when late pages were last looked for; -1: never */
 	size_t map_length;
 	char map_text[MAPS_BYTES];
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
@@ -122,7 +133,7 @@ static void image_copy_resident(struct image *image, struct image_area *area)
 		if (!area->resident_bytes)
 			area->first_present = page;
 		area->end_present = page + 1;
-		area->present[page] = 1;
+		area->present[page] = PAGE_SAVED;
 		area->resident_bytes += PAGE_BYTES;
 		platform_copy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES,
 			PAGE_BYTES);
@@ -149,7 +160,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 		/* Not page-aligned, always resident, small: one piece. */
 		platform_copy(area->copy, start, area->bytes);
 		area->resident_bytes = area->bytes;
-		memset(area->present, 1, pages);
+		memset(area->present, PAGE_SAVED, pages);
 	} else {
 		image_copy_resident(image, area);
 	}
@@ -162,7 +173,7 @@ static void image_add_piece(void *argument, void *start, size_t bytes)
 	(void)image_add(argument, start, (char *)start + bytes, true);
 }
 
-static bool image_add_mapping(struct image *image, char *start, char *end)
+static bool image_add_mapping(struct image *image, char *start, char *end, bool is_file)
 {
 	struct image_stack_search search = {.start = start, .end = end};
 	const char *pointer = image->stack_pointer;
@@ -179,7 +190,10 @@ static bool image_add_mapping(struct image *image, char *start, char *end)
 	if (search.top)
 		return image_add(
 			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
-	return image_add(image, start, end, false);
+	if (!image_add(image, start, end, false))
+		return false;
+	image->areas[image->area_count - 1].is_file = is_file;
+	return true;
 }
 
 static bool image_add_all(struct image *image)
@@ -190,15 +204,16 @@ static bool image_add_all(struct image *image)
 		uintptr_t start = image_parse_hex(&at);
 		uintptr_t end;
 		const char *flags;
+		bool is_file = false;
 
 		at++; /* '-' */
 		end = image_parse_hex(&at);
 		flags = ++at;
-		if (flags[0] == 'r' && flags[1] == 'w' && flags[3] == 'p' &&
-			!image_add_mapping(image, (char *)start, (char *)end))
-			return false;
 		while (*at && *at++ != '\n')
-			continue;
+			is_file |= *at == '/';
+		if (flags[0] == 'r' && flags[1] == 'w' && flags[3] == 'p' &&
+			!image_add_mapping(image, (char *)start, (char *)end, is_file))
+			return false;
 	}
 	return true;
 }
@@ -294,6 +309,7 @@ struct image *image_take(const void *stack_pointer)
 	if (!image)
 		return NULL;
 	image->stack_pointer = stack_pointer;
+	image->fault_count = -1;
 	if (!image_read_maps(image) || !image_add_all(image)) {
 		image_release(image);
 		return NULL;
@@ -320,23 +336,65 @@ void image_release(struct image *image)
 
 /* ---- restoring ---- */
 
-/* Pages that were absent and have been touched since must read as zero again. */
-static uint64_t image_clear_gaps(struct image *image, struct image_area *area)
+/*
+ * Finds pages that were absent and have been touched since. A page becomes resident by a fault, and
+ * faults are counted: without a new one there is nothing to look for. The exception is the kernel's
+ * collapsing of small pages into huge ones, which only happens in areas that can hold a huge page.
+ */
+static void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
-	uint64_t cleared = 0;
 
+	if (!has_faults && area->bytes < HUGE_PAGE_BYTES)
+		return;
 	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
 	for (size_t page = 0; page < pages; page++) {
-		if (area->present[page] || !(image->residency[page] & 1))
+		if (area->present[page] != PAGE_ABSENT || !(image->residency[page] & 1))
 			continue;
-		platform_clear(area->start + page * PAGE_BYTES, PAGE_BYTES);
+		area->present[page] = PAGE_LATE;
+		if (!area->end_late || page < area->first_late)
+			area->first_late = page;
+		if (page >= area->end_late)
+			area->end_late = page + 1;
+	}
+}
+
+/* Absent pages that have been touched must read again as they did at the starting point. */
+static uint64_t image_clear_late(struct image_area *area)
+{
+	uint64_t cleared = 0;
+
+	for (size_t page = area->first_late; page < area->end_late; page++) {
+		char *start = area->start + page * PAGE_BYTES;
+
+		if (area->present[page] != PAGE_LATE)
+			continue;
+		/* A private page of a file that is dropped reads as the file again. */
+		if (area->is_file)
+			(void)platform_call(SYS_madvise, start, PAGE_BYTES, MADV_DONTNEED);
+		else
+			platform_clear(start, PAGE_BYTES);
 		cleared++;
 	}
 	return cleared;
 }
 
-static uint64_t image_restore_whole(struct image *image, struct image_area *area)
+/* Has the process touched a page for the first time since the last call? */
+static bool image_has_faults(struct image *image)
+{
+	struct rusage usage = {.ru_minflt = 0};
+	long count;
+
+	if (platform_failed(platform_call(SYS_getrusage, RUSAGE_SELF, &usage)))
+		return true;
+	count = usage.ru_minflt + usage.ru_majflt;
+	if (count == image->fault_count)
+		return false;
+	image->fault_count = count;
+	return true;
+}
+
+static uint64_t image_restore_whole(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
@@ -347,13 +405,14 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 	for (size_t page = area->first_present; page < area->end_present;) {
 		size_t run = 0;
 
-		while (page + run < area->end_present && area->present[page + run])
+		while (page + run < area->end_present && area->present[page + run] == PAGE_SAVED)
 			run++;
 		platform_copy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
 			run * PAGE_BYTES);
 		page += run + 1;
 	}
-	return area->resident_bytes / PAGE_BYTES + image_clear_gaps(image, area);
+	image_find_late(image, area, has_faults);
+	return area->resident_bytes / PAGE_BYTES + image_clear_late(area);
 }
 
 static uint64_t image_restore_region(
@@ -408,6 +467,7 @@ static uint64_t image_restore_written(
 
 uint64_t image_restore(struct image *image, bool *is_complete)
 {
+	bool has_faults = image_has_faults(image);
 	uint64_t pages = 0;
 
 	*is_complete = true;
@@ -417,7 +477,7 @@ uint64_t image_restore(struct image *image, bool *is_complete)
 		if (area->is_tracked)
 			pages += image_restore_written(image, area, is_complete);
 		else
-			pages += image_restore_whole(image, area);
+			pages += image_restore_whole(image, area, has_faults);
 	}
 	return pages;
 }
