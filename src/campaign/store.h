@@ -45,8 +45,7 @@ void store_campaign_release(struct store_campaign *campaign);
  * Keeps a finding of a campaign: gives it an id, writes its folder, commits. A finding whose
  * signature this store already has for the same program is counted there: *is_new is false and
  * finding->id is the known one. Of the two the one with fewer preemptions (then switches, then
- * steps) is kept, and the folder then holds nothing of the other: what the caller adds to a folder
- * (trace) it adds when the file is not there after this call.
+ * steps) is kept, its output and trace included.
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);

@@ -1,6 +1,5 @@
 /*
- * The folders of the store: findings/F1/ with finding.json, schedule.txt, output.txt and what the
- * campaign adds. A folder is complete and synced before it gets its name.
+ * The folders of the store: findings/F1/ with finding.json, schedule.txt, output.txt and trace. A folder is complete and synced before it gets its name.
  *
  *   kill while the temporary folder is written    leaves a .new-F1: an orphan
  *   kill between the rename and the commit        leaves an F1 without row: an orphan
@@ -175,14 +174,15 @@ static int write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-static int write_file(const char *folder, const char *name, const char *text, struct error *err)
+static int write_file(
+	const char *folder, const char *name, const char *bytes, size_t size, struct error *err)
 {
 	char *path;
 	int fd, status = 0;
 
 	BUG_ON(asprintf(&path, "%s/%s", folder, name) < 0);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0 || write_all(fd, text, strlen(text)) || fsync(fd))
+	if (fd < 0 || write_all(fd, bytes, size) || fsync(fd))
 		status = folder_error("write", path, err);
 	if (fd >= 0 && close(fd) && !status)
 		status = folder_error("write", path, err);
@@ -199,11 +199,14 @@ static int fill_folder(const char *folder, const struct finding *finding, struct
 	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
 	if (!status)
-		status = write_file(folder, "finding.json", json, err);
+		status = write_file(folder, "finding.json", json, strlen(json), err);
 	if (!status)
-		status = write_file(folder, "schedule.txt", schedule.text, err);
+		status = write_file(folder, "schedule.txt", schedule.text, schedule.length, err);
 	if (!status && finding->output)
-		status = write_file(folder, "output.txt", finding->output, err);
+		status = write_file(
+			folder, "output.txt", finding->output, strlen(finding->output), err);
+	if (!status && finding->trace)
+		status = write_file(folder, "trace", finding->trace, finding->trace_size, err);
 	if (!status)
 		status = store_sync_folder(folder, err);
 	strbuf_release(&schedule);

@@ -115,22 +115,38 @@ int finding_schedule_from_segments(
 
 /* ---- checks ---- */
 
+static bool is_thread(const struct finding_source *source, struct thread_id thread)
+{
+	return !thread.index || thread.index < source->thread_count ||
+	       thread_same(thread, THREAD_NONE);
+}
+
 static int check_source(const struct finding_source *source, struct error *err)
 {
 	const struct outcome *outcome = source->outcome;
 
 	if (outcome->kind >= OUTCOME_KIND_COUNT)
 		return contradiction(err, "there is no outcome of kind", outcome->kind);
+	if (source->thread_count > THREAD_CAPACITY)
+		return contradiction(err, "the number of threads is", source->thread_count);
 	if (outcome->wait_count > OUTCOME_WAITS_MAX)
 		return contradiction(err, "the number of waiting threads is", outcome->wait_count);
 	/* It was written by a process that failed. */
 	if (!memchr(outcome->text, '\0', sizeof outcome->text))
 		return contradiction(
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
-	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		if (outcome->waits[i].op >= OP_KIND_COUNT)
-			return contradiction(
-				err, "there is no operation of kind", outcome->waits[i].op);
+	if (!is_thread(source, outcome->thread))
+		return contradiction(err, "the outcome names thread", outcome->thread.index);
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		const struct wait_edge *edge = &outcome->waits[i];
+
+		if (edge->op >= OP_KIND_COUNT)
+			return contradiction(err, "there is no operation of kind", edge->op);
+		if (!is_thread(source, edge->waiter) || !is_thread(source, edge->holder))
+			return contradiction(err,
+				"a wait names threads that are not there, such as",
+				edge->waiter.index);
+	}
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		if (source->events[i].kind >= OP_KIND_COUNT)
 			return contradiction(
@@ -138,6 +154,9 @@ static int check_source(const struct finding_source *source, struct error *err)
 		if (source->events[i].thread >= source->thread_count)
 			return contradiction(
 				err, "the trace names thread", source->events[i].thread);
+		if (i && source->events[i].step < source->events[i - 1].step)
+			return contradiction(
+				err, "the trace goes back to step", source->events[i].step);
 	}
 	return 0;
 }
@@ -208,6 +227,8 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		status = make_paths(&builder, err);
 	if (!status)
 		status = finding_schedule_from_segments(&finding.schedule, source, err);
+	if (!status)
+		status = builder_fill_trace(&builder, err);
 	if (!status) {
 		builder_note_first_uses(&builder);
 		fill(&builder);

@@ -46,6 +46,11 @@ char *builder_title(const struct builder *builder);
 /* Further lines; NULL: there is nothing to add. To be freed. */
 char *builder_detail(const struct builder *builder);
 
+/* ---- trace.c ---- */
+
+/* The whole run as a trace file in the finding's memory; nothing where there are no events. */
+int builder_fill_trace(struct builder *builder, struct error *err);
+
 /* ---- interleaving.c ---- */
 
 void builder_fill_steps(struct builder *builder);

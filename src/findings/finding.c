@@ -65,6 +65,7 @@ void finding_release(struct finding *finding)
 	free(finding->waits);
 	free(finding->steps);
 	free(finding->output);
+	free(finding->trace);
 	*finding = (struct finding){0};
 }
 

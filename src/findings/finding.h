@@ -7,6 +7,7 @@
 #define RADDLE_FINDINGS_FINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -81,6 +82,10 @@ struct finding {
 	uint32_t step_count;
 	uint64_t steps_left_out; /* earlier ones */
 	char *output;		 /* end of what the failing run printed, may be NULL */
+
+	/* The bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored beside the JSON. */
+	char *trace;
+	size_t trace_size;
 };
 
 void finding_release(struct finding *finding);

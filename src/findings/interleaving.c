@@ -13,7 +13,7 @@
  * Steps that are kept. A person reads a few dozen, and a minimised failure rarely has more
  * switches than that; hundreds leave room for tools, and keep a stored finding below a megabyte.
  */
-#define STEPS_MAX 500
+#define STEPS_STANDARD 500
 
 /* Walks along the schedule's step segments beside the events. */
 struct segment_walk {
@@ -84,8 +84,8 @@ void builder_fill_steps(struct builder *builder)
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
-	const uint64_t first =
-		source->event_count > STEPS_MAX ? source->event_count - STEPS_MAX : 0;
+	const uint64_t most = source->steps_most ? source->steps_most : STEPS_STANDARD;
+	const uint64_t first = source->event_count > most ? source->event_count - most : 0;
 
 	finding->steps = calloc(source->event_count - first + 1, sizeof *finding->steps);
 	BUG_ON(!finding->steps || !created);

@@ -16,7 +16,8 @@
 
 struct trace_writer {
 	FILE *file;
-	char *path;
+	char *path;	     /* NULL: into memory */
+	char **bytes;	     /* memory: what the caller gets */
 	struct strbuf block; /* the items of the open block, uncompressed */
 	enum trace_block_kind kind;
 	uint32_t item_count; /* in the open block */
@@ -29,8 +30,8 @@ struct trace_writer {
 
 static int writer_error(struct trace_writer *writer, struct error *err)
 {
-	return error_set(err, ERROR_IO, "cannot write the trace %s: %s; %s", writer->path,
-		strerror(errno),
+	return error_set(err, ERROR_IO, "cannot write the trace %s: %s; %s",
+		writer->path ? writer->path : "into memory", strerror(errno),
 		errno == ENOSPC ? "free some space and start again"
 				: "check the disk and the permissions of that folder");
 }
@@ -155,23 +156,25 @@ static void writer_free(struct trace_writer *writer)
 void trace_writer_abandon(struct trace_writer *writer)
 {
 	if (writer->file)
-		(void)fclose(writer->file); /* the file goes away */
-	(void)unlink(writer->path);	    /* not there: nothing to remove */
+		(void)fclose(writer->file); /* what was written goes away */
+	if (writer->path)
+		(void)unlink(writer->path); /* not there: nothing to remove */
+	if (writer->bytes) {
+		free(*writer->bytes);
+		*writer->bytes = NULL;
+	}
 	writer_free(writer);
 }
 
-int trace_writer_open(
-	struct trace_writer **out, const char *path, const struct trace_run *run, struct error *err)
+/* Takes over the stream; NULL: it could not be opened, errno says why. */
+static int open_stream(struct trace_writer **out, struct trace_writer *writer,
+	const struct trace_run *run, struct error *err)
 {
-	struct trace_writer *writer = calloc(1, sizeof *writer);
-	int status = 0;
+	int status;
 
-	BUG_ON(!writer || run->thread_count > THREAD_CAPACITY);
+	BUG_ON(run->thread_count > THREAD_CAPACITY);
 	strbuf_init(&writer->block);
-	writer->path = strdup(path);
-	BUG_ON(!writer->path);
 	writer->thread_count = run->thread_count;
-	writer->file = fopen(path, "wbe");
 	if (!writer->file) {
 		status = writer_error(writer, err);
 		writer_free(writer);
@@ -187,6 +190,30 @@ int trace_writer_open(
 	else
 		*out = writer;
 	return status;
+}
+
+int trace_writer_open(
+	struct trace_writer **out, const char *path, const struct trace_run *run, struct error *err)
+{
+	struct trace_writer *writer = calloc(1, sizeof *writer);
+
+	BUG_ON(!writer);
+	writer->path = strdup(path);
+	BUG_ON(!writer->path);
+	writer->file = fopen(path, "wbe");
+	return open_stream(out, writer, run, err);
+}
+
+int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
+	const struct trace_run *run, struct error *err)
+{
+	struct trace_writer *writer = calloc(1, sizeof *writer);
+
+	BUG_ON(!writer);
+	*bytes = NULL;
+	writer->bytes = bytes;
+	writer->file = open_memstream(bytes, size);
+	return open_stream(out, writer, run, err);
 }
 
 int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
@@ -258,11 +285,17 @@ int trace_writer_finish(struct trace_writer *writer, const struct outcome *outco
 	BUG_ON(outcome->kind >= OUTCOME_KIND_COUNT || outcome->wait_count > OUTCOME_WAITS_MAX);
 	if (!status)
 		status = write_end(writer, outcome, events_dropped, err);
-	if (!status && (fflush(writer->file) || fsync(fileno(writer->file))) && errno != EINVAL)
+	if (!status && fflush(writer->file))
 		status = writer_error(writer, err);
-	if (!status && fclose(writer->file)) {
+	/* EINVAL: this kind of file has nothing to sync. */
+	if (!status && writer->path && fsync(fileno(writer->file)) && errno != EINVAL)
+		status = writer_error(writer, err);
+	if (!status) {
+		FILE *file = writer->file;
+
 		writer->file = NULL;
-		status = writer_error(writer, err);
+		if (fclose(file))
+			status = writer_error(writer, err);
 	}
 	if (status)
 		trace_writer_abandon(writer);

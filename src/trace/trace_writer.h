@@ -5,6 +5,8 @@
 #ifndef RADDLE_TRACE_TRACE_WRITER_H
 #define RADDLE_TRACE_TRACE_WRITER_H
 
+#include <stddef.h>
+
 #include "trace/trace.h"
 
 struct trace_writer;
@@ -15,6 +17,12 @@ struct trace_writer;
  */
 int trace_writer_open(struct trace_writer **out, const char *path, const struct trace_run *run,
 	struct error *err);
+/*
+ * The same into memory: finish() sets *bytes (to be freed by the caller) and *size; both must stay
+ * until then. Abandoned or failed, *bytes is NULL.
+ */
+int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
+	const struct trace_run *run, struct error *err);
 /* Events must name threads of the run and be in the order of their steps (checked by BUG_ON). */
 int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
 	struct error *err);

@@ -62,6 +62,34 @@ static void test_store__counts_a_known_finding_and_keeps_the_shorter(void **stat
 	assert_int_equal(preemptions, 2);
 }
 
+static void test_store__keeps_the_trace_of_the_run_that_it_keeps(void **state)
+{
+	struct store *store = open_store(true);
+	struct finding finding = numbered_finding(1);
+	char *path = store_finding_path(store, "F1", "trace");
+	char bytes[4] = {0};
+	struct error err;
+	bool is_new;
+	FILE *file;
+
+	(void)state;
+	finding.trace = strdup("abc");
+	finding.trace_size = 3;
+	finding.preemptions = 5;
+	assert_int_equal(store_add_finding(store, 1, &finding, &is_new, &err), 0);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	assert_int_equal(fread(bytes, 1, sizeof bytes, file), 3);
+	(void)fclose(file);
+	assert_string_equal(bytes, "abc");
+	/* A shorter one without a trace takes its place. */
+	assert_int_equal(add(store, 1, 2, &is_new, NULL), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	free(path);
+	finding_release(&finding);
+	store_close(store);
+}
+
 static void test_store__tells_equal_signatures_of_other_programs_apart(void **state)
 {
 	struct store *store = open_store(true);
@@ -316,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FOLDER(test_store__keeps_findings_across_processes),
 		WITH_FOLDER(test_store__counts_a_known_finding_and_keeps_the_shorter),
+		WITH_FOLDER(test_store__keeps_the_trace_of_the_run_that_it_keeps),
 		WITH_FOLDER(test_store__tells_equal_signatures_of_other_programs_apart),
 		WITH_FOLDER(test_store__keeps_campaigns),
 		WITH_FOLDER(test_store__knows_only_ids_of_findings),

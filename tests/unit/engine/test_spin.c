@@ -58,7 +58,8 @@ static void expect_exclusion(void *argument, const struct outcome *outcome)
 static void test_lock__excludes_in_every_schedule(void **state)
 {
 	(void)state;
-	assert_true(simulate_every_schedule(&plain, enter_by_two, &scene, clear, expect_exclusion) > 5);
+	assert_true(
+		simulate_every_schedule(&plain, enter_by_two, &scene, clear, expect_exclusion) > 5);
 }
 
 static void relock(void *argument)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "findings/build.h"
+#include "trace/trace_reader.h"
 
 /* The objects of the run. */
 static long forks[4];
@@ -379,6 +380,36 @@ static void test_build__works_without_symbols_and_threads(void **state)
 	assert_string_equal(scene->finding.title, "crash: main got SIGSEGV in an unknown place");
 }
 
+static void test_build__keeps_the_run_as_a_trace(void **state)
+{
+	struct scene *scene = *state;
+	const struct trace_event *events;
+	struct trace_reader *reader;
+	uint64_t seen = 0;
+	uint32_t count = 1;
+
+	outcome_set(&scene->outcome, OUTCOME_DEADLOCK, (struct thread_id){1}, 0);
+	add_wait(scene, 1, UINT16_MAX, fork_address(1));
+	for (unsigned i = 0; i < 2000; i++)
+		add_event(scene, i % 4, OP_YIELD, 0, take_first.address);
+	build(scene);
+	assert_int_equal(trace_reader_open_memory(&reader, scene->finding.trace,
+				 scene->finding.trace_size, "trace", &scene->err),
+		0);
+	while (!trace_reader_next(reader, &events, &count, &scene->err) && count)
+		seen += count;
+	assert_int_equal(seen, 2000);
+	assert_int_equal(count, 0);
+	assert_string_equal(trace_reader_run(reader)->threads[3].path, "main.2");
+	assert_int_equal(trace_reader_run(reader)->outcome.waits[0].op, OP_MUTEX_LOCK);
+	trace_reader_close(reader);
+	/* As many steps as the caller wants. */
+	finding_release(&scene->finding);
+	scene->source.steps_most = UINT32_MAX;
+	build(scene);
+	assert_int_equal(scene->finding.step_count, 2000);
+}
+
 static void assert_contradiction(struct scene *scene)
 {
 	assert_int_equal(
@@ -400,6 +431,9 @@ static void test_build__refuses_evidence_that_contradicts_itself(void **state)
 	memset(scene->outcome.text, 'x', sizeof scene->outcome.text);
 	assert_contradiction(scene);
 	scene->outcome.text[0] = '\0';
+	add_wait(scene, 4, 0, 0);
+	assert_contradiction(scene);
+	scene->outcome.wait_count = 0;
 	scene->threads[2].parent.index = 2;
 	assert_contradiction(scene);
 	scene->threads[2].parent.index = 0;
@@ -431,6 +465,7 @@ int main(void)
 		WITH_SCENE(test_build__keeps_the_end_of_a_long_interleaving),
 		WITH_SCENE(test_build__names_threads_in_the_schedule),
 		WITH_SCENE(test_build__works_without_symbols_and_threads),
+		WITH_SCENE(test_build__keeps_the_run_as_a_trace),
 		WITH_SCENE(test_build__refuses_evidence_that_contradicts_itself),
 	};
 

@@ -130,6 +130,32 @@ static void test_trace__is_equal_byte_for_byte(void **state)
 	free(second);
 }
 
+static void test_trace__is_the_same_in_memory(void **state)
+{
+	const struct trace_run run = {0};
+	struct outcome outcome;
+	struct trace_writer *writer;
+	struct error err;
+	char *bytes = NULL;
+	unsigned char *file;
+	size_t size = 0, file_size;
+
+	(void)state;
+	outcome_set(&outcome, OUTCOME_PASSED, THREAD_NONE, 0);
+	assert_int_equal(trace_writer_open(&writer, path, &run, &err), 0);
+	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
+	file = load(&file_size);
+	assert_int_equal(trace_writer_open_memory(&writer, &bytes, &size, &run, &err), 0);
+	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
+	assert_int_equal(size, file_size);
+	assert_memory_equal(bytes, file, size);
+	free(bytes);
+	assert_int_equal(trace_writer_open_memory(&writer, &bytes, &size, &run, &err), 0);
+	trace_writer_abandon(writer);
+	assert_null(bytes);
+	free(file);
+}
+
 static void test_trace__without_events_and_threads_is_whole(void **state)
 {
 	const struct trace_run run = {0};
@@ -347,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(test_trace__comes_back_as_it_went),
 		WITH_FILE(test_trace__is_equal_byte_for_byte),
+		WITH_FILE(test_trace__is_the_same_in_memory),
 		WITH_FILE(test_trace__without_events_and_threads_is_whole),
 		WITH_FILE(test_trace__keeps_4096_deep_threads),
 		WITH_FILE(test_trace__refuses_every_cut),
