@@ -208,6 +208,7 @@ int fake_guest_main(const char *behaviour, const struct simulated_program *progr
 	if (!guest.contract)
 		return 125;
 	guest.contract->guest_pid = (uint32_t)getpid();
+	guest.contract->has_dispatch = 1;
 	if (guest.contract->plan.restart == RESTART_EXEC) {
 		report = perform_run(&guest, guest.contract->plan.run_first) ? REPORT_FAILURE
 									     : REPORT_BATCH;
