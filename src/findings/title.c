@@ -136,36 +136,52 @@ static void add_owner(const struct builder *builder, uint64_t address, struct st
 
 /* ---- titles ---- */
 
+/* Where there is a cycle, its threads; else who waits for something before who waits for them. */
+static bool is_told(const struct finding *finding, const struct wait_edge *edge, uint32_t index,
+	bool has_cycle, bool is_join)
+{
+	if (has_cycle)
+		return finding->waits[index].is_on_cycle && !is_join;
+	return (edge->op == OP_THREAD_JOIN) == is_join;
+}
+
+static void add_clause(const struct builder *builder, uint32_t index, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *wait = &finding->waits[index];
+	const struct finding_wait *held = held_by(finding, wait->thread);
+
+	strbuf_adds(out, wait->thread);
+	if (held) {
+		strbuf_addf(out, " holds %s (", held->object);
+		frame_place(&held->held_since, out);
+		strbuf_adds(out, ") and");
+	}
+	add_wait(wait, &builder->source->outcome->waits[index], out);
+	add_gone_holder(builder, wait, out);
+}
+
 static void deadlock_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
+	const struct wait_edge *edges = builder->source->outcome->waits;
 	bool has_cycle = false;
-	uint32_t told = 0, left = 0;
+	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		has_cycle |= finding->waits[i].is_on_cycle;
-	for (uint32_t i = 0; i < finding->wait_count; i++) {
-		const struct finding_wait *wait = &finding->waits[i];
-		const struct finding_wait *held = held_by(finding, wait->thread);
-
-		if (wait->is_on_cycle != has_cycle)
-			continue;
-		if (told == TITLE_CLAUSES_MAX) {
-			left++;
-			continue;
+	for (int is_join = 0; is_join < 2; is_join++)
+		for (uint32_t i = 0; i < finding->wait_count; i++) {
+			if (!is_told(finding, &edges[i], i, has_cycle, is_join))
+				continue;
+			if (told++ >= TITLE_CLAUSES_MAX)
+				continue;
+			strbuf_adds(out, told > 1 ? "; " : "");
+			add_clause(builder, i, out);
 		}
-		strbuf_addf(out, "%s%s", told++ ? "; " : "", wait->thread);
-		if (held) {
-			strbuf_addf(out, " holds %s (", held->object);
-			frame_place(&held->held_since, out);
-			strbuf_adds(out, ") and");
-		}
-		add_wait(wait, &builder->source->outcome->waits[i], out);
-		add_gone_holder(builder, wait, out);
-	}
-	if (left)
-		strbuf_addf(
-			out, "; and %" PRIu32 " more %s", left, left == 1 ? "thread" : "threads");
+	if (told > TITLE_CLAUSES_MAX)
+		strbuf_addf(out, "; and %" PRIu32 " more %s", told - TITLE_CLAUSES_MAX,
+			told == TITLE_CLAUSES_MAX + 1 ? "thread" : "threads");
 	if (!told)
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 }

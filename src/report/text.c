@@ -11,6 +11,8 @@
 
 #define INDENT 2
 #define OUTPUT_LINES_MAX 10
+#define FRAMES_INNER 10
+#define FRAMES_OUTER 4
 
 /* ---- title ---- */
 
@@ -135,6 +137,26 @@ static void add_frame(
 	strbuf_release(&line);
 }
 
+/* The inner and the outer end; what a runaway recursion has in between is counted. */
+static void add_frames(const struct finding_stack *stack, bool has_all,
+	const struct report_style *style, struct strbuf *out)
+{
+	uint32_t total = 0, shown = 0;
+
+	for (uint32_t i = 0; i < stack->count; i++)
+		total += has_all || !stack->frames[i].is_system;
+	for (uint32_t i = 0; i < stack->count; i++) {
+		if (!has_all && stack->frames[i].is_system)
+			continue;
+		if (shown < FRAMES_INNER || shown + FRAMES_OUTER >= total)
+			add_frame(&stack->frames[i], style, out);
+		else if (shown == FRAMES_INNER)
+			strbuf_addf(out, "    ... %" PRIu32 " more ...\n",
+				total - FRAMES_INNER - FRAMES_OUTER);
+		shown++;
+	}
+}
+
 /* Frames of libraries are counted, not shown, unless there is nothing else. */
 static void add_stack(const char *thread, const struct finding_stack *stack,
 	const struct report_style *style, struct strbuf *out)
@@ -155,9 +177,7 @@ static void add_stack(const char *thread, const struct finding_stack *stack,
 		add_coloured(out, style, COLOUR_FAINT, text);
 	}
 	strbuf_adds(out, "\n");
-	for (uint32_t i = 0; i < stack->count; i++)
-		if (!users || style->has_system_frames || !stack->frames[i].is_system)
-			add_frame(&stack->frames[i], style, out);
+	add_frames(stack, !users || style->has_system_frames, style, out);
 }
 
 void report_stacks(

@@ -148,6 +148,25 @@ static void test_report__shows_library_frames_when_asked(void **state)
 	free(text);
 }
 
+static void test_report__counts_the_middle_of_a_deep_stack(void **state)
+{
+	struct finding_stack *stack = &finding.waits[0].at;
+	char *text;
+
+	(void)state;
+	stack->frames = realloc(stack->frames, 50 * sizeof *stack->frames);
+	assert_non_null(stack->frames);
+	while (stack->count < 50) {
+		stack->frames[stack->count] =
+			sample_frame("recurse", "src/bank.c", 1000 + stack->count, false);
+		stack->count++;
+	}
+	text = report((struct report_style){0});
+	assert_non_null(strstr(text, "recurse at src/bank.c:1010\n    ... 35 more ...\n"
+				     "    recurse at src/bank.c:1046\n"));
+	free(text);
+}
+
 static void test_report__becomes_a_list_when_threads_do_not_fit(void **state)
 {
 	char name[16];
@@ -267,6 +286,7 @@ int main(void)
 		WITH_FINDING(test_report__colours_only_when_asked),
 		WITH_FINDING(test_report__lets_no_control_character_through),
 		WITH_FINDING(test_report__shows_library_frames_when_asked),
+		WITH_FINDING(test_report__counts_the_middle_of_a_deep_stack),
 		WITH_FINDING(test_report__becomes_a_list_when_threads_do_not_fit),
 		WITH_FINDING(test_report__leaves_the_middle_of_a_long_story_out_and_says_so),
 		WITH_FINDING(test_report__puts_threads_into_the_order_of_their_creation),
