@@ -1,5 +1,8 @@
-/* EXPECT: crash(SIGKILL) runs<=1 */
-/* Kills itself with a signal that nobody can handle. */
+/* EXPECT: refused runs<=1 */
+/*
+ * Kills itself with a signal that nobody can handle: nothing tells that from somebody else's kill, so
+ * raddle does not call it a failure of the program, tries again a few times and gives up.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* EXPECT: passed runs=5 */
+/* EXPECT: passed runs=1 */
 /* Never makes a thread. */
 #include <stdio.h>
 

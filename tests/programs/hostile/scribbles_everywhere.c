@@ -1,4 +1,4 @@
-/* EXPECT: crash(SIGSEGV)|abort|hang runs<=1 */
+/* EXPECT: crash(SIGSEGV)|abort|hang runs<=1 options=--hang-time=1s */
 /*
  * Overwrites all of its writable memory but its stacks, whoever it belongs to, and calls a function. A
  * tool that keeps notes in this process loses them, and must neither believe what it finds in their place

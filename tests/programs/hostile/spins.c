@@ -1,4 +1,4 @@
-/* EXPECT: hang runs<=1 */
+/* EXPECT: hang runs<=1 options=--hang-time=1s */
 /* A thread that computes for ever, without any operation that another thread could notice. */
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* EXPECT: hang runs<=1 */
+/* EXPECT: hang runs<=1 options=--hang-time=1s */
 /* As spins, with every signal blocked that can be. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* EXPECT: livelock runs<=1 */
+/* EXPECT: livelock runs<=1 options=--max-steps=2000 */
 /* Two polite threads that let each other go first, for ever. */
 #include <pthread.h>
 #include <sched.h>
