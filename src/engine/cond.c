@@ -15,32 +15,50 @@ void cond_init(struct cond *cond, int32_t clock)
 
 /* ---- the queue ---- */
 
+/*
+ * The waiter of a mark, NULL where it is none: the queue is empty, the object was overwritten, or we
+ * are the child of a fork and the waiters are the parent's.
+ */
+static struct engine_thread *cond_waiter(const struct cond *cond, uint16_t mark)
+{
+	struct engine_thread *thread = sync_thread(mark);
+
+	return thread && thread->queue_object == cond && thread->state == THREAD_ALIVE ? thread
+										       : NULL;
+}
+
 static struct engine_thread *cond_first(const struct cond *cond)
 {
-	return cond->first ? engine_thread(cond->first - 1u) : NULL;
+	return cond_waiter(cond, cond->first);
 }
 
 static void cond_enqueue(struct cond *cond, struct engine_thread *thread)
 {
+	struct engine_thread *last = cond_waiter(cond, cond->last);
+
 	thread->queue_next = NULL;
 	thread->queue_object = cond;
-	if (cond->first)
-		engine_thread(cond->last - 1u)->queue_next = thread;
-	else
+	if (last) {
+		last->queue_next = thread;
+	} else {
 		cond->first = sync_mark(thread);
+		cond->waiter_count = 0;
+	}
 	cond->last = sync_mark(thread);
 	cond->waiter_count++;
 }
 
-static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
+static void cond_unlink(struct cond *cond, struct engine_thread *thread)
 {
 	struct engine_thread *before = NULL;
 	struct engine_thread *at = cond_first(cond);
 
-	while (at != thread) {
+	while (at && at != thread) {
 		before = at;
 		at = at->queue_next;
 	}
+	if (!at)
+		return; /* the object was initialised anew under its waiters */
 	if (before)
 		before->queue_next = thread->queue_next;
 	else
@@ -48,9 +66,14 @@ static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
 	if (!thread->queue_next)
 		cond->last = before ? sync_mark(before) : 0;
 	cond->waiter_count--;
+}
+
+static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
+{
+	cond_unlink(cond, thread);
 	thread->queue_object = NULL;
 	thread->queue_next = NULL;
-	if (!cond->waiter_count)
+	if (!cond_first(cond))
 		engine_changed(cond); /* a destroyer may wait for this */
 }
 
@@ -158,18 +181,22 @@ void cond_signal(struct cond *cond, uint64_t site)
 		return;
 	}
 	if (cond->waiter_count > 1)
-		for (uint32_t i = engine_choose_value(cond->waiter_count); i; i--)
+		for (uint32_t i = engine_choose_value(cond->waiter_count); i && chosen->queue_next;
+			i--)
 			chosen = chosen->queue_next;
 	cond_wake(cond, chosen);
 }
 
 void cond_broadcast(struct cond *cond, uint64_t site)
 {
+	struct engine_thread *waiter;
+
 	engine_point(OP_COND_BROADCAST, cond, site);
-	if (!cond->first)
+	waiter = cond_first(cond);
+	if (!waiter)
 		cond_lose_signal(cond);
-	while (cond->first)
-		cond_wake(cond, cond_first(cond));
+	for (; waiter; waiter = cond_first(cond))
+		cond_wake(cond, waiter);
 }
 
 static bool cond_is_deserted(const struct engine_op *op, const struct engine_thread *thread)
@@ -177,7 +204,7 @@ static bool cond_is_deserted(const struct engine_op *op, const struct engine_thr
 	const struct cond *cond = op->address;
 
 	(void)thread;
-	return !cond->first;
+	return !cond_first(cond);
 }
 
 int cond_destroy(struct cond *cond, uint64_t site)

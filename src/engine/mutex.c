@@ -129,12 +129,12 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 	return EBUSY;
 }
 
-/* Who holds it no longer does; what waits for it is looked at again. */
+/* `holder`, NULL where none is known, no longer has it; what waits for it is looked at again. */
 static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 {
-	if (holder->held_count)
+	if (holder && holder->held_count)
 		holder->held_count--;
-	if (mutex->kind & MUTEX_ROBUST)
+	if (holder && mutex->kind & MUTEX_ROBUST)
 		mutex_unlink_robust(mutex, holder);
 	mutex->lock = 0;
 	mutex->count = 0;
@@ -171,7 +171,7 @@ static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t 
 		return 0;
 	if (mutex->state & MUTEX_INCONSISTENT)
 		mutex->state = MUTEX_UNRECOVERABLE;
-	mutex_set_free(mutex, engine_thread(mutex->holder - 1u));
+	mutex_set_free(mutex, sync_thread(mutex->holder));
 	return 0;
 }
 
@@ -259,5 +259,5 @@ struct thread_id mutex_holder(const void *address, uint64_t *site)
 	const struct mutex *mutex = address;
 
 	*site = mutex->site;
-	return sync_marked(mutex->holder);
+	return sync_holder(mutex->holder);
 }

@@ -12,8 +12,9 @@ _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
  */
 static bool once_is_running(const struct once *once)
 {
-	return once->stage == ONCE_RUNNING && once->runner &&
-	       engine_thread(once->runner - 1u)->state == THREAD_ALIVE;
+	const struct engine_thread *runner = sync_thread(once->runner);
+
+	return once->stage == ONCE_RUNNING && runner && runner->state == THREAD_ALIVE;
 }
 
 static bool once_is_ready(const struct engine_op *op, const struct engine_thread *thread)
@@ -64,5 +65,5 @@ struct thread_id once_holder(const void *address, uint64_t *site)
 	const struct once *once = address;
 
 	*site = 0;
-	return sync_marked(once->runner);
+	return sync_holder(once->runner);
 }

@@ -190,5 +190,5 @@ struct thread_id rwlock_holder(const void *address, uint64_t *site)
 	uint16_t mark = rwlock->writer ? rwlock->writer : rwlock->readers ? rwlock->reader : 0;
 
 	*site = mark ? rwlock->site : 0;
-	return sync_marked(mark);
+	return sync_holder(mark);
 }

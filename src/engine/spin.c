@@ -88,9 +88,9 @@ struct thread_id spin_holder(const void *address, uint64_t *site)
 	const struct engine_thread *holder;
 
 	*site = 0;
-	if (spin->value >= 0)
+	holder = spin->value < 0 ? sync_thread(-(uint32_t)spin->value) : NULL;
+	if (!holder)
 		return THREAD_NONE;
-	holder = engine_thread((uint32_t)-spin->value - 1);
 	if (holder->spin_held == spin)
 		*site = holder->spin_site;
 	return holder->id;

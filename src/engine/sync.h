@@ -23,9 +23,21 @@ static inline uint16_t sync_mark(const struct engine_thread *thread)
 	return (uint16_t)(thread->id.index + 1);
 }
 
-static inline struct thread_id sync_marked(uint16_t mark)
+/*
+ * The thread of a mark, NULL where it names none. Objects that were never initialised, freed or
+ * overwritten hold anything: a target's bug must end in its own outcome, not in our crash.
+ */
+static inline struct engine_thread *sync_thread(uint32_t mark)
 {
-	return mark ? (struct thread_id){(uint16_t)(mark - 1)} : THREAD_NONE;
+	return mark && mark <= engine_thread_count() ? engine_thread(mark - 1) : NULL;
+}
+
+/* As sync_thread, as engine_holder functions answer. */
+static inline struct thread_id sync_holder(uint32_t mark)
+{
+	const struct engine_thread *thread = sync_thread(mark);
+
+	return thread ? thread->id : THREAD_NONE;
 }
 
 static inline int sync_error(enum engine_result result)

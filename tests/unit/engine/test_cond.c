@@ -443,6 +443,40 @@ static void test_wait_without_the_mutex__is_refused_or_ends_the_run(void **state
 	assert_int_equal(scene.cond.waiter_count, 0);
 }
 
+static void initialise_under_waiter(void *argument)
+{
+	struct scene *s = argument;
+	struct engine_thread *threads[3];
+
+	queue_up_three(s, threads);
+	memset(&s->cond, 0xff, sizeof s->cond);
+	cond_broadcast(&s->cond, 1);
+	simulation_join(threads[0]);
+}
+
+static void cancel_after_initialising(void *argument)
+{
+	struct scene *s = argument;
+	struct engine_thread *thread = simulation_create(wait_for_cancel, s);
+
+	while (!s->cond.waiter_count)
+		engine_point(OP_YIELD, NULL, 0);
+	memset(&s->cond, 0, sizeof s->cond);
+	simulation_cancel(thread);
+	simulation_join(thread);
+}
+
+static void test_overwritten_object__strands_its_waiters_and_breaks_nothing(void **state)
+{
+	(void)state;
+	clear(&scene);
+	assert_int_equal(
+		simulate(&plain, initialise_under_waiter, &scene)->kind, OUTCOME_LOST_WAKEUP);
+	clear(&scene);
+	expect_pass(NULL, simulate(&plain, cancel_after_initialising, &scene));
+	assert_int_equal(scene.result[0], SYNC_CANCELLED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_early_timeouts__race_with_the_signal),
 		cmocka_unit_test(test_cancelled_waiter__keeps_the_mutex_and_no_signal),
 		cmocka_unit_test(test_wait_without_the_mutex__is_refused_or_ends_the_run),
+		cmocka_unit_test(test_overwritten_object__strands_its_waiters_and_breaks_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

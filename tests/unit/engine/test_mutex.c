@@ -204,6 +204,29 @@ static void test_ceiling__is_kept_for_protecting_mutexes_only(void **state)
 	assert_int_equal(scene.result[7], 9);
 }
 
+static void lock_garbage(void *argument)
+{
+	struct scene *s = argument;
+
+	memset(&s->mutex, 0x5a, sizeof s->mutex);
+	s->mutex.kind = MUTEX_NORMAL;
+	if (s->total)
+		(void)mutex_unlock(&s->mutex, 3);
+	(void)mutex_lock(&s->mutex, ENGINE_FOREVER, 4);
+}
+
+static void test_uninitialised_memory__is_a_lock_that_nobody_known_holds(void **state)
+{
+	static const struct simulation tolerant = {.tolerated = 1u << OUTCOME_UNLOCK_NOT_OWNED};
+	const struct outcome *outcome = run_alone(lock_garbage);
+
+	(void)state;
+	assert_int_equal(outcome->kind, OUTCOME_DEADLOCK);
+	assert_int_equal(outcome->waits[0].holder.index, THREAD_NONE.index);
+	scene.total = 1;
+	expect_pass(NULL, simulate(&tolerant, lock_garbage, &scene));
+}
+
 /* ---- several threads ---- */
 
 static void *enter_once(void *argument)
@@ -430,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_unlock_not_owned__ends_the_run_unless_tolerated),
 		cmocka_unit_test(test_destroy_held__ends_the_run_or_says_busy),
 		cmocka_unit_test(test_ceiling__is_kept_for_protecting_mutexes_only),
+		cmocka_unit_test(test_uninitialised_memory__is_a_lock_that_nobody_known_holds),
 		cmocka_unit_test(test_lock__excludes_in_every_schedule),
 		cmocka_unit_test(test_lock_order__deadlocks_with_the_cycle_and_all_sites),
 		cmocka_unit_test(test_timed_lock__times_out_in_virtual_time),
