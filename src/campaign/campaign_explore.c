@@ -33,10 +33,13 @@ static void notice_fall_back(const struct campaign *campaign, enum contract_rest
 }
 
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
-	struct error *err)
+	bool is_shared, struct error *err)
 {
 	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
 
+	/* What all runs share, such as an open pipe, a fork at the first creation shares as well. */
+	if (is_shared && next == RESTART_FORK_CREATE)
+		next = restart_next(next, campaign->options->settings.executor);
 	if (campaign->restart != restart)
 		return 0; /* another worker has been through this */
 	if (campaign->options->is_restart_forced)
@@ -158,7 +161,7 @@ static int worker_died(struct campaign *campaign, struct campaign_worker *worker
 	else
 		(void)snprintf(reason, sizeof reason, "the server of runs ended with status %d",
 			WEXITSTATUS(status));
-	return campaign_fall_back(campaign, restart, reason, err);
+	return campaign_fall_back(campaign, restart, reason, false, err);
 }
 
 /* Runs of the batch below `run` are done; a number of another batch says nothing. */
@@ -174,22 +177,9 @@ static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker
 {
 	enum contract_restart restart =
 		(enum contract_restart)worker->worker.contract->plan.restart;
-	int result = campaign_fall_back(campaign, restart, reason, err);
+	int result = campaign_fall_back(campaign, restart, reason, false, err);
 
 	return result < 0 ? result : give_batch(campaign, worker, err);
-}
-
-/* What a shared taint rules out along with a rewind: forks at the first creation, which share it. */
-static enum contract_restart tainted_restart(
-	struct campaign *campaign, const struct contract *contract)
-{
-	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
-
-	if (contract->taint != TAINT_SHARED || restart != RESTART_REWIND ||
-		campaign->restart != restart || campaign->options->is_restart_forced)
-		return restart;
-	campaign->restart = RESTART_FORK_CREATE;
-	return RESTART_FORK_CREATE;
 }
 
 /* What a worker reported. Afterwards it is given its next batch. */
@@ -211,8 +201,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	case REPORT_TAINTED:
 		/* The run itself was good; only the next one cannot be made like this. */
 		done_until(worker, contract->run_number + 1);
-		result = campaign_fall_back(
-			campaign, tainted_restart(campaign, contract), contract->taint_text, err);
+		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
+			contract->taint_text, contract->taint == TAINT_SHARED, err);
 		break;
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */

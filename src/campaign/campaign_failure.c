@@ -99,7 +99,8 @@ static int doubt_restart(
 		return 0;
 	}
 	return campaign_fall_back(campaign, restart,
-		"a failure did not repeat in a fresh process, so it may not be the program's", err);
+		"a failure did not repeat in a fresh process, so it may not be the program's",
+		false, err);
 }
 
 int campaign_take_failure(

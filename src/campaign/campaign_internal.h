@@ -61,9 +61,10 @@ int campaign_take_failure(
 
 /*
  * `restart` cannot be used for this target, for the reason given: the next one is, from now on, and
- * it is said once. Fails where the restart was forced or is the last one.
+ * it is said once. `is_shared`: nor can forks that share what was open before the first thread.
+ * Fails where the restart was forced or is the last one.
  */
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
-	struct error *err);
+	bool is_shared, struct error *err);
 
 #endif

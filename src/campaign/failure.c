@@ -21,8 +21,6 @@ static void take_names(struct failure *failure, struct contract *contract)
 	const struct contract_thread *threads = contract_threads(contract);
 
 	failure->thread_count = contract->thread_count;
-	if (failure->thread_count > THREAD_CAPACITY)
-		failure->thread_count = THREAD_CAPACITY; /* a wild write of the target */
 	failure->names = calloc(failure->thread_count + 1, sizeof *failure->names);
 	BUG_ON(!failure->names);
 	for (uint32_t i = 0; i < failure->thread_count; i++)
@@ -35,8 +33,6 @@ void failure_take(struct failure *failure, struct contract *contract)
 	uint32_t count = schedule->count;
 
 	failure_release(failure);
-	if (count > CONTRACT_SEGMENTS_MAX)
-		count = CONTRACT_SEGMENTS_MAX; /* a wild write of the target */
 	failure->outcome = contract->outcome;
 	failure->run_number = contract->run_number;
 	failure->segments = copy_array(schedule->segments, count, sizeof *failure->segments);
@@ -65,12 +61,9 @@ uint64_t failure_key(const struct outcome *outcome)
 {
 	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
 	uint64_t waits = 0;
-	uint32_t count = outcome->wait_count;
 
-	if (count > OUTCOME_WAITS_MAX)
-		count = OUTCOME_WAITS_MAX;
 	/* Added, not chained: who is listed first is an accident. */
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		waits += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
 	key = hash_pair(key, waits);
 	/* Where in its loop a thread was when the patience ended is an accident, too. */

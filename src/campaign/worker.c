@@ -389,6 +389,27 @@ static int process_ended(struct worker *worker, enum contract_report *report, st
 	return 0;
 }
 
+/*
+ * A wild write of the target may have hit the contract: what the command indexes with is brought
+ * back into range. Called before a report is passed on.
+ */
+static void distrust(struct contract *contract)
+{
+	struct schedule *schedule = contract_schedule(contract);
+	struct outcome *outcome = &contract->outcome;
+
+	if (outcome->kind >= OUTCOME_KIND_COUNT)
+		outcome->kind = OUTCOME_CRASH;
+	if (outcome->wait_count > OUTCOME_WAITS_MAX)
+		outcome->wait_count = OUTCOME_WAITS_MAX;
+	outcome->text[sizeof outcome->text - 1] = '\0';
+	contract->taint_text[sizeof contract->taint_text - 1] = '\0';
+	if (contract->thread_count > THREAD_CAPACITY)
+		contract->thread_count = THREAD_CAPACITY;
+	if (schedule->count > CONTRACT_SEGMENTS_MAX)
+		schedule->count = CONTRACT_SEGMENTS_MAX;
+}
+
 /* ---- looking ---- */
 
 /* What the guest rang for; it lives and waits (but in restart exec, where it is about to end). */
@@ -427,11 +448,14 @@ int worker_poll(struct worker *worker, enum contract_report *report, struct erro
 		return 0;
 	*report = take_ring(worker);
 	if (*report != REPORT_NONE) {
+		distrust(worker->contract);
 		pass_output_on(worker);
 		return 0;
 	}
-	if (worker_has_ended(worker))
+	if (worker_has_ended(worker)) {
+		distrust(worker->contract);
 		return process_ended(worker, report, err);
+	}
 	watchdog_look(&worker->watchdog, worker->contract, now_ns());
 	pass_output_on(worker);
 	return 0;

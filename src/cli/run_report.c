@@ -145,6 +145,7 @@ static void on_found(void *context, const struct campaign_found *found)
 
 	terminal_clear_live();
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
+	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
 	if (report->is_json) {
 		char *json = finding_to_json(found->finding);
 
@@ -294,7 +295,10 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 	} else if (!report->is_quiet) {
 		say_explored(result);
 		say_guarantee(result);
-		if (!result->total.findings)
+		if (result->total.findings)
+			(void)fprintf(stderr, "next: raddle replay %s --gdb, or --trace\n",
+				report->last_id);
+		else
 			say_nothing_found(report, result);
 	}
 	run_report_release(report);

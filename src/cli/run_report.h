@@ -12,6 +12,7 @@ struct run_report {
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
+	char last_id[32];	/* of the last finding, empty: none */
 	uint32_t repeatable;	/* findings that are */
 };
 
