@@ -103,7 +103,7 @@ long fd_transfer(const struct fd_transfer *transfer)
 		if (result != -EAGAIN)
 			break;
 		if (never_waits) {
-			engine_unproductive();
+			world_failed_try(!fd_is_internal(transfer->fd));
 			return result;
 		}
 		if (is_try)

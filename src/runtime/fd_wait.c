@@ -55,6 +55,29 @@ bool fd_request_ready(const struct engine_op *op, const struct engine_thread *th
 	return true;
 }
 
+bool fd_request_is_external(const struct fd_request *request)
+{
+	switch ((enum fd_shape)request->shape) {
+	case FD_SHAPE_ONE:
+		return !fd_is_internal(request->fd);
+	case FD_SHAPE_POLL:
+		for (uint64_t i = 0; i < request->count; i++)
+			if (request->polls[i].fd >= 0 && !fd_is_internal(request->polls[i].fd))
+				return true;
+		return false;
+	case FD_SHAPE_SELECT:
+		for (int fd = 0; fd < (int)request->count; fd++)
+			for (int i = 0; i < 3; i++)
+				if (request->sets[i] && FD_ISSET(fd, request->sets[i]) &&
+					!fd_is_internal(fd))
+					return true;
+		return false;
+	case FD_SHAPE_RETRY:
+		return true;
+	}
+	return true;
+}
+
 enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
 {
 	enum engine_result result;

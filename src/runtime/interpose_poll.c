@@ -44,8 +44,8 @@ static long poll_wait(struct poll_call *call)
 			return -EINTR;
 		result = call->ask(call);
 		if (result || call->never_waits || reason == WAIT_TIMED_OUT) {
-			if (!result)
-				engine_unproductive();
+			if (!result && call->never_waits)
+				world_failed_try(fd_request_is_external(&call->request));
 			return result;
 		}
 	}

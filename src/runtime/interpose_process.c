@@ -59,6 +59,7 @@ static void fork_leave_control(void)
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
 	time_leave_control();
+	timer_leave_control();
 	engine_leave_control();
 	signals_leave_control(); /* opens the mask */
 }

@@ -23,15 +23,19 @@ static struct {
 
 uint64_t timer_next_ns(void)
 {
-	return timer.is_armed ? timer.deadline_ns : ENGINE_FOREVER;
+	uint64_t next_ns = posix_timer_next_ns();
+
+	return timer.is_armed && timer.deadline_ns < next_ns ? timer.deadline_ns : next_ns;
 }
 
 bool timer_fire_due(void)
 {
+	static const siginfo_t information = {.si_signo = SIGALRM, .si_code = SI_KERNEL};
 	uint64_t now_ns = engine_clock_ns();
+	bool has_fired = posix_timer_fire_due(now_ns);
 
 	if (!timer.is_armed || timer.deadline_ns > now_ns)
-		return false;
+		return has_fired;
 	if (timer.interval_ns) {
 		/* Expirations that nobody saw merge into one, as a pending signal does. */
 		timer.deadline_ns +=
@@ -40,8 +44,14 @@ bool timer_fire_due(void)
 	} else {
 		timer.is_armed = false;
 	}
-	signals_raise_for_process(SIGALRM, SI_KERNEL);
+	signals_raise(NULL, &information);
 	return true;
+}
+
+void timer_leave_control(void)
+{
+	timer.is_armed = false;
+	posix_timer_leave_control();
 }
 
 bool timer_is_ticking_outside(void)

@@ -277,16 +277,16 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 	return 0;
 }
 
-void signals_raise_for_process(int signal, int code)
+void signals_raise(struct engine_thread *thread, const siginfo_t *information)
 {
-	siginfo_t information = {.si_signo = signal, .si_code = code};
-
 	if (delivery.has_left_control) {
-		(void)platform_call(SYS_kill, platform_call(SYS_getpid), signal);
+		(void)platform_call(SYS_kill, platform_call(SYS_getpid), information->si_signo);
 		return;
 	}
-	(void)signal_queue_add(NULL, &information); /* full: it is pending already */
+	(void)signal_queue_add(thread, information); /* full: many are pending already */
 	engine_raise_attention();
+	if (thread)
+		engine_interrupt(thread, INTERRUPT_SIGNAL);
 }
 
 uint64_t signals_swap_mask(uint64_t mask)

@@ -45,10 +45,17 @@ bool time_read(clockid_t clock, uint64_t *ns);
 /* Child side of fork(): the clock goes on from where it stands, with the real one. */
 void time_leave_control(void);
 
+/* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
+uint64_t posix_timer_next_ns(void);
+bool posix_timer_fire_due(uint64_t now_ns);
+/* Child side of fork(): no timer is inherited. */
+void posix_timer_leave_control(void);
+void timer_leave_control(void);
+
 /* nanosleep and clock_nanosleep that were trapped. */
 bool sleep_emulate(long number, const long arguments[6], long *result);
 
-/* The earliest virtual timer (alarm, setitimer), ENGINE_FOREVER: none. */
+/* The earliest virtual timer (alarm, setitimer, timer_create), ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
 /* With real time the timer is the kernel's: will it send a signal? */
 bool timer_is_ticking_outside(void);
@@ -102,6 +109,8 @@ bool fd_waits(int fd);
 
 /* engine_ready of every request; pure. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
+/* Is there a descriptor in it that other processes can make ready? */
+bool fd_request_is_external(const struct fd_request *request);
 /*
  * The scheduling point of a descriptor operation. `op` comes with kind, site, deadline and ready;
  * this fills in the rest. Acts on cancellation itself.
@@ -179,8 +188,8 @@ bool signals_deliver_now(void);
 bool signals_want_restart(void);
 /* For ppoll and its like: another mask meanwhile. Returns the old one. */
 uint64_t signals_swap_mask(uint64_t mask);
-/* A signal of the process's own making, such as a timer's: happens to the whole process. */
-void signals_raise_for_process(int signal, int code);
+/* A signal of our own making, such as a timer's: for `thread`, or (NULL) for the process. */
+void signals_raise(struct engine_thread *thread, const siginfo_t *information);
 /* Child side of fork(): the kernel gets the target's mask and handlers back. */
 void signals_leave_control(void);
 

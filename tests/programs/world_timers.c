@@ -82,6 +82,72 @@ static void test_threads(void)
 	CHECK(alarms >= 5);
 }
 
+/* ---- timers of POSIX ---- */
+
+static volatile sig_atomic_t ticks;
+static volatile sig_atomic_t tick_value;
+
+static void on_tick(int signal, siginfo_t *information, void *context)
+{
+	(void)signal;
+	(void)context;
+	ticks++;
+	tick_value = information->si_code == SI_TIMER ? information->si_value.sival_int : -1;
+}
+
+static void test_signal_timer(void)
+{
+	struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO};
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN, .sigev_value.sival_int = 77};
+	struct itimerspec wanted = {.it_value.tv_nsec = 5000000, .it_interval.tv_nsec = 5000000};
+	struct itimerspec left;
+	timer_t timer;
+
+	MUST(sigaction(SIGRTMIN, &action, NULL) == 0);
+	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	CHECK(timer_settime(timer, 0, &wanted, NULL) == 0);
+	while (ticks < 3)
+		pause();
+	CHECK(tick_value == 77);
+	CHECK(timer_gettime(timer, &left) == 0 && left.it_interval.tv_nsec == 5000000);
+	CHECK(timer_getoverrun(timer) >= 0);
+	CHECK(timer_delete(timer) == 0);
+	errno = 0;
+	CHECK(timer_create((clockid_t)1234, &event, &timer) == -1 && errno == EINVAL);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t called = PTHREAD_COND_INITIALIZER;
+static int calls;
+
+static void on_call(union sigval value)
+{
+	pthread_mutex_lock(&lock);
+	calls += value.sival_int;
+	pthread_cond_signal(&called);
+	pthread_mutex_unlock(&lock);
+}
+
+static void test_thread_timer(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
+		.sigev_notify_function = on_call,
+		.sigev_value.sival_int = 5};
+	struct itimerspec wanted = {.it_value = time_in(CLOCK_MONOTONIC, 10)};
+	timer_t timer;
+
+	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	CHECK(timer_settime(timer, TIMER_ABSTIME, &wanted, NULL) == 0);
+	pthread_mutex_lock(&lock);
+	while (!calls)
+		pthread_cond_wait(&called, &lock);
+	pthread_mutex_unlock(&lock);
+	CHECK(is_reached(CLOCK_MONOTONIC, &wanted.it_value));
+	CHECK(calls == 5);
+	CHECK(timer_delete(timer) == 0);
+}
+
 int main(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
@@ -90,5 +156,7 @@ int main(void)
 	test_alone();
 	test_reading();
 	test_threads();
+	test_signal_timer();
+	test_thread_timer();
 	return check_status();
 }

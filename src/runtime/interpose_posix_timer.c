@@ -1,0 +1,292 @@
+/*
+ * timer_create() and its like, on the engine's clock: no timer of the kernel is made, so a rewind has
+ * nothing to undo. A timer that sends a signal fires when the clock reaches it, as alarm() does; one
+ * that calls a function has a thread of its own, which sleeps until then.
+ *
+ * Expirations are noticed when every thread waits and when the clock is read. Runs in the target's
+ * moving thread.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/world.h"
+
+#define TIMERS_MAX 64
+
+struct posix_timer {
+	bool is_used;
+	bool is_armed;
+	int notify; /* SIGEV_SIGNAL, ... */
+	int signal;
+	int overrun;	/* expirations that the last notification stands for, but one */
+	pid_t receiver; /* SIGEV_THREAD_ID */
+	clockid_t clock;
+	union sigval value;
+	void (*function)(union sigval);
+	uint64_t deadline_ns;
+	uint64_t interval_ns;
+	uint32_t life;	     /* grows with every timer that lived in this entry */
+	uint32_t generation; /* grows with every setting: its thread looks again */
+};
+
+/* Written by the calls below and when one fires. */
+static struct {
+	struct posix_timer entries[TIMERS_MAX];
+	uint32_t used_count; /* mostly 0: readers of the clock need not look */
+} timers;
+
+static struct posix_timer *timer_of(timer_t id)
+{
+	uintptr_t index = (uintptr_t)id - 1;
+
+	return index < TIMERS_MAX && timers.entries[index].is_used ? &timers.entries[index] : NULL;
+}
+
+/* It has expired: the next time, and how many were missed. */
+static void timer_advance(struct posix_timer *timer, uint64_t now_ns)
+{
+	uint64_t missed;
+
+	timer->overrun = 0;
+	if (!timer->interval_ns) {
+		timer->is_armed = false;
+		return;
+	}
+	missed = (now_ns - timer->deadline_ns) / timer->interval_ns;
+	timer->deadline_ns += (missed + 1) * timer->interval_ns;
+	timer->overrun = missed < INT32_MAX ? (int)missed : INT32_MAX;
+}
+
+/* ---- those that send a signal ---- */
+
+static bool timer_is_silent(const struct posix_timer *timer)
+{
+	return !timer->is_armed || timer->notify == SIGEV_THREAD;
+}
+
+uint64_t posix_timer_next_ns(void)
+{
+	uint64_t next_ns = ENGINE_FOREVER;
+
+	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++)
+		if (!timer_is_silent(&timers.entries[i]) && timers.entries[i].deadline_ns < next_ns)
+			next_ns = timers.entries[i].deadline_ns;
+	return next_ns;
+}
+
+static struct engine_thread *timer_receiver(const struct posix_timer *timer)
+{
+	for (uint32_t i = 0; timer->notify == SIGEV_THREAD_ID && i < engine_thread_count(); i++)
+		if (engine_thread(i)->state == THREAD_ALIVE &&
+			engine_thread(i)->kernel_id == timer->receiver)
+			return engine_thread(i);
+	return NULL;
+}
+
+bool posix_timer_fire_due(uint64_t now_ns)
+{
+	bool has_fired = false;
+
+	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++) {
+		struct posix_timer *timer = &timers.entries[i];
+		siginfo_t information = {.si_signo = timer->signal, .si_code = SI_TIMER};
+
+		if (timer_is_silent(timer) || timer->deadline_ns > now_ns)
+			continue;
+		timer_advance(timer, now_ns);
+		if (timer->notify == SIGEV_NONE)
+			continue;
+		information.si_timerid = i;
+		information.si_overrun = timer->overrun;
+		information.si_value = timer->value;
+		signals_raise(timer_receiver(timer), &information);
+		has_fired = true;
+	}
+	return has_fired;
+}
+
+/* ---- those that call a function ---- */
+
+static bool timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
+{
+	(void)thread;
+	return ((const struct posix_timer *)op->address)->generation != op->argument;
+}
+
+static void *timer_thread(void *argument)
+{
+	struct posix_timer *timer = argument;
+	uint32_t life = timer->life;
+
+	engine_current()->signals_blocked =
+		~UINT64_C(0); /* handlers belong to the target's threads */
+	while (timer->is_used && timer->life == life) {
+		struct engine_op op = {.kind = OP_SLEEP,
+			.address = timer,
+			.ready = timer_is_set_anew,
+			.deadline_ns = timer->is_armed ? timer->deadline_ns : ENGINE_FOREVER,
+			.argument = timer->generation};
+
+		if (engine_perform(&op) != WAIT_TIMED_OUT)
+			continue;
+		timer_advance(timer, time_now_ns());
+		timer->function(timer->value);
+	}
+	return NULL;
+}
+
+/* 0 or a positive errno. */
+static int timer_start_thread(struct posix_timer *timer)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, timer_thread, timer);
+
+	return error ? error : pthread_detach(thread);
+}
+
+/* ---- the calls ---- */
+
+static bool timer_can_be(clockid_t clock, const struct sigevent *event)
+{
+	struct timespec time;
+
+	if (clock_gettime(clock, &time))
+		return false;
+	if (!event || event->sigev_notify == SIGEV_NONE || event->sigev_notify == SIGEV_THREAD)
+		return true;
+	return (event->sigev_notify == SIGEV_SIGNAL || event->sigev_notify == SIGEV_THREAD_ID) &&
+	       event->sigev_signo > 0 && event->sigev_signo < NSIG;
+}
+
+static void timer_begin(struct posix_timer *timer, clockid_t clock, const struct sigevent *event)
+{
+	uint32_t life = timer->life + 1;
+	uint32_t generation = timer->generation + 1;
+
+	*timer = (struct posix_timer){.is_used = true,
+		.notify = SIGEV_SIGNAL,
+		.signal = SIGALRM,
+		.clock = clock,
+		.life = life,
+		.generation = generation};
+	if (!event) {
+		timer->value.sival_int = (int)(timer - timers.entries);
+		return;
+	}
+	timer->notify = event->sigev_notify;
+	timer->signal = event->sigev_signo;
+	timer->value = event->sigev_value;
+	timer->function = event->sigev_notify_function;
+	timer->receiver = event->_sigev_un._tid;
+}
+
+EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
+{
+	struct posix_timer *timer = timers.entries;
+	int error;
+
+	ENTER();
+	if (world_is_plain())
+		return REAL(timer_create)(clock, event, out);
+	if (!timer_can_be(clock, event))
+		return (int)interpose_result(-EINVAL);
+	while (timer < timers.entries + TIMERS_MAX && timer->is_used)
+		timer++;
+	if (timer == timers.entries + TIMERS_MAX)
+		return (int)interpose_result(-EAGAIN);
+	timer_begin(timer, clock, event);
+	error = timer->notify == SIGEV_THREAD ? timer_start_thread(timer) : 0;
+	if (error) {
+		timer->is_used = false;
+		return (int)interpose_result(-EAGAIN);
+	}
+	timers.used_count++;
+	*out = (timer_t)(uintptr_t)(timer - timers.entries + 1);
+	return 0;
+}
+
+EXPORT int timer_delete(timer_t id)
+{
+	struct posix_timer *timer;
+
+	ENTER();
+	if (world_is_plain())
+		return REAL(timer_delete)(id);
+	timer = timer_of(id);
+	if (!timer)
+		return (int)interpose_result(-EINVAL);
+	timer->is_used = timer->is_armed = false;
+	timers.used_count--;
+	timer->generation++;
+	engine_changed(timer);
+	return 0;
+}
+
+static void timer_show(const struct posix_timer *timer, struct itimerspec *out)
+{
+	uint64_t now_ns = time_now_ns();
+	uint64_t left_ns = timer->deadline_ns > now_ns ? timer->deadline_ns - now_ns : 1;
+
+	*out = (struct itimerspec){.it_interval = time_to_timespec(timer->interval_ns)};
+	if (timer->is_armed)
+		out->it_value = time_to_timespec(left_ns);
+}
+
+EXPORT int timer_gettime(timer_t id, struct itimerspec *out)
+{
+	const struct posix_timer *timer;
+
+	ENTER();
+	if (world_is_plain())
+		return REAL(timer_gettime)(id, out);
+	timer = timer_of(id);
+	if (!timer)
+		return (int)interpose_result(-EINVAL);
+	timer_show(timer, out);
+	return 0;
+}
+
+EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict wanted,
+	struct itimerspec *restrict old)
+{
+	struct posix_timer *timer;
+
+	ENTER();
+	if (world_is_plain())
+		return REAL(timer_settime)(id, flags, wanted, old);
+	timer = timer_of(id);
+	if (!timer || !time_is_valid(&wanted->it_value) || !time_is_valid(&wanted->it_interval) ||
+		wanted->it_value.tv_sec < 0 || wanted->it_interval.tv_sec < 0)
+		return (int)interpose_result(-EINVAL);
+	if (old)
+		timer_show(timer, old);
+	timer->is_armed = wanted->it_value.tv_sec || wanted->it_value.tv_nsec;
+	timer->interval_ns = time_from_timespec(&wanted->it_interval);
+	timer->deadline_ns = flags & TIMER_ABSTIME
+				     ? runtime_deadline(timer->clock, &wanted->it_value)
+				     : runtime_deadline_after(&wanted->it_value);
+	timer->overrun = 0;
+	timer->generation++;
+	engine_changed(timer);
+	return 0;
+}
+
+EXPORT int timer_getoverrun(timer_t id)
+{
+	const struct posix_timer *timer;
+
+	ENTER();
+	if (world_is_plain())
+		return REAL(timer_getoverrun)(id);
+	timer = timer_of(id);
+	return timer ? timer->overrun : (int)interpose_result(-EINVAL);
+}
+
+/* A child has none of its parent's timers. */
+void posix_timer_leave_control(void)
+{
+	memset(&timers, 0, sizeof timers);
+}
