@@ -89,7 +89,7 @@ void manual_print(FILE *stream)
 		    "0: nothing was found, or a replay passed. 1: a failure was found, or happened "
 		    "again. 2: raddle could not do its work; standard error says why.\n"
 		    ".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n"
-		    ".SH FILES\n.TP\n.raddle/\nThe store in the working folder: raddle.db, and a "
+		    ".SH FILES\n.TP\n\\&.raddle/\nThe store in the working folder: raddle.db, and a "
 		    "folder for each finding with its schedule as text.\n"
 		    ".SH EXAMPLES\n.nf\n"
 		    "raddle run \\-\\- ./bank\nraddle run \\-s pct,depth=3 \\-\\-schedules 10000 "
