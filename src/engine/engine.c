@@ -377,6 +377,17 @@ static void engine_account(struct engine_thread *next)
 		*run->heartbeat = engine.step;
 }
 
+/* It moves: whatever held it back is over. */
+static struct engine_thread *engine_release(struct engine_thread *next)
+{
+	next->last_moved = engine.step;
+	if (next->yielded_at) {
+		next->yielded_at = 0;
+		engine.yielder_count--;
+	}
+	return next;
+}
+
 /* Chooses who moves next. The caller has announced its op, or has ended. */
 static struct engine_thread *engine_decide(void)
 {
@@ -395,20 +406,17 @@ static struct engine_thread *engine_decide(void)
 		BUG_ON(chosen.index >= engine.thread_count ||
 			!bitset_has(engine.view.enabled, chosen.index));
 		next = &engine.threads[chosen.index];
+		if (next->op->kind == OP_SPIN) /* no step: see engine_spin_point */
+			return engine_release(next);
 		engine_account(next);
 	} else {
 		next = &engine.threads[view_default(&engine.view).index];
 	}
 	engine.step++;
 	engine.clock_reads = 0;
-	next->last_moved = engine.step;
-	if (next->yielded_at) {
-		next->yielded_at = 0;
-		engine.yielder_count--;
-	}
 	if (__builtin_expect(engine.step >= engine.run.step_limit, 0))
 		engine_fail(OUTCOME_LIVELOCK, NULL, next->op->site);
-	return next;
+	return engine_release(next);
 }
 
 static void engine_transfer_to(struct engine_thread *next)
@@ -502,6 +510,14 @@ enum engine_result engine_perform(struct engine_op *op)
 		if (!again)
 			return result;
 	}
+}
+
+void engine_spin_point(uint64_t site)
+{
+	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
+
+	if (engine.is_live && engine.enabled_count && !engine.is_ending)
+		(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
 uint32_t engine_choose_value(uint32_t count)

@@ -199,6 +199,13 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
+/*
+ * From a timer's signal handler, outside of our own code: the moving thread has long not reached a
+ * point, so it may be spinning on memory that another thread must write. Lets the others move first.
+ * Such a point is no step: schedules neither record nor count it, so a replay needs no clock to follow
+ * them. Returns at once when nobody else can move.
+ */
+void engine_spin_point(uint64_t site);
 /* The object at this address changed: re-evaluates every thread whose pending op is about it. */
 void engine_changed(const void *address);
 /* As engine_changed for all pending ops of one kind, whatever their object (file descriptors). */

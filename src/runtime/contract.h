@@ -106,6 +106,15 @@ struct contract_thread {
 	char label[16]; /* pthread_setname_np, else empty */
 };
 
+/* Loops in which threads of the target were found spinning on memory. [guest] */
+struct contract_spin {
+	uint32_t is_watched;  /* process whose timer runs */
+	uint32_t quiet_ticks; /* in a row, without a step */
+	uint64_t last_step;
+	uint32_t loop_count;
+	uint64_t loops[16]; /* addresses */
+};
+
 /* Counters of the whole life of the block; they only grow. [guest] */
 struct contract_totals {
 	uint64_t runs;
@@ -143,6 +152,7 @@ struct contract {
 	uint32_t has_memory_sites;   /* [guest] the target shows memory accesses (raddle-cc) */
 
 	struct contract_plan plan;
+	struct contract_spin spin;
 	struct contract_totals totals;
 	struct outcome outcome;		     /* of the last run */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */

@@ -5,7 +5,8 @@
  *
  * The handler runs in the moving thread, on its stack, and may switch to other threads. It must only
  * use calls of our own section; so must every return from a signal (platform_signal_return).
- * SIGSYS also serves the host: queued by it, it means that the run hangs (crash.c).
+ * SIGSYS also serves the host: queued by it, it means that the run hangs (crash.c); and our own timer,
+ * which looks for spinning threads (spin.c).
  */
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -114,6 +115,10 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	long result;
 
 	(void)signal;
+	if (info->si_code == SI_TIMER) {
+		runtime_spin_tick((uint64_t)registers[REG_RIP]);
+		return;
+	}
 	if (info->si_code != SYS_USER_DISPATCH) {
 		runtime_hang(context);
 		return;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
@@ -220,26 +219,16 @@ static bool image_add_all(struct image *image)
 
 /* ---- tracking ---- */
 
-/* Out of the way of programs that close every descriptor they know of. */
+/* Moves a descriptor of ours out of the way of programs that close all they know of. */
 static long image_raise_descriptor(long descriptor)
 {
-	struct rlimit limit;
-	struct rlimit raised;
-	long moved;
+	long raised =
+		platform_failed(descriptor) ? descriptor : runtime_high_descriptor(descriptor);
 
-	if (platform_failed(descriptor) ||
-		platform_failed(platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit)))
+	if (platform_failed(raised) || !raised)
 		return descriptor;
-	raised = limit;
-	raised.rlim_cur = limit.rlim_max;
-	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, NULL);
-	moved = platform_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC,
-		limit.rlim_max > 65536 ? 65000 : limit.rlim_max / 2);
-	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
-	if (platform_failed(moved))
-		return descriptor;
-	(void)platform_call(SYS_close, descriptor);
-	return moved;
+	(void)platform_call(SYS_close, descriptor); /* its duplicate lives */
+	return raised;
 }
 
 static bool image_protect(struct image *image, uint64_t start, uint64_t end)

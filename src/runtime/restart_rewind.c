@@ -152,6 +152,7 @@ static void rewind_at_first_create(void)
 	runtime_dispatch_pause();
 	fiber_pool_grow(runtime.contract->plan.thread_pool);
 	undo_save_offsets();
+	runtime_spin_watch();
 	rewind_server = server = platform_map(sizeof *server, true);
 	if (server)
 		server->stack = platform_map(SERVER_STACK_BYTES, true);

@@ -1,4 +1,6 @@
 /* The path of a run: begin, end, account, report. Runs in the moving thread or in a restart server. */
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/hash.h"
@@ -55,6 +57,7 @@ void runtime_begin_run(uint64_t number)
 	contract->is_live = 1;
 	engine_begin_run(&run);
 	engine_go_live();
+	runtime_spin_watch();
 }
 
 bool runtime_account_run(void)
@@ -268,4 +271,24 @@ void runtime_mark_outside(bool is_outside)
 {
 	if (runtime.contract)
 		runtime.contract->is_waiting_outside = is_outside;
+}
+
+/* Descriptors from here on are ours, where the hard limit lets us. */
+#define HIGH_DESCRIPTORS 60000
+
+long runtime_high_descriptor(long descriptor)
+{
+	struct rlimit limit;
+	struct rlimit raised;
+	long high;
+
+	if (platform_failed(platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit)))
+		return 0;
+	raised = limit;
+	raised.rlim_cur = limit.rlim_max;
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, NULL);
+	high = platform_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC,
+		limit.rlim_max > HIGH_DESCRIPTORS + 1024 ? HIGH_DESCRIPTORS : limit.rlim_max / 2);
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
+	return platform_failed(high) ? 0 : high;
 }

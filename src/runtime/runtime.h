@@ -80,6 +80,13 @@ void runtime_dispatch_set_up(void);
 void runtime_dispatch_pause(void);
 void runtime_dispatch_resume(void);
 
+/* ---- spinning (spin.c) ---- */
+
+/* Starts the timer that looks for spinning threads; once per process that goes live. */
+void runtime_spin_watch(void);
+/* The timer rang while the code at `site` ran. */
+void runtime_spin_tick(uint64_t site);
+
 /* ---- crashes (crash.c) ---- */
 
 /* Installs handlers for fatal signals on a stack of our own. */
@@ -98,6 +105,8 @@ void runtime_divert(void *context, void (*entry)(void));
 /* ---- hooks for the families ---- */
 
 bool runtime_has_virtual_time(void);
+/* A duplicate of a descriptor far above those the target knows; 0: none can be had. */
+long runtime_high_descriptor(long descriptor);
 /* Around waits in the real world: the host's watchdog leaves us alone. */
 void runtime_mark_outside(bool is_outside);
 

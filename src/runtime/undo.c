@@ -14,6 +14,8 @@
 #define UNDO_MAPPINGS_MAX 4096
 #define UNDO_DESCRIPTORS 4096 /* beyond: tainted */
 #define STANDARD_DESCRIPTORS 3
+#define UNDO_SPARES                                                                                \
+	64 /* starting descriptors below this are kept in duplicate, where that is harmless */
 
 struct undo_mapping {
 	uintptr_t start, end;
@@ -29,6 +31,13 @@ struct undo_log {
 	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* of those, used by this run */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
+	long spare[UNDO_SPARES];	/* a duplicate of the descriptor, high up; 0: none */
+	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
+	long descriptor_flags[UNDO_SPARES];
+	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */
+	uint64_t flagged; /* ... whose flags it changed */
+	bool has_moved_affinity;
+	unsigned char affinity[128];
 	long program_break;
 	bool has_moved_break;
 };
@@ -37,6 +46,24 @@ struct undo_log {
 static struct undo_log *undo;
 
 /* ---- the starting point ---- */
+
+/*
+ * A duplicate lets a closed descriptor come back. Not of pipes and sockets: as long as it is open, the
+ * other side would see no end. The standard ones are the exception: the host holds their other side.
+ */
+static void undo_save_descriptor(long fd, mode_t mode)
+{
+	bool is_harmless =
+		fd < STANDARD_DESCRIPTORS || S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode);
+
+	if (fd >= UNDO_SPARES)
+		return;
+	undo->status_flags[fd] = platform_call(SYS_fcntl, fd, F_GETFL);
+	undo->descriptor_flags[fd] = platform_call(SYS_fcntl, fd, F_GETFD);
+	if (!is_harmless || undo->spare[fd])
+		return;
+	undo->spare[fd] = runtime_high_descriptor(fd);
+}
 
 void undo_save_offsets(void)
 {
@@ -53,12 +80,14 @@ void undo_save_offsets(void)
 				break;
 			continue;
 		}
+		undo_save_descriptor(fd, status.st_mode);
 		if (!S_ISREG(status.st_mode))
 			continue;
 		bitset_add(undo->regular, (uint32_t)fd);
 		undo->offset[fd] = platform_call(SYS_lseek, fd, 0, SEEK_CUR);
 	}
 	undo->program_break = platform_call(SYS_brk, 0);
+	(void)platform_call(SYS_sched_getaffinity, 0, sizeof undo->affinity, undo->affinity);
 }
 
 void undo_restore_offsets(void)
@@ -148,6 +177,8 @@ static void undo_note_closed(long fd)
 {
 	if (undo_is_opened(fd))
 		bitset_remove(undo->opened, (uint32_t)fd);
+	else if (fd >= 0 && fd < UNDO_SPARES && undo->spare[fd])
+		undo->closed |= UINT64_C(1) << fd;
 	else if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd))
 		undo_taint(TAINT_REWIND, "closed a file of the starting point", SYS_close);
 	else /* the server's copy stays open: whoever waits for the end of a pipe never sees it */
@@ -172,11 +203,15 @@ static void undo_note_use(long fd, bool is_write, long number)
 		number);
 }
 
+/* Memory, and the processors it runs on. */
 static bool undo_note_memory(long number, const long a[6], long result)
 {
 	switch (number) {
 	case SYS_brk:
 		undo->has_moved_break = true;
+		return true;
+	case SYS_sched_setaffinity:
+		undo->has_moved_affinity = true;
 		return true;
 	case SYS_mmap:
 		if (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) &&
@@ -211,6 +246,14 @@ static bool undo_note_memory(long number, const long a[6], long result)
 	}
 }
 
+static void undo_note_flagged(long fd)
+{
+	if (fd >= 0 && fd < UNDO_SPARES)
+		undo->flagged |= UINT64_C(1) << fd;
+	else
+		undo_taint(TAINT_REWIND, "changed flags of a file descriptor", SYS_fcntl);
+}
+
 static bool undo_note_descriptor(long number, const long a[6], long result)
 {
 	switch (number) {
@@ -235,8 +278,7 @@ static bool undo_note_descriptor(long number, const long a[6], long result)
 		return true;
 	case SYS_dup2:
 	case SYS_dup3:
-		if (!undo_is_opened(a[1]))
-			undo_taint(TAINT_REWIND, "replaced a file descriptor", number);
+		undo_note_closed(a[1]);
 		undo_note_opened(result);
 		return true;
 	case SYS_pipe:
@@ -252,7 +294,7 @@ static bool undo_note_descriptor(long number, const long a[6], long result)
 		if (a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
 			undo_note_opened(result);
 		else if ((a[1] == F_SETFL || a[1] == F_SETFD) && !undo_is_opened(a[0]))
-			undo_taint(TAINT_REWIND, "changed flags of a file descriptor", number);
+			undo_note_flagged(a[0]);
 		return true;
 	case SYS_close:
 		undo_note_closed(a[0]);
@@ -408,6 +450,20 @@ void undo_begin_run(void)
 		undo->is_noting = true;
 }
 
+/* After the run's own descriptors are closed. */
+static void undo_restore_descriptors(void)
+{
+	for (long fd = 0; undo->closed; fd++, undo->closed >>= 1)
+		if (undo->closed & 1)
+			(void)platform_call(SYS_dup3, undo->spare[fd], fd,
+				undo->descriptor_flags[fd] & FD_CLOEXEC ? O_CLOEXEC : 0);
+	for (long fd = 0; undo->flagged; fd++, undo->flagged >>= 1)
+		if (undo->flagged & 1) {
+			(void)platform_call(SYS_fcntl, fd, F_SETFL, undo->status_flags[fd]);
+			(void)platform_call(SYS_fcntl, fd, F_SETFD, undo->descriptor_flags[fd]);
+		}
+}
+
 void undo_run(void)
 {
 	undo->is_noting = false;
@@ -423,6 +479,7 @@ void undo_run(void)
 		}
 		undo->opened_end = 0;
 	}
+	undo_restore_descriptors();
 	if (undo->has_moved) {
 		bitset_each (fd, undo->moved, UNDO_DESCRIPTORS) {
 			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
@@ -433,4 +490,8 @@ void undo_run(void)
 	if (undo->has_moved_break)
 		(void)platform_call(SYS_brk, undo->program_break); /* shrinking cannot fail */
 	undo->has_moved_break = false;
+	if (undo->has_moved_affinity)
+		(void)platform_call(
+			SYS_sched_setaffinity, 0, sizeof undo->affinity, undo->affinity);
+	undo->has_moved_affinity = false;
 }

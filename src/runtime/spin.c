@@ -1,0 +1,75 @@
+/*
+ * Threads that wait by reading memory in a loop never reach a scheduling point, and with one thread
+ * moving at a time nobody would write what they wait for. A timer on the processor time of the process
+ * notices them: where several ticks in a row saw no step, the others get a turn (engine_spin_point).
+ *
+ * This is a net for liveness. It depends on time, so it is slow to judge: a long computation is taken
+ * for a spin only after a second. Places that were right once are trusted at the next tick.
+ *
+ * The tick comes as SIGSYS, which is ours already (dispatch.c), in the moving thread.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define TICK_NS 20000000
+/* A second: compression programs compute for half of one between two locks. */
+#define TICKS_BEFORE_SPIN 50
+/* Two places within this distance are one loop. */
+#define LOOP_BYTES 512
+
+/* Where our own code lies: a tick there waits for the next. From the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+void runtime_spin_watch(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGSYS};
+	struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+	struct contract_spin *spin = &runtime.contract->spin;
+	uint32_t process = (uint32_t)platform_call(SYS_getpid);
+	int timer;
+
+	/* A process-wide signal may hit a kernel thread that is not the moving one. */
+	if (spin->is_watched == process || runtime.executor != &executor_fiber)
+		return;
+	spin->quiet_ticks = 0;
+	if (platform_failed(
+		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
+		return; /* without it spinning threads are hangs */
+	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL); /* valid: cannot fail */
+	spin->is_watched = process;
+}
+
+static bool spin_is_known(const struct contract_spin *spin, uint64_t site)
+{
+	for (uint32_t i = 0; i < spin->loop_count; i++)
+		if (site - spin->loops[i] + LOOP_BYTES < 2 * LOOP_BYTES)
+			return true;
+	return false;
+}
+
+void runtime_spin_tick(uint64_t site)
+{
+	struct contract_spin *spin = &runtime.contract->spin;
+	uint64_t step = engine_step();
+	bool is_known;
+
+	if (step != spin->last_step) {
+		spin->last_step = step;
+		spin->quiet_ticks = 0;
+		return;
+	}
+	if (site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext)
+		return;
+	is_known = spin_is_known(spin, site);
+	if (++spin->quiet_ticks < TICKS_BEFORE_SPIN && !is_known)
+		return;
+	if (!is_known && spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
+		spin->loops[spin->loop_count++] = site;
+	spin->quiet_ticks = 0;
+	engine_spin_point(site);
+}
