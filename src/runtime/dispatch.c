@@ -106,6 +106,18 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 	}
 }
 
+/* What is meant for the moving thread may have hit another kernel thread: sends it on. */
+static bool dispatch_forward(siginfo_t *info)
+{
+	int moving = engine_current()->kernel_id;
+
+	if (runtime.executor == &executor_fiber || platform_call(SYS_gettid) == moving)
+		return false;
+	(void)platform_call(SYS_rt_tgsigqueueinfo, platform_call(SYS_getpid), moving, SIGSYS,
+		info); /* or it has just ended */
+	return true;
+}
+
 static void dispatch_handle(int signal, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -115,6 +127,8 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	long result;
 
 	(void)signal;
+	if (info->si_code != SYS_USER_DISPATCH && dispatch_forward(info))
+		return;
 	if (info->si_code == SI_TIMER) {
 		runtime_spin_tick((uint64_t)registers[REG_RIP]);
 		return;

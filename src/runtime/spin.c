@@ -33,8 +33,7 @@ void runtime_spin_watch(void)
 	uint32_t process = (uint32_t)platform_call(SYS_getpid);
 	int timer;
 
-	/* A process-wide signal may hit a kernel thread that is not the moving one. */
-	if (spin->is_watched == process || runtime.executor != &executor_fiber)
+	if (spin->is_watched == process)
 		return;
 	spin->quiet_ticks = 0;
 	if (platform_failed(
