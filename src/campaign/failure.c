@@ -57,17 +57,37 @@ void failure_release(struct failure *failure)
 	*failure = (struct failure){0};
 }
 
+/*
+ * The threads that wait for each other; where no cycle was seen, all that wait. A thread that merely
+ * happened to wait as well does not make it another failure.
+ */
+static uint64_t waits_key(const struct outcome *outcome)
+{
+	uint64_t key = 0;
+	bool has_cycle = false;
+
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		has_cycle |= outcome->waits[i].is_on_cycle;
+	/* Added, not chained: who is listed first is an accident. */
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].is_on_cycle || !has_cycle)
+			key += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
+	return key;
+}
+
 uint64_t failure_key(const struct outcome *outcome)
 {
 	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
-	uint64_t waits = 0;
 
-	/* Added, not chained: who is listed first is an accident. */
-	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		waits += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
-	key = hash_pair(key, waits);
-	/* Where in its loop a thread was when the patience ended is an accident, too. */
-	if (outcome->kind == OUTCOME_HANG || outcome->kind == OUTCOME_LIVELOCK)
+	switch (outcome->kind) {
+	case OUTCOME_DEADLOCK:
+	case OUTCOME_LOST_WAKEUP:
+		return hash_pair(key, waits_key(outcome));
+	case OUTCOME_HANG:
+	case OUTCOME_LIVELOCK:
+		/* Where in its loop a thread was when the patience ended is an accident. */
 		return key;
-	return hash_pair(key, outcome->site);
+	default:
+		return hash_pair(key, outcome->site);
+	}
 }
