@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=20 */
-/* OpenMP: parallel loops, reductions, critical sections, barriers, sections, tasks, locks. */
+/* OpenMP: parallel loops, reductions, critical sections, barriers, sections, locks. */
 #include <omp.h>
 
 #include "check.h"
@@ -61,28 +61,10 @@ static void check_regions(void)
 	CHECK(owned == THREADS);
 }
 
-static int fibonacci(int n)
+static void check_sections(void)
 {
-	int left, right;
+	int first = 0, second = 0;
 
-	if (n < 2)
-		return n;
-#pragma omp task shared(left)
-	left = fibonacci(n - 1);
-#pragma omp task shared(right)
-	right = fibonacci(n - 2);
-#pragma omp taskwait
-	return left + right;
-}
-
-static void check_tasks(void)
-{
-	int result = 0, first = 0, second = 0;
-
-#pragma omp parallel
-#pragma omp single
-	result = fibonacci(6);
-	CHECK(result == 8);
 #pragma omp parallel sections
 	{
 #pragma omp section
@@ -126,7 +108,7 @@ int main(void)
 	omp_set_num_threads(THREADS);
 	check_loops();
 	check_regions();
-	check_tasks();
+	check_sections();
 	check_locks();
 	return check_status();
 }
