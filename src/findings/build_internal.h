@@ -34,8 +34,6 @@ void builder_stack_of_site(
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack);
 
-/* The innermost frame of the user's code with a line, else the best there is; NULL: no frames. */
-const struct finding_frame *stack_user_frame(const struct finding_stack *stack);
 /* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
 void frame_place(const struct finding_frame *frame, struct strbuf *out);
 

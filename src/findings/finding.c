@@ -69,6 +69,21 @@ void finding_release(struct finding *finding)
 	*finding = (struct finding){0};
 }
 
+const struct finding_frame *finding_user_frame(const struct finding_stack *stack)
+{
+	const struct finding_frame *best = stack->count ? &stack->frames[0] : NULL;
+
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct finding_frame *frame = &stack->frames[i];
+
+		if (!frame->is_system && frame->file)
+			return frame;
+		if (!frame->is_system && best->is_system)
+			best = frame;
+	}
+	return best;
+}
+
 /* ---- signature ---- */
 
 static uint64_t text_hash(const char *text)

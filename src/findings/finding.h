@@ -91,6 +91,12 @@ struct finding {
 void finding_release(struct finding *finding);
 
 /*
+ * The innermost frame of the user's code with a line, else the innermost of the user's code, else
+ * the innermost; NULL: the stack is empty.
+ */
+const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
+
+/*
  * Under this number equal findings are counted once: outcome kind and code, and the set (not the
  * order) of waits or the failing stack by function, file and line; never thread numbers or
  * addresses.

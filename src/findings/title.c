@@ -14,14 +14,14 @@
 static void add_place(const struct finding_stack *stack, struct strbuf *out)
 {
 	strbuf_adds(out, " (");
-	frame_place(stack_user_frame(stack), out);
+	frame_place(finding_user_frame(stack), out);
 	strbuf_adds(out, ")");
 }
 
 /* "f (bank.c:41)" */
 static void add_function(const struct finding_stack *stack, struct strbuf *out)
 {
-	const struct finding_frame *frame = stack_user_frame(stack);
+	const struct finding_frame *frame = finding_user_frame(stack);
 
 	if (frame && frame->function && frame->file) {
 		strbuf_adds(out, frame->function);

@@ -263,21 +263,6 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		builder_stack_of_site(builder, addresses[i], stack);
 }
 
-const struct finding_frame *stack_user_frame(const struct finding_stack *stack)
-{
-	const struct finding_frame *best = stack->count ? &stack->frames[0] : NULL;
-
-	for (uint32_t i = 0; i < stack->count; i++) {
-		const struct finding_frame *frame = &stack->frames[i];
-
-		if (!frame->is_system && frame->file)
-			return frame;
-		if (!frame->is_system && best->is_system)
-			best = frame;
-	}
-	return best;
-}
-
 void frame_place(const struct finding_frame *frame, struct strbuf *out)
 {
 	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;

@@ -198,7 +198,7 @@ static void add_waits(const struct interleaving *table, struct strbuf *out)
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
 		static const struct finding_frame nowhere = {0};
-		const struct finding_frame *where = user_frame(&wait->at);
+		const struct finding_frame *where = finding_user_frame(&wait->at);
 		struct strbuf text;
 
 		strbuf_init(&text);

@@ -15,9 +15,6 @@ unsigned style_columns(const struct report_style *style);
 /* The last part of a path. */
 const char *base_name(const char *path);
 
-/* The innermost frame of the user's code, else the innermost; NULL: no frames. text.c. */
-const struct finding_frame *user_frame(const struct finding_stack *stack);
-
 /* Columns that a text takes: UTF-8 sequences count as one. */
 unsigned text_columns(const char *text);
 

@@ -38,14 +38,6 @@ void report_title(
 
 /* ---- waits ---- */
 
-const struct finding_frame *user_frame(const struct finding_stack *stack)
-{
-	for (uint32_t i = 0; i < stack->count; i++)
-		if (!stack->frames[i].is_system && stack->frames[i].file)
-			return &stack->frames[i];
-	return stack->count ? &stack->frames[0] : NULL;
-}
-
 /* "bank.c:41", or the function where there is no line. The stacks have the whole path. */
 static void add_place(struct strbuf *out, const struct finding_frame *frame)
 {
@@ -75,7 +67,7 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
 	strbuf_addf(out, "%s%s%s at ", wait->verb, wait->object ? " " : "",
 		wait->object ? wait->object : "");
-	add_place(out, user_frame(&wait->at));
+	add_place(out, finding_user_frame(&wait->at));
 	/* Whom a join waits for is its object. */
 	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
 		strbuf_addf(out, ", held by %s", wait->holder);

@@ -331,27 +331,37 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 	return kept;
 }
 
+/* False: the DIE has no such attribute. Files of DWARF 5 count from 0, so 0 is a number. */
+static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
+{
+	Dwarf_Attribute value;
+
+	return !dwarf_formudata(dwarf_attr_integrate(die, (unsigned)attribute, &value), number);
+}
+
 const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute)
 {
 	Dwarf_Attribute value;
 	Dwarf_Files *files;
+	Dwarf_Word number;
+	const char *path;
 	size_t count;
-	const unsigned number = symbols_die_number(die, attribute);
 
-	if (!number || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
+	if (!die_number(die, attribute, &number) || dwarf_getsrcfiles(unit, &files, &count) ||
+		number >= count)
 		return NULL;
-	return symbols_shown_path(symbols,
-		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &value)),
-		dwarf_filesrc(files, number, NULL, NULL));
+	path = dwarf_filesrc(files, number, NULL, NULL);
+	/* libdw's word for file 0 before DWARF 5, which is none. */
+	if (path && !strcmp(path, "???"))
+		return NULL;
+	return symbols_shown_path(
+		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &value)), path);
 }
 
 unsigned symbols_die_number(Dwarf_Die *die, int attribute)
 {
-	Dwarf_Attribute value;
 	Dwarf_Word number;
 
-	if (dwarf_formudata(dwarf_attr_integrate(die, (unsigned)attribute, &value), &number))
-		return 0;
-	return (unsigned)number;
+	return die_number(die, attribute, &number) ? (unsigned)number : 0;
 }
