@@ -7,7 +7,7 @@
 #include "findings/build.h"
 #include "symbols/symbols.h"
 
-/* 128 MB of events; what comes after is counted and said to be missing. */
+/* 256 MB of events; what comes after is counted and said to be missing. */
 #define TRACE_EVENTS_MAX (UINT64_C(4) << 20)
 /* What a person reads of a run's output. */
 #define OUTPUT_SHOWN_BYTES 4096

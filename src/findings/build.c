@@ -190,7 +190,7 @@ static void fill_wait(
 		BUG_ON(asprintf(&wait->object, "thread %s", wait->holder) < 0);
 	}
 	if (edge->holder_site)
-		wait->held_since = builder_frame(builder, edge->holder_site);
+		wait->held_since = builder_held_since(builder, edge);
 	wait->is_on_cycle = edge->is_on_cycle;
 	wait->lost_signals = edge->lost_signals;
 }

@@ -27,6 +27,12 @@ const char *builder_thread(const struct builder *builder, struct thread_id threa
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
+/* The same of an event, through the calls around it where its own place is a library's header. */
+struct finding_frame builder_event_frame(
+	const struct builder *builder, const struct trace_event *event);
+/* Where the holder of a waited-for object took it. */
+struct finding_frame builder_held_since(
+	const struct builder *builder, const struct wait_edge *edge);
 /* All frames at a return address. */
 void builder_stack_of_site(
 	const struct builder *builder, uint64_t site, struct finding_stack *stack);

@@ -75,7 +75,7 @@ static void fill_step(
 	step->verb = strdup(op_descriptions[event->kind].verb);
 	BUG_ON(!step->thread || !step->verb);
 	step->object = builder_object(builder, (enum op_kind)event->kind, event->address);
-	step->where = builder_frame(builder, event->site);
+	step->where = builder_event_frame(builder, event);
 }
 
 void builder_fill_steps(struct builder *builder)

@@ -105,7 +105,7 @@ static const struct trace_event *last_event(
 static void add_event_place(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
 {
-	struct finding_frame frame = builder_frame(builder, event->site);
+	struct finding_frame frame = builder_event_frame(builder, event);
 
 	frame_place(&frame, out);
 	free(frame.function);

@@ -127,7 +127,7 @@ static void add_first_use(const struct builder *builder, enum object_class class
 	if (!use)
 		return;
 	strbuf_addf(out, " #%" PRIu32 " first used at ", use->number);
-	frame = builder_frame(builder, use->event->site);
+	frame = builder_event_frame(builder, use->event);
 	frame_place(&frame, out);
 	strbuf_addf(out, " by %s", builder_thread(builder, (struct thread_id){use->event->thread}));
 	free(frame.function);
@@ -201,6 +201,49 @@ struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 		if (!frames[i].is_system)
 			return frame_from(builder, &frames[i]);
 	return count ? frame_from(builder, &frames[0]) : (struct finding_frame){0};
+}
+
+/* The wrapper is in the user's own object file, so it was compiled as the user's code was. */
+static bool is_user_module(const struct builder *builder, uint64_t site)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = frames_at(builder, site, frames);
+
+	return count && frames[count - 1].file && frames[count - 1].module &&
+	       !symbols_is_system_module(builder->symbols, site);
+}
+
+struct finding_frame builder_event_frame(
+	const struct builder *builder, const struct trace_event *event)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	uint64_t site = event->site;
+
+	for (unsigned caller = 0; builder->symbols && is_user_module(builder, site); caller++) {
+		const unsigned count = frames_at(builder, site, frames);
+
+		for (unsigned i = 0; i < count; i++)
+			if (!frames[i].is_system && frames[i].file)
+				return frame_from(builder, &frames[i]);
+		if (caller == TRACE_CALLERS)
+			break;
+		site = event->callers[caller];
+	}
+	return builder_frame(builder, event->site);
+}
+
+struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = source->event_count; i--;) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread == edge->holder.index && event->site == edge->holder_site &&
+			event->address == edge->object_address)
+			return builder_event_frame(builder, event);
+	}
+	return builder_frame(builder, edge->holder_site);
 }
 
 void builder_stack_of_site(

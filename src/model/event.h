@@ -10,6 +10,12 @@
 
 #include "model/ids.h"
 
+/*
+ * Return addresses that are kept of the calls around `site`. A std::mutex that was not inlined is
+ * locked two calls below the user's code.
+ */
+#define TRACE_CALLERS 4
+
 struct trace_event {
 	uint64_t step;	  /* position in the run; never smaller than that of the event before */
 	uint64_t site;	  /* return address in the target, 0: not known */
@@ -18,6 +24,11 @@ struct trace_event {
 	uint16_t thread; /* index in the run */
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
+	/*
+	 * Innermost first, then 0. Only true where the code that called was compiled with frame
+	 * pointers, as it is without optimisation; where `site` is in such code.
+	 */
+	uint64_t callers[TRACE_CALLERS];
 };
 
 #endif

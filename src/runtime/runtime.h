@@ -131,4 +131,11 @@ uint32_t fiber_made_since_snapshot(void);
 /* Visits the stack tops of the pooled blocks. */
 void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument);
 
+/*
+ * Return addresses of the calls around `site`, innermost first, into callers[0..count), which is
+ * zero before; fewer where they are not to be had. callers.c.
+ */
+void runtime_note_callers(
+	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count);
+
 #endif

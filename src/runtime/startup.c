@@ -202,8 +202,10 @@ static void startup_observe(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 
-	if (contract->trace_count < capacity)
-		events[contract->trace_count] = (struct contract_event){
+	if (contract->trace_count < capacity) {
+		struct contract_event *event = &events[contract->trace_count];
+
+		*event = (struct contract_event){
 			.step = step,
 			.site = op->site,
 			.address = (uint64_t)(uintptr_t)op->address,
@@ -211,6 +213,8 @@ static void startup_observe(
 			.thread = thread->id.index,
 			.kind = op->kind,
 		};
+		runtime_note_callers(thread, op->site, event->callers, TRACE_CALLERS);
+	}
 	contract->trace_count++;
 }
 

@@ -229,6 +229,13 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
+bool symbols_is_system_module(struct symbols *symbols, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+
+	return !module || symbols_module_is_system(module);
+}
+
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module)
 {
 	Dwfl_Module *found = dwfl_addrmodule(symbols->dwfl, address);

@@ -54,6 +54,9 @@ bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, str
  * 0 and *module untouched where no module does. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
+/* Is the module there libc, libstdc++, the loader, raddle itself, ...? True where there is none. */
+bool symbols_is_system_module(struct symbols *symbols, uint64_t address);
+
 /*
  * Position-independent identity of a code address: hash of module base name and offset. Equal in
  * every run, also under another layout.

@@ -233,6 +233,8 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	event->thread = (uint16_t)take_number(cursor, 2);
 	kind = take_number(cursor, 1);
 	event->enabled = (uint8_t)take_number(cursor, 1);
+	for (unsigned i = 0; i < TRACE_CALLERS; i++)
+		event->callers[i] = take_number(cursor, 8);
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count)
 		return false;
@@ -413,9 +415,11 @@ static int open_stream(struct trace_reader **out, FILE *file, const char *path, 
 	BUG_ON(!reader->path);
 	reader->threads = allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
-	reader->plain = allocate(1, TRACE_BLOCK_MAX);
-	reader->stored = allocate(1, ZSTD_compressBound(TRACE_BLOCK_MAX));
-	reader->events = allocate(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES, sizeof *reader->events);
+	/* Not zeroed: only what was read into them is looked at. */
+	reader->plain = malloc(TRACE_BLOCK_MAX);
+	reader->stored = malloc(ZSTD_compressBound(TRACE_BLOCK_MAX));
+	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
+	BUG_ON(!reader->plain || !reader->stored || !reader->events);
 	status = read_header(reader, err);
 	if (!status)
 		status = read_head(reader, err);

@@ -233,6 +233,8 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_event *even
 		add_number(writer, event->thread, 2);
 		add_number(writer, event->kind, 1);
 		add_number(writer, event->enabled, 1);
+		for (unsigned caller = 0; caller < TRACE_CALLERS; caller++)
+			add_number(writer, event->callers[caller], 8);
 		writer->last_step = event->step;
 		writer->event_count++;
 		status = end_item(writer, err);

@@ -23,7 +23,8 @@ static inline struct trace_event sample_event(uint64_t number)
 		.object = (object_name)(number * 2654435761u),
 		.thread = (uint16_t)(number % SAMPLE_THREADS),
 		.kind = (uint8_t)(1 + number % (OP_KIND_COUNT - 1)),
-		.enabled = (uint8_t)(number % 4)};
+		.enabled = (uint8_t)(number % 4),
+		.callers = {0x403000 + number % 5, 0x403100}};
 }
 
 static inline struct outcome sample_outcome(void)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "findings/build.h"
+#include "support/system_wrapper.h"
 #include "trace/trace_reader.h"
 
 /* The objects of the run. */
@@ -380,6 +381,27 @@ static void test_build__works_without_symbols_and_threads(void **state)
 	assert_string_equal(scene->finding.title, "crash: main got SIGSEGV in an unknown place");
 }
 
+static void test_build__looks_through_wrappers_of_headers(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t wrapped = call_from_system_header(here);
+
+	outcome_set(&scene->outcome, OUTCOME_DEADLOCK, (struct thread_id){0}, 0);
+	add_event(scene, 1, OP_MUTEX_LOCK, fork_address(1), wrapped);
+	scene->events[0].callers[0] = take_first.address;
+	add_wait(scene, 0, 1, fork_address(1));
+	scene->outcome.waits[0].holder_site = wrapped;
+	build(scene);
+	assert_int_equal(scene->finding.steps[0].where.line, take_first.line);
+	assert_int_equal(scene->finding.waits[0].held_since.line, take_first.line);
+	finding_release(&scene->finding);
+	/* Without callers the wrapper is the best there is. */
+	scene->events[0].callers[0] = 0;
+	build(scene);
+	assert_string_equal(scene->finding.steps[0].where.function, "call_from_system_header");
+	assert_true(scene->finding.steps[0].where.is_system);
+}
+
 static void test_build__keeps_the_run_as_a_trace(void **state)
 {
 	struct scene *scene = *state;
@@ -465,6 +487,7 @@ int main(void)
 		WITH_SCENE(test_build__keeps_the_end_of_a_long_interleaving),
 		WITH_SCENE(test_build__names_threads_in_the_schedule),
 		WITH_SCENE(test_build__works_without_symbols_and_threads),
+		WITH_SCENE(test_build__looks_through_wrappers_of_headers),
 		WITH_SCENE(test_build__keeps_the_run_as_a_trace),
 		WITH_SCENE(test_build__refuses_evidence_that_contradicts_itself),
 	};
