@@ -115,6 +115,7 @@ void fd_forget(int fd)
 {
 	struct fd_entry *entry = fd_entry(fd);
 
+	timerfd_forget(fd);
 	if (entry)
 		*entry = (struct fd_entry){0};
 }

@@ -10,7 +10,6 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "runtime/interpose.h"
@@ -108,40 +107,6 @@ EXPORT int inotify_init1(int flags)
 {
 	ENTER();
 	return fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false);
-}
-
-/*
- * Timer descriptors tick in real time: the kernel owns them. An absolute time is one of the virtual
- * clock, so it is handed on as the distance from now.
- */
-EXPORT int timerfd_create(clockid_t clock, int flags)
-{
-	ENTER();
-	return fd_made(target_call(SYS_timerfd_create, clock, flags), FD_EVENT, false);
-}
-
-EXPORT int timerfd_settime(
-	int fd, int flags, const struct itimerspec *wanted, struct itimerspec *old)
-{
-	struct itimerspec relative;
-
-	ENTER();
-	if (wanted && flags & TFD_TIMER_ABSTIME &&
-		(wanted->it_value.tv_sec || wanted->it_value.tv_nsec)) {
-		uint64_t deadline_ns = runtime_deadline(CLOCK_MONOTONIC, &wanted->it_value);
-		uint64_t realtime_ns = runtime_deadline(CLOCK_REALTIME, &wanted->it_value);
-		uint64_t now_ns = time_now_ns();
-
-		/* The descriptor's clock is not to be had; the two are decades apart. */
-		if (realtime_ns)
-			deadline_ns = realtime_ns;
-		relative = *wanted;
-		relative.it_value =
-			time_to_timespec(deadline_ns > now_ns ? deadline_ns - now_ns : 1);
-		wanted = &relative;
-		flags &= ~TFD_TIMER_ABSTIME;
-	}
-	return (int)interpose_result(target_call(SYS_timerfd_settime, fd, flags, wanted, old));
 }
 
 /* ---- copying ---- */

@@ -45,6 +45,8 @@ static long attempt_read(const struct fd_transfer *transfer)
 			return -EAGAIN;
 		result = platform_call(SYS_readv, fd, transfer->vector, transfer->vector_count);
 	}
+	if (result == sizeof(uint64_t))
+		timerfd_was_read(fd, transfer->vector);
 	fd_note(SYS_read, fd, result);
 	return result;
 }
@@ -114,8 +116,13 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 	struct iovec vector = {.iov_base = buffer, .iov_len = size};
 
 	if (!size || !fd_is_scheduled(fd, OP_FD_READ)) {
+		long result;
+
 		runtime_test_cancel();
-		return interpose_result(target_call(SYS_read, fd, buffer, size));
+		result = target_call(SYS_read, fd, buffer, size);
+		if (result == sizeof(uint64_t))
+			timerfd_was_read(fd, &vector);
+		return interpose_result(result);
 	}
 	return fd_read(fd, &vector, 1, site);
 }

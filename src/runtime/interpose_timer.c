@@ -24,7 +24,10 @@ static struct {
 uint64_t timer_next_ns(void)
 {
 	uint64_t next_ns = posix_timer_next_ns();
+	uint64_t descriptor_ns = timerfd_next_ns();
 
+	if (descriptor_ns < next_ns)
+		next_ns = descriptor_ns;
 	return timer.is_armed && timer.deadline_ns < next_ns ? timer.deadline_ns : next_ns;
 }
 
@@ -33,6 +36,8 @@ bool timer_fire_due(void)
 	static const siginfo_t information = {.si_signo = SIGALRM, .si_code = SI_KERNEL};
 	uint64_t now_ns = engine_clock_ns();
 	bool has_fired = posix_timer_fire_due(now_ns);
+
+	has_fired |= timerfd_fire_due(now_ns);
 
 	if (!timer.is_armed || timer.deadline_ns > now_ns)
 		return has_fired;
@@ -52,6 +57,7 @@ void timer_leave_control(void)
 {
 	timer.is_armed = false;
 	posix_timer_leave_control();
+	timerfd_leave_control();
 }
 
 bool timer_is_ticking_outside(void)

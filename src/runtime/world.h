@@ -51,6 +51,13 @@ bool posix_timer_fire_due(uint64_t now_ns);
 /* Child side of fork(): no timer is inherited. */
 void posix_timer_leave_control(void);
 void timer_leave_control(void);
+/* Likewise for timer descriptors: interpose_timerfd.c. */
+uint64_t timerfd_next_ns(void);
+bool timerfd_fire_due(uint64_t now_ns);
+void timerfd_leave_control(void);
+/* A read from this descriptor gave its 8 bytes: if it is a timer's, they are put right. */
+void timerfd_was_read(int fd, const struct iovec *vector);
+void timerfd_forget(int fd);
 
 /* nanosleep and clock_nanosleep that were trapped. */
 bool sleep_emulate(long number, const long arguments[6], long *result);

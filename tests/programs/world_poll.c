@@ -161,16 +161,34 @@ static void test_eventfd(void)
 static void test_timerfd(void)
 {
 	struct itimerspec wanted = {.it_value.tv_nsec = 3000000};
+	struct itimerspec left;
+	struct pollfd poll_timer = {.events = POLLIN};
 	uint64_t expirations = 0;
 	int timer = timerfd_create(CLOCK_MONOTONIC, 0);
 
 	MUST(timer >= 0);
+	poll_timer.fd = timer;
+	CHECK(poll(&poll_timer, 1, 5) == 0);
 	MUST(timerfd_settime(timer, 0, &wanted, NULL) == 0);
 	CHECK(read(timer, &expirations, sizeof expirations) == sizeof expirations);
 	CHECK(expirations == 1);
 	wanted.it_value = time_in(CLOCK_MONOTONIC, 3);
 	MUST(timerfd_settime(timer, TFD_TIMER_ABSTIME, &wanted, NULL) == 0);
 	CHECK(read(timer, &expirations, sizeof expirations) == sizeof expirations);
+	CHECK(timerfd_gettime(timer, &left) == 0 && left.it_value.tv_sec == 0 &&
+		left.it_value.tv_nsec == 0);
+	/* Expirations that nobody reads are counted. */
+	wanted = (struct itimerspec){.it_value.tv_nsec = 2000000, .it_interval.tv_nsec = 2000000};
+	MUST(timerfd_settime(timer, 0, &wanted, NULL) == 0);
+	usleep(9000);
+	CHECK(poll(&poll_timer, 1, -1) == 1 && poll_timer.revents == POLLIN);
+	CHECK(read(timer, &expirations, sizeof expirations) == sizeof expirations);
+	CHECK(expirations >= 4);
+	CHECK(poll(&poll_timer, 1, -1) == 1);
+	CHECK(timerfd_gettime(timer, &left) == 0 && left.it_interval.tv_nsec == 2000000);
+	wanted.it_value.tv_nsec = -1;
+	errno = 0;
+	CHECK(timerfd_settime(timer, 0, &wanted, NULL) == -1 && errno == EINVAL);
 	close(timer);
 }
 
