@@ -102,7 +102,7 @@ static void size_batch(struct campaign_worker *worker)
 		worker->batch /= 2;
 }
 
-/* After the first run that reached a thread: what raddle sees of this target. */
+/* Once, when a run has reached its first thread: what raddle sees of this target. */
 static void tell_start(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct contract *contract = worker->worker.contract;
@@ -113,7 +113,9 @@ static void tell_start(struct campaign *campaign, const struct campaign_worker *
 		.restart = campaign->restart,
 	};
 
-	campaign->has_started = true;
+	if (campaign->has_told_start)
+		return;
+	campaign->has_told_start = true;
 	/* The runtime steps down by itself here: nobody would tell what a run did to the kernel. */
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
@@ -195,8 +197,10 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 	if (!contract->is_live && !campaign->has_started && !worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);
-	if (!campaign->has_started && contract->is_live)
+	if (contract->is_live) {
+		campaign->has_started = true;
 		tell_start(campaign, worker);
+	}
 	switch (report) {
 	case REPORT_TAINTED:
 		/* The run itself was good; only the next one cannot be made like this. */
@@ -339,6 +343,9 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 		result = poll_workers(campaign, &has_report, err);
 		if (result == 0 && !campaign->is_stopping)
 			result = wake_workers(campaign, err);
+		/* A long first run is not to be waited for. */
+		if (campaign->workers[0].worker.contract->is_live)
+			tell_start(campaign, &campaign->workers[0]);
 		if (result == 0)
 			result = campaign_tell_progress(campaign, err);
 		if (result == 0 && !has_report)

@@ -38,7 +38,8 @@ struct campaign {
 	uint64_t investigating_ns; /* spent on failures so far: not part of the rate */
 	uint64_t progress_ns;	   /* when progress was last told */
 	uint64_t saved_ns;	   /* when the store was last told */
-	bool has_started;	   /* a run has reached its first thread */
+	bool has_started;	   /* a run that reached its first thread has ended */
+	bool has_told_start;	   /* the listener knows what kind of target it is */
 	bool is_stopping;	   /* no new batches */
 	uint64_t *keys;		   /* of failures that have been investigated */
 	uint32_t key_count;
