@@ -25,8 +25,10 @@ struct error {
 	char text[512];
 };
 
-/* Fills `err` (which may be NULL) and returns `code`, so that callers write `return
- * error_set(...)`. */
+/*
+ * Fills `err` (which may be NULL) and returns `code`, so that callers write `return error_set(...)`.
+ * Control characters become "?", so that the text is one line whatever it quotes.
+ */
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

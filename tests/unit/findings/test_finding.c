@@ -210,6 +210,19 @@ static void test_json__refuses_every_cut(void **state)
 	finding_release(&finding);
 }
 
+/* jansson quotes the bytes that it stopped at. */
+static void test_json__is_refused_in_one_line(void **state)
+{
+	static const char damaged[] = "{\"title\": \"a\nb\033[2J\"}";
+	struct finding back;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(finding_from_json(damaged, sizeof damaged - 1, &back, &err), ERROR_FORMAT);
+	assert_null(strpbrk(err.text, "\n\033"));
+	assert_non_null(strstr(err.text, "; "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_json__of_an_empty_finding_is_readable),
 		cmocka_unit_test(test_json__refuses_damage_and_names_the_field),
 		cmocka_unit_test(test_json__refuses_every_cut),
+		cmocka_unit_test(test_json__is_refused_in_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
