@@ -1,6 +1,7 @@
 #include "campaign/replay_internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "campaign/children.h"
 
 #define GDB_ARGUMENTS_MAX 32
 
@@ -92,20 +94,31 @@ static void gdb_release(struct gdb_command *command)
 		free(command->argv[i]);
 }
 
-/* A child of its own, in our process group: it owns the terminal while it runs. */
+/*
+ * A child of its own, in our process group: it owns the terminal while it runs. What the user types
+ * there to interrupt the program is gdb's to see and not ours.
+ */
 static int gdb_run(struct gdb_command *command, struct error *err)
 {
-	pid_t pid = fork();
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction old;
+	pid_t pid;
 	int status;
 
+	(void)sigaction(SIGINT, &ignore, &old); /* a valid call: cannot fail */
+	pid = fork();
 	if (pid == 0) {
+		(void)signal(SIGINT, SIG_DFL); /* likewise */
 		(void)execvp("gdb", command->argv);
 		_exit(127);
 	}
-	if (pid < 0)
-		return error_set(err, ERROR_IO, "no new process (%s)", strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	(void)sigaction(SIGINT, &old, NULL); /* likewise */
+	children_kill_strays();		     /* a program that gdb has left behind */
+	if (pid < 0)
+		return error_set(err, ERROR_IO,
+			"no new process (%s); end others or raise ulimit -u", strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return error_set(err, ERROR_MISSING,
 			"gdb cannot be run; install it (apt-get install "

@@ -65,6 +65,7 @@ static void on_started(void *context, const struct campaign_start *start)
 
 	if (report->is_quiet)
 		return;
+	terminal_clear_live();
 	strategy_words(report->options, strategy, sizeof strategy);
 	strbuf_init(&budget);
 	add_budget(&budget, report->options);
@@ -96,12 +97,10 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 	if (report->is_quiet || seconds <= 0)
 		return;
 	strbuf_init(&left);
-	if (options->time_ns > progress->elapsed_ns) {
-		strbuf_adds(&left, ", ");
-		add_time(
-			&left, (options->time_ns - progress->elapsed_ns) / 1000000000 * 1000000000);
-		strbuf_adds(&left, " left");
-	}
+	if (options->time_ns > progress->elapsed_ns)
+		strbuf_addf(&left, ", %llu s left",
+			(unsigned long long)((options->time_ns - progress->elapsed_ns + 999999999) /
+					     1000000000));
 	terminal_live("%s schedules, %s/s, %u found%s", terminal_number(progress->runs, runs),
 		terminal_number((unsigned long long)((double)progress->runs / seconds), rate),
 		progress->findings, left.text);
