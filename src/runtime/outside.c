@@ -181,6 +181,19 @@ static bool outside_is_ready(void)
 	return true;
 }
 
+/* Has a child that is waited for ended since its waiter was last asked? */
+static bool outside_child_has_ended(void)
+{
+	for (uint32_t i = 0; outside.has_child && i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		if (op && op->kind == OP_CHILD_WAIT &&
+			(!op->ready || op->ready(op, engine_thread(i))))
+			return true;
+	}
+	return false;
+}
+
 static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
@@ -205,7 +218,10 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	outside_collect();
 	if (outside_is_ready())
 		return true;
+	/* In this order: a child that ends after it was counted makes its descriptor ready. */
 	child_count = children_alive(pids);
+	if (outside_child_has_ended())
+		return true;
 	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
 		outside_wait_until(limit_ns, pids, child_count);
 		(void)timer_fire_due();
