@@ -1,3 +1,5 @@
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +9,18 @@
 #include "cli/command.h"
 #include "strategies/strategy.h"
 
-#define OPTION_STORE 256
+enum { OPTION_STORE = 256, OPTION_JSON };
 
 static const struct argp_option list_options[] = {
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{"json", OPTION_JSON, NULL, 0, "As a JSON array", 0},
 	{0},
 };
 
 struct list_arguments {
 	const char *what;
 	const char *directory;
+	bool is_json;
 };
 
 static error_t parse_list(int key, char *text, struct argp_state *state)
@@ -26,6 +30,9 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case OPTION_STORE:
 		arguments->directory = text;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->what)
@@ -61,6 +68,37 @@ static int list_strategies(void)
 	return 0;
 }
 
+/* Prints an array and lets go of it. */
+static int print_json(json_t *array)
+{
+	char *text = json_dumps(array, JSON_INDENT(1));
+
+	json_decref(array);
+	if (!text)
+		return command_fail("what the store holds cannot be written as JSON; `raddle list` "
+				    "without --json shows it");
+	(void)puts(text); /* main checks the stream */
+	free(text);
+	return 0;
+}
+
+static json_t *finding_to_row(const struct store_finding_row *row)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "id", row->id, "kind", row->kind,
+		"title", row->title, "command", row->command, "times_seen",
+		(json_int_t)row->times_seen, "campaign", (json_int_t)row->campaign, "found",
+		(json_int_t)row->found);
+}
+
+static json_t *campaign_to_row(const struct store_campaign *row)
+{
+	return json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
+		(json_int_t)row->id, "command", row->command, "state", row->state, "strategy",
+		row->strategy, "seed", (json_int_t)row->seed, "schedules", (json_int_t)row->runs,
+		"failures", (json_int_t)row->failures, "steps", (json_int_t)row->steps, "seconds",
+		row->seconds, "started", (json_int_t)row->started);
+}
+
 static void format_day(int64_t seconds, char *text, size_t size)
 {
 	time_t when = (time_t)seconds;
@@ -70,41 +108,62 @@ static void format_day(int64_t seconds, char *text, size_t size)
 		(void)snprintf(text, size, "?");
 }
 
-static int list_findings(struct store *store)
+static int list_findings(struct store *store, bool is_json)
 {
+	json_t *array = json_array();
 	struct store_finding_row *rows;
 	struct error err;
 	uint32_t count;
 
-	if (store_list_findings(store, &rows, &count, &err) < 0)
+	if (store_list_findings(store, &rows, &count, &err) < 0) {
+		json_decref(array);
 		return command_fail("%s", err.text);
+	}
 	for (uint32_t i = 0; i < count; i++)
-		(void)printf("%-5s %-16s %s (seen %llu times; %s)\n", rows[i].id, rows[i].kind,
-			rows[i].title, (unsigned long long)rows[i].times_seen, rows[i].command);
+		if (is_json)
+			(void)json_array_append_new(array, finding_to_row(&rows[i]));
+		else
+			(void)printf("%-5s %-16s %s (seen %llu times; %s)\n", rows[i].id,
+				rows[i].kind, rows[i].title, (unsigned long long)rows[i].times_seen,
+				rows[i].command);
 	store_rows_free(rows, count);
+	if (is_json)
+		return print_json(array);
+	json_decref(array);
 	if (!count)
 		(void)fprintf(stderr, "no findings yet; next: raddle run -- PROGRAM\n");
 	return 0;
 }
 
-static int list_campaigns(struct store *store)
+static int list_campaigns(struct store *store, bool is_json)
 {
+	json_t *array = json_array();
 	struct store_campaign *rows;
 	struct error err;
 	uint32_t count;
 
-	if (store_list_campaigns(store, &rows, &count, &err) < 0)
+	if (store_list_campaigns(store, &rows, &count, &err) < 0) {
+		json_decref(array);
 		return command_fail("%s", err.text);
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		char day[32];
 
 		format_day(rows[i].started, day, sizeof day);
-		(void)printf("C%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
-			(long long)rows[i].id, day, rows[i].state, (unsigned long long)rows[i].runs,
-			(unsigned long long)rows[i].failures, rows[i].strategy, rows[i].command);
+		if (is_json)
+			(void)json_array_append_new(array, campaign_to_row(&rows[i]));
+		else
+			(void)printf("C%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
+				(long long)rows[i].id, day, rows[i].state,
+				(unsigned long long)rows[i].runs,
+				(unsigned long long)rows[i].failures, rows[i].strategy,
+				rows[i].command);
 		store_campaign_release(&rows[i]);
 	}
 	free(rows);
+	if (is_json)
+		return print_json(array);
+	json_decref(array);
 	if (!count)
 		(void)fprintf(stderr, "no campaigns yet; next: raddle run -- PROGRAM\n");
 	return 0;
@@ -125,8 +184,8 @@ static int list_run(int argc, char **argv)
 			arguments.what);
 	if (store_open(&store, arguments.directory, false, &err) < 0)
 		return command_fail("%s", err.text);
-	status = strcmp(arguments.what, "findings") == 0 ? list_findings(store)
-							 : list_campaigns(store);
+	status = strcmp(arguments.what, "findings") == 0 ? list_findings(store, arguments.is_json)
+							 : list_campaigns(store, arguments.is_json);
 	store_close(store);
 	return status;
 }

@@ -85,14 +85,15 @@ void manual_print(FILE *stream)
 		RADDLE_RELEASE);
 	for (const struct command *const *command = commands; *command; command++)
 		print_command(stream, *command);
-	(void)fputs(".SH EXIT STATUS\n"
-		    "0: nothing was found, or a replay passed. 1: a failure was found, or happened "
-		    "again. 2: raddle could not do its work; standard error says why.\n"
-		    ".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n"
-		    ".SH FILES\n.TP\n\\&.raddle/\nThe store in the working folder: raddle.db, and a "
-		    "folder for each finding with its schedule as text.\n"
-		    ".SH EXAMPLES\n.nf\n"
-		    "raddle run \\-\\- ./bank\nraddle run \\-s pct,depth=3 \\-\\-schedules 10000 "
-		    "\\-\\- ./bank\nraddle replay F1\nraddle replay F1 \\-\\-gdb\n.fi\n",
+	(void)fputs(
+		".SH EXIT STATUS\n"
+		"0: nothing was found, or a replay passed. 1: a failure was found, or happened "
+		"again. 2: raddle could not do its work; standard error says why.\n"
+		".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n"
+		".SH FILES\n.TP\n\\&.raddle/\nThe store in the working folder: raddle.db, and a "
+		"folder for each finding with its schedule as text.\n"
+		".SH EXAMPLES\n.nf\n"
+		"raddle run \\-\\- ./bank\nraddle run \\-s pct,depth=3 \\-\\-schedules 10000 "
+		"\\-\\- ./bank\nraddle replay F1\nraddle replay F1 \\-\\-gdb\n.fi\n",
 		stream);
 }
