@@ -84,6 +84,13 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
 	return best;
 }
 
+int finding_short_name(const char *object)
+{
+	const char *stop = strstr(object, " first used at ");
+
+	return (int)(stop ? (size_t)(stop - object) : strlen(object));
+}
+
 /* ---- signature ---- */
 
 static uint64_t text_hash(const char *text)

@@ -97,6 +97,12 @@ void finding_release(struct finding *finding);
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
 
 /*
+ * Length of an object's short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0", all
+ * of every other name. For places that name the same object again and again.
+ */
+int finding_short_name(const char *object);
+
+/*
  * Under this number equal findings are counted once: outcome kind and code, and the set (not the
  * order) of waits or the failing stack by function, file and line; never thread numbers or
  * addresses.

@@ -31,28 +31,29 @@ static void add_function(const struct finding_stack *stack, struct strbuf *out)
 	}
 }
 
-static const char *object_of(const struct finding_wait *wait)
-{
-	return wait->object ? wait->object : "nothing in particular";
-}
-
-/* " waits for mutex m (bank.c:41)", " waits at barrier b (...)" */
-static void add_wait(
-	const struct finding_wait *wait, const struct wait_edge *edge, struct strbuf *out)
+/*
+ * " waits for mutex m (bank.c:41)", " waits at barrier b (...)". A deadlock names its objects more
+ * than once, so there they are short.
+ */
+static void add_wait(const struct finding_wait *wait, const struct wait_edge *edge, bool is_short,
+	struct strbuf *out)
 {
 	const enum object_class class = op_descriptions[edge->op].object;
+	const char *object = wait->object ? wait->object : "nothing in particular";
+	const int length = is_short ? finding_short_name(object) : (int)strlen(object);
 
 	if (class == OBJECT_COND)
-		strbuf_addf(out, " waits on %s", object_of(wait));
+		strbuf_addf(out, " waits on %.*s", length, object);
 	else if (class == OBJECT_BARRIER)
-		strbuf_addf(out, " waits at %s", object_of(wait));
+		strbuf_addf(out, " waits at %.*s", length, object);
 	else if (edge->op == OP_THREAD_JOIN)
-		strbuf_addf(out, " waits for %s to end", object_of(wait));
-	else if (!wait->object || class == OBJECT_FD || class == OBJECT_CHILD)
-		strbuf_addf(out, " %s%s%s", wait->verb, wait->object ? " " : "",
-			wait->object ? wait->object : "");
+		strbuf_addf(out, " waits for %s to end", object);
+	else if (!wait->object)
+		strbuf_addf(out, " %s", wait->verb);
+	else if (class == OBJECT_FD || class == OBJECT_CHILD)
+		strbuf_addf(out, " %s %.*s", wait->verb, length, object);
 	else
-		strbuf_addf(out, " waits for %s", wait->object);
+		strbuf_addf(out, " waits for %.*s", length, object);
 	add_place(&wait->at, out);
 }
 
@@ -153,11 +154,11 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 
 	strbuf_adds(out, wait->thread);
 	if (held) {
-		strbuf_addf(out, " holds %s (", held->object);
+		strbuf_addf(out, " holds %.*s (", finding_short_name(held->object), held->object);
 		frame_place(&held->held_since, out);
 		strbuf_adds(out, ") and");
 	}
-	add_wait(wait, &builder->source->outcome->waits[index], out);
+	add_wait(wait, &builder->source->outcome->waits[index], true, out);
 	add_gone_holder(builder, wait, out);
 }
 
@@ -196,7 +197,7 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 		if (!wait->holder || strcmp(wait->holder, wait->thread))
 			continue;
 		strbuf_adds(out, wait->thread);
-		add_wait(wait, &builder->source->outcome->waits[i], out);
+		add_wait(wait, &builder->source->outcome->waits[i], false, out);
 		strbuf_adds(out, ", which it holds itself since ");
 		frame_place(&wait->held_since, out);
 		return;
@@ -236,7 +237,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 		return;
 	}
 	strbuf_adds(out, finding->waits[found].thread);
-	add_wait(&finding->waits[found], &builder->source->outcome->waits[found], out);
+	add_wait(&finding->waits[found], &builder->source->outcome->waits[found], false, out);
 	event = lost_signal(builder, &builder->source->outcome->waits[found]);
 	if (!event) {
 		strbuf_addf(out, "; it was signalled %" PRIu32 " times while nobody waited",

@@ -145,7 +145,9 @@ static void choose_widths(struct interleaving *table)
 static void add_action(const struct interleaving *table, const char *verb, const char *object,
 	const struct finding_frame *where, struct strbuf *out)
 {
-	strbuf_addf(out, "%s%s%s", verb, object ? " " : "", object ? object : "");
+	strbuf_adds(out, verb);
+	if (object)
+		strbuf_addf(out, " %.*s", finding_short_name(object), object);
 	if (where->file && table->file && !strcmp(table->file, base_name(where->file)))
 		strbuf_addf(out, ", line %u", where->line);
 	else if (where->file)

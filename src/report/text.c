@@ -58,15 +58,18 @@ static void add_held(struct strbuf *out, const struct finding *finding, const ch
 		if (!wait->holder || !wait->object || strcmp(wait->holder, thread) ||
 			(!wait->held_since.file && !wait->held_since.function))
 			continue;
-		strbuf_addf(out, "%s%s taken at ", out->length ? ", " : "", wait->object);
+		strbuf_addf(out, "%s%.*s taken at ", out->length ? ", " : "",
+			finding_short_name(wait->object), wait->object);
 		add_place(out, &wait->held_since);
 	}
 }
 
 static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
-	strbuf_addf(out, "%s%s%s at ", wait->verb, wait->object ? " " : "",
-		wait->object ? wait->object : "");
+	strbuf_adds(out, wait->verb);
+	if (wait->object)
+		strbuf_addf(out, " %.*s", finding_short_name(wait->object), wait->object);
+	strbuf_adds(out, " at ");
 	add_place(out, finding_user_frame(&wait->at));
 	/* Whom a join waits for is its object. */
 	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
@@ -122,7 +125,7 @@ static void add_frame(
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
 	if (frame->file)
 		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
-	else if (frame->module)
+	else if (frame->module && !(frame->function && strstr(frame->function, "+0x")))
 		strbuf_addf(&line, " in %s", frame->module);
 	strbuf_adds(out, "    ");
 	add_wrapped(out, style, line.text, 4, 6);
@@ -188,6 +191,47 @@ void report_stacks(
 			&finding->at, style, out);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		add_stack(finding->waits[i].thread, &finding->waits[i].at, style, out);
+}
+
+/* ---- objects ---- */
+
+/* "mutex #1" is all that the tables say of it; enough for a list that people read. */
+#define OBJECTS_MAX 16
+
+struct object_list {
+	const char *objects[OBJECTS_MAX];
+	unsigned count;
+};
+
+/* Adds an object that has a short name, once. */
+static void list_object(struct object_list *list, const char *object)
+{
+	if (!object || !object[finding_short_name(object)] || list->count == OBJECTS_MAX)
+		return;
+	for (unsigned i = 0; i < list->count; i++)
+		if (!strcmp(list->objects[i], object))
+			return;
+	list->objects[list->count++] = object;
+}
+
+/* The full names of what the tables name shortly. Those of the waits come first. */
+static void report_objects(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	struct object_list list = {.count = 0};
+
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		list_object(&list, finding->waits[i].object);
+	for (uint32_t i = finding->step_count; i--;)
+		if (!finding->steps[i].where.is_system)
+			list_object(&list, finding->steps[i].object);
+	if (!list.count)
+		return;
+	add_heading(out, style, "objects without a name of their own");
+	for (unsigned i = 0; i < list.count; i++) {
+		strbuf_adds(out, "  ");
+		add_wrapped(out, style, list.objects[i], INDENT, INDENT + 2);
+	}
 }
 
 /* ---- output and facts ---- */
@@ -287,6 +331,7 @@ void report_finding(
 	report_waits(finding, style, out);
 	report_stacks(finding, style, out);
 	report_interleaving(finding, style, out);
+	report_objects(finding, style, out);
 	report_output(finding, style, out);
 	report_facts(finding, style, out);
 }

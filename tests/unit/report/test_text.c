@@ -253,6 +253,23 @@ static void test_report__counts_what_the_c_library_does_for_itself(void **state)
 	free(text);
 }
 
+static void test_report__explains_short_names_once(void **state)
+{
+	static const char full[] = "mutex #3 first used at pool.c:12 by main.0";
+	char *text, *found;
+
+	(void)state;
+	replace(&finding.waits[0].object, full);
+	replace(&finding.steps[1].object, full);
+	text = report((struct report_style){.columns = 80});
+	found = strstr(text, full);
+	assert_non_null(found);
+	assert_null(strstr(found + 1, full));
+	assert_non_null(strstr(text, "locks mutex #3, line 51\n"));
+	assert_non_null(strstr(text, "mutex #3 taken at bank.c:41"));
+	free(text);
+}
+
 static void test_report__says_that_a_finding_does_not_repeat(void **state)
 {
 	char *text;
@@ -292,6 +309,7 @@ int main(void)
 		WITH_FINDING(test_report__puts_threads_into_the_order_of_their_creation),
 		WITH_FINDING(test_report__names_files_where_there_are_several),
 		WITH_FINDING(test_report__counts_what_the_c_library_does_for_itself),
+		WITH_FINDING(test_report__explains_short_names_once),
 		WITH_FINDING(test_report__says_that_a_finding_does_not_repeat),
 		cmocka_unit_test(test_report__of_an_empty_finding_is_its_kind),
 	};
