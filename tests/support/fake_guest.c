@@ -138,6 +138,8 @@ static bool perform_run(struct guest *guest, uint64_t number)
 	if (contract->outcome.kind == OUTCOME_NONE) {
 		simulated_run(&run);
 		outcome_set(&contract->outcome, run.outcome, (struct thread_id){0}, 0);
+		if (is_behaviour(guest, "flaky") && plan->restart == RESTART_REWIND && number == 5)
+			outcome_set(&contract->outcome, OUTCOME_CRASH, (struct thread_id){0}, 11);
 		summary = simulated_summary(&run);
 		if (run.strategy->end_run)
 			run.strategy->end_run(run.state, &summary);

@@ -20,6 +20,7 @@
  *   segv     dies of SIGSEGV in its first run without a word
  *   die      a server that ends in its second run
  *   taint    a rewind server that cannot go on after its third run; other restarts: run
+ *   flaky    run 5 crashes under a rewind server, and only there
  *   spin     its first run never moves and ends as a hang when SIGSYS asks for it
  *   deaf     likewise, but SIGSYS is ignored
  *   stray    leaves a process behind in a session of its own, whose id is printed, then: run

@@ -203,6 +203,20 @@ static void test_campaign__falls_back_once_and_loses_no_run(void **state)
 	assert_non_null(strstr(fixture->heard.notice, "fork_create"));
 }
 
+static void test_campaign__doubts_a_restart_whose_failure_does_not_repeat(void **state)
+{
+	struct fixture *fixture = *state;
+
+	run(fixture, "flaky", "safe", "random", 40);
+	assert_int_equal(fixture->heard.found, 1);
+	assert_int_equal(fixture->heard.run_number, 5);
+	assert_int_equal(fixture->heard.failed_again, 0);
+	assert_int_equal(fixture->result.restart, RESTART_FORK_CREATE);
+	assert_non_null(strstr(fixture->heard.notice, "did not repeat"));
+	assert_int_equal(fixture->result.total.runs, 40);
+	assert_int_equal(fixture->result.total.findings, 1);
+}
+
 static void test_campaign__refuses_to_leave_a_forced_restart(void **state)
 {
 	struct fixture *fixture = *state;
@@ -273,6 +287,7 @@ int main(int argc, char **argv)
 		TEST(test_campaign__repeats_itself_for_a_seed),
 		TEST(test_campaign__collects_equal_failures_once_when_it_keeps_going),
 		TEST(test_campaign__falls_back_once_and_loses_no_run),
+		TEST(test_campaign__doubts_a_restart_whose_failure_does_not_repeat),
 		TEST(test_campaign__refuses_to_leave_a_forced_restart),
 		TEST(test_campaign__ends_where_the_user_interrupts),
 		TEST(test_campaign__says_what_a_program_without_threads_did),
