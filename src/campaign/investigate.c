@@ -61,9 +61,18 @@ static struct finding_source_thread *source_threads(struct contract *contract, u
 	return out;
 }
 
-static int build(struct finding *finding, struct probe *probe, const struct failure *run,
-	struct symbols *symbols, struct error *err)
+/* What a finding is made of. */
+struct ingredients {
+	struct probe *probe;
+	const struct failure *run;
+	struct symbols *symbols; /* NULL: none */
+	uint32_t steps_most;	 /* 0: what a stored finding keeps */
+};
+
+static int build(struct finding *finding, const struct ingredients *ingredients, struct error *err)
 {
+	struct probe *probe = ingredients->probe;
+	const struct failure *run = ingredients->run;
 	struct worker *worker = &probe->worker;
 	struct contract *contract = worker->contract;
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
@@ -80,15 +89,16 @@ static int build(struct finding *finding, struct probe *probe, const struct fail
 		.segment_count = run->segment_count,
 		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
 		.program = worker->params.argv[0],
+		.steps_most = ingredients->steps_most,
 	};
-	int result = finding_build(finding, &source, symbols, err);
+	int result = finding_build(finding, &source, ingredients->symbols, err);
 
 	free(threads);
 	return result;
 }
 
-int investigate_trace(struct probe *probe, const struct probe_plan *plan, struct finding *finding,
-	struct error *err)
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
+	struct finding *finding, struct error *err)
 {
 	struct contract *contract = probe->worker.contract;
 	struct symbols *symbols = NULL;
@@ -103,7 +113,10 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, struct
 	/* Without symbols a finding has addresses; that is better than none. */
 	if (probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL);
-	result = build(finding, probe, &run, symbols, err);
+	result = build(finding,
+		&(struct ingredients){
+			.probe = probe, .run = &run, .symbols = symbols, .steps_most = steps_most},
+		err);
 	if (result == 0) {
 		finding->output = output_end(&probe->worker.capture);
 		finding->switches = run.switches;
@@ -184,13 +197,14 @@ static int trace_or_describe(struct investigation *investigation, const struct f
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
-	result = investigate_trace(&probe, &plan, finding, err);
+	result = investigate_trace(&probe, &plan, 0, finding, err);
 	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
 				   finding->code == failure->outcome.code)) {
 		finding_release(finding);
 		probe.report = REPORT_NONE; /* nothing stands still any more for this run */
 		probe.worker.contract->trace_count = 0;
-		result = build(finding, &probe, failure, NULL, err);
+		result =
+			build(finding, &(struct ingredients){.probe = &probe, .run = failure}, err);
 		if (result == 0) {
 			finding->switches = failure->switches;
 			finding->preemptions = failure->preemptions;

@@ -31,9 +31,10 @@ int investigate(struct investigation *investigation, struct failure *failure,
 /*
  * One traced run of a schedule in a process of its own, as a finding. Also for `replay --trace`.
  * The probe must have been opened with restart exec and room for a trace; its last run is this one.
+ * `steps_most`: of the interleaving, from its end; 0: what a stored finding keeps.
  */
-int investigate_trace(struct probe *probe, const struct probe_plan *plan, struct finding *finding,
-	struct error *err);
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
+	struct finding *finding, struct error *err);
 
 /* Trace room for a run of so many steps. */
 uint64_t investigate_trace_events(uint64_t step_count);

@@ -11,6 +11,9 @@
 #include "campaign/probe.h"
 #include "campaign/replay_internal.h"
 
+/* Steps of a traced replay: more than anybody reads, and a few hundred megabytes in words. */
+#define REPLAY_STEPS_MAX 200000
+
 int replay_prepare(struct replay_setting *setting, const struct finding *finding,
 	const struct replay_options *options, struct error *err)
 {
@@ -75,7 +78,8 @@ static int run_once(struct probe *probe, const struct replay_setting *setting,
 	int result;
 
 	if (options->is_traced)
-		result = investigate_trace(probe, &setting->plan, &out->traced, err);
+		result = investigate_trace(
+			probe, &setting->plan, REPLAY_STEPS_MAX, &out->traced, err);
 	else
 		result = probe_run(probe, &setting->plan, err);
 	if (result < 0)
