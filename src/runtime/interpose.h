@@ -96,6 +96,8 @@ void runtime_yield(uint64_t site);
  * is a literal or outlives the run. Noted once per run; rewind gives up, fork restarts may go on.
  */
 void runtime_taint(const char *what, long number);
+/* Likewise for what runs share even when each is forked at the first creation. */
+void runtime_taint_shared(const char *what);
 
 /* A system call that Syscall User Dispatch trapped: what the families answer themselves. */
 bool runtime_emulate_futex(

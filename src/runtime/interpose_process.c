@@ -20,9 +20,10 @@
 /* Written before a fork, read in the child. */
 static struct {
 	long parent_pid;
-	bool dies_with_parent; /* the forking kernel thread lives as long as the process */
-	uint64_t kernel_mask;  /* of the forking thread; meanwhile no signal comes in */
-	char any_child;	       /* its address stands for all children */
+	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
+	uint32_t early_children; /* made before the first thread, and not waited for yet */
+	uint64_t kernel_mask;	 /* of the forking thread; meanwhile no signal comes in */
+	char any_child;		 /* its address stands for all children */
 } process;
 
 /* ---- fork ---- */
@@ -48,12 +49,14 @@ static void fork_restore_mask(void)
 
 static void fork_in_parent(void)
 {
+	process.early_children += !engine_is_live();
 	fork_restore_mask();
 	runtime_dispatch_resume();
 }
 
 static void fork_leave_control(void)
 {
+	process.early_children = 0;
 	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
@@ -212,6 +215,18 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 	return wait;
 }
 
+/*
+ * A child is gone, or (-ECHILD) is not this process's. One from before the first thread is gone for all
+ * runs that start there, and no forked run's.
+ */
+static void child_was_reaped(void)
+{
+	if (process.early_children && engine_is_live())
+		runtime_taint_shared("waited for a child made before the first thread");
+	else if (process.early_children)
+		process.early_children--;
+}
+
 static long wait_four(pid_t pid, int *status, int options, struct rusage *usage, uint64_t site)
 {
 	struct child_wait wait = child_wait_of(pid, options);
@@ -227,6 +242,8 @@ static long wait_four(pid_t pid, int *status, int options, struct rusage *usage,
 	} while (!result && !(options & WNOHANG));
 	if (!result)
 		world_failed_try(true);
+	else if (!platform_failed(result) || (result == -ECHILD && engine_is_live()))
+		child_was_reaped();
 	engine_changed_kind(OP_CHILD_WAIT);
 	return result;
 }
@@ -271,6 +288,9 @@ static long wait_by_id(
 	} while (!result && !information.si_pid && !(wait->options & WNOHANG));
 	if (!result && !information.si_pid)
 		world_failed_try(true);
+	if ((!result && information.si_pid && !(wait->options & WNOWAIT)) ||
+		(result == -ECHILD && engine_is_live()))
+		child_was_reaped();
 	if (!result && out)
 		*out = information;
 	engine_changed_kind(OP_CHILD_WAIT);

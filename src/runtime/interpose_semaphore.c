@@ -146,14 +146,17 @@ EXPORT int sem_destroy(sem_t *semaphore)
 	return 0;
 }
 
-/* As the kernel does for a futex wait: handlers that all ask for SA_RESTART do not end it. */
+/*
+ * As the kernel does for a futex wait: handlers that all ask for SA_RESTART do not end it, unless it
+ * has a deadline.
+ */
 static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
 	int error;
 
 	do {
 		error = semaphore_wait(semaphore_of(semaphore), deadline_ns, site);
-	} while (error == EINTR && signals_want_restart());
+	} while (error == EINTR && deadline_ns == ENGINE_FOREVER && signals_want_restart());
 	return error;
 }
 

@@ -125,6 +125,12 @@ void runtime_taint(const char *what, long number)
 		undo_taint(TAINT_REWIND, what, number ? number : -1);
 }
 
+void runtime_taint_shared(const char *what)
+{
+	if (!runtime.is_forked_child)
+		undo_taint(TAINT_SHARED, what, -1);
+}
+
 static bool undo_is_own_range(uintptr_t start, uintptr_t end)
 {
 	for (uint32_t i = 0; i < undo->mapping_count; i++)
