@@ -100,8 +100,10 @@ static long futex_block(struct engine_op *op, uint32_t bitset)
 	enum engine_result result;
 
 	/* A handler that interrupted a wait, and waits itself: a wake-up for no reason is allowed. */
-	if (self->queue_object)
-		return -EINTR;
+	if (self->queue_object) {
+		engine_unproductive();
+		return 0;
+	}
 	futex_enqueue(self, op->address, bitset);
 	result = engine_perform(op);
 	if (!self->queue_object)

@@ -9,6 +9,7 @@
 
 #include "engine/futex.h"
 #include "runtime/interpose_sync.h"
+#include "runtime/world.h"
 
 #define LOWEST_ADDRESS 4096 /* no program has memory below: EFAULT, as far as it is cheap to know */
 
@@ -43,11 +44,17 @@ static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
 static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 {
 	clockid_t clock = call->is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	uint64_t deadline_ns;
+	long result;
 
 	if (!bitset || (call->timeout &&
 			       (!sync_is_valid_time(call->timeout) || call->timeout->tv_sec < 0)))
 		return -EINVAL;
-	return futex_wait(call->word, call->value, bitset, futex_deadline(call, clock), call->site);
+	deadline_ns = futex_deadline(call, clock);
+	do {
+		result = futex_wait(call->word, call->value, bitset, deadline_ns, call->site);
+	} while (result == -EINTR && signals_want_restart());
+	return result;
 }
 
 static long futex_call_lock(const struct futex_call *call, clockid_t clock)
