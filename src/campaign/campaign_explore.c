@@ -203,8 +203,12 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	}
 	switch (report) {
 	case REPORT_TAINTED:
-		/* The run itself was good; only the next one cannot be made like this. */
-		done_until(worker, contract->run_number + 1);
+		/*
+		 * The run itself was good, only the next one cannot be made like this; or it ended in
+		 * a way that proves nothing, and is made again.
+		 */
+		done_until(
+			worker, contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
 		break;
