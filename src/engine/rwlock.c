@@ -33,6 +33,56 @@ int rwlock_destroy(struct rwlock *rwlock, uint64_t site)
 	return 0;
 }
 
+/* ---- who reads ---- */
+
+/* The place of a mark among the known readers, -1: it is not there. A free place has mark 0. */
+static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
+{
+	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
+		if (rwlock->known_readers[i] == mark)
+			return i;
+	return -1;
+}
+
+static uint32_t rwlock_count_known(const struct rwlock *rwlock)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
+		count += rwlock->known_readers[i] != 0;
+	return count;
+}
+
+static void rwlock_add_reader(struct rwlock *rwlock, uint16_t mark)
+{
+	int place = rwlock_find_reader(rwlock, 0);
+
+	if (place >= 0)
+		rwlock->known_readers[place] = mark;
+	rwlock->readers++;
+	rwlock->reader = mark;
+}
+
+static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
+{
+	int place = rwlock_find_reader(rwlock, mark);
+
+	if (place >= 0)
+		rwlock->known_readers[place] = 0;
+	rwlock->readers--;
+	if (rwlock->reader == mark)
+		rwlock->reader = 0;
+}
+
+/* Does the thread hold it? True in doubt: when there have been more readers than are known. */
+static bool rwlock_may_be_held_by(const struct rwlock *rwlock, uint16_t mark)
+{
+	if (rwlock->writer)
+		return rwlock->writer == mark;
+	return rwlock_find_reader(rwlock, mark) >= 0 ||
+	       rwlock->readers > rwlock_count_known(rwlock);
+}
+
 /* ---- reading ---- */
 
 static bool rwlock_admits_readers(const struct rwlock *rwlock)
@@ -56,8 +106,7 @@ static int rwlock_take_for_reading(struct rwlock *rwlock, uint64_t site)
 		return EDEADLK;
 	if (rwlock->readers == READERS_MAX)
 		return EAGAIN;
-	rwlock->readers++;
-	rwlock->reader = sync_mark(self);
+	rwlock_add_reader(rwlock, sync_mark(self));
 	rwlock->site = site;
 	self->held_count++;
 	engine_changed(rwlock);
@@ -168,7 +217,7 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 	struct engine_thread *self = engine_current();
 
 	engine_point(OP_RWLOCK_UNLOCK, rwlock, site);
-	if (rwlock_is_free(rwlock) || (rwlock->writer && rwlock->writer != sync_mark(self)))
+	if (!rwlock_may_be_held_by(rwlock, sync_mark(self)))
 		engine_fail(OUTCOME_UNLOCK_NOT_OWNED, rwlock, site);
 	if (self->held_count)
 		self->held_count--;
@@ -176,9 +225,7 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 		rwlock->writer = 0;
 		rwlock->writer_kernel_id = 0;
 	} else if (rwlock->readers) {
-		rwlock->readers--;
-		if (rwlock->reader == sync_mark(self))
-			rwlock->reader = 0;
+		rwlock_remove_reader(rwlock, sync_mark(self));
 	}
 	engine_changed(rwlock);
 	return 0;
@@ -190,5 +237,7 @@ struct thread_id rwlock_holder(const void *address, uint64_t *site)
 	uint16_t mark = rwlock->writer ? rwlock->writer : rwlock->readers ? rwlock->reader : 0;
 
 	*site = mark ? rwlock->site : 0;
+	for (int i = 0; !mark && i < RWLOCK_KNOWN_READERS; i++)
+		mark = rwlock->known_readers[i];
 	return sync_holder(mark);
 }

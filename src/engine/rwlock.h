@@ -11,6 +11,8 @@
 
 #include "engine/engine.h"
 
+#define RWLOCK_KNOWN_READERS 10 /* as many as fit into pthread_rwlock_t */
+
 /* glibc's layout where debuggers and initialisers look: current writer, kind. */
 struct rwlock {
 	uint32_t readers;	  /* locks held for reading */
@@ -20,7 +22,8 @@ struct rwlock {
 	uint32_t reserved;
 	uint64_t site; /* where `writer` or `reader` took it */
 	int32_t writer_kernel_id;
-	uint32_t reserved_too[5];
+	/* sync_marks of readers, once per lock they hold, in no order; all of them while they fit. */
+	uint16_t known_readers[RWLOCK_KNOWN_READERS];
 	uint32_t kind; /* enum rwlock_kind */
 	uint32_t reserved_last;
 };
@@ -38,7 +41,7 @@ int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
 /* 0, EBUSY; EAGAIN for readers. */
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
 int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
-/* Always 0; unlocking what nobody, or another writer, holds is a failure of the run. */
+/* Always 0; unlocking what the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
 /* An engine_holder: the writer, or one of the readers. */

@@ -226,7 +226,7 @@ static void lock_again_as_writer(void *argument)
 	s->result[2] = rwlock_trywrlock(&s->rwlock, 1);
 	s->result[3] = rwlock_tryrdlock(&s->rwlock, 1);
 	s->result[4] = rwlock_unlock(&s->rwlock, 1);
-	s->rwlock.readers = UINT32_MAX >> 3;
+	s->rwlock.readers = UINT32_MAX >> 3; /* as many as glibc counts */
 	s->result[5] = rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
 }
 
@@ -267,6 +267,63 @@ static void unlock_free(void *argument)
 	(void)rwlock_unlock(&s->rwlock, 6);
 }
 
+static void *read_and_end(void *argument)
+{
+	struct scene *s = argument;
+
+	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	return NULL;
+}
+
+static void unlock_for_another_reader(void *argument)
+{
+	struct scene *s = argument;
+
+	simulation_join(simulation_create(read_and_end, s));
+	(void)rwlock_unlock(&s->rwlock, 8);
+}
+
+/* More readers than are known: who unlocks can no longer be told. */
+static void read_often(void *argument)
+{
+	struct scene *s = argument;
+
+	for (int i = 0; i < RWLOCK_KNOWN_READERS + 2; i++)
+		(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	for (int i = 0; i < RWLOCK_KNOWN_READERS + 2; i++)
+		s->result[0] |= rwlock_unlock(&s->rwlock, 2);
+	s->result[1] = rwlock_trywrlock(&s->rwlock, 3);
+}
+
+static void test_many_readers__are_counted_beyond_those_known(void **state)
+{
+	(void)state;
+	expect_pass(run(read_often));
+	assert_int_equal(scene.result[0], 0);
+	assert_int_equal(scene.result[1], 0);
+}
+
+/* The last reader to come has left; an earlier one is still there. */
+static void write_beside_first_reader(void *argument)
+{
+	struct scene *s = argument;
+
+	simulation_join(simulation_create(read_and_end, s));
+	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_unlock(&s->rwlock, 1);
+	(void)rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 9);
+}
+
+static void test_waiting_writer__is_shown_a_reader_that_stayed(void **state)
+{
+	const struct outcome *outcome = run(write_beside_first_reader);
+
+	(void)state;
+	assert_int_equal(outcome->kind, OUTCOME_DEADLOCK);
+	assert_int_equal(outcome->waits[0].site, 9);
+	assert_int_equal(outcome->waits[0].holder.index, 1);
+}
+
 static void destroy_held(void *argument)
 {
 	struct scene *s = argument;
@@ -282,6 +339,9 @@ static void test_misuse__ends_the_run(void **state)
 	(void)state;
 	assert_int_equal(outcome->kind, OUTCOME_UNLOCK_NOT_OWNED);
 	assert_int_equal(outcome->site, 6);
+	outcome = run(unlock_for_another_reader);
+	assert_int_equal(outcome->kind, OUTCOME_UNLOCK_NOT_OWNED);
+	assert_int_equal(outcome->site, 8);
 	outcome = run(destroy_held);
 	assert_int_equal(outcome->kind, OUTCOME_DESTROY_HELD);
 	assert_int_equal(outcome->site, 7);
@@ -297,6 +357,8 @@ int main(void)
 		cmocka_unit_test(test_errors__are_those_of_posix),
 		cmocka_unit_test(test_reader_that_writes__waits_for_itself),
 		cmocka_unit_test(test_misuse__ends_the_run),
+		cmocka_unit_test(test_many_readers__are_counted_beyond_those_known),
+		cmocka_unit_test(test_waiting_writer__is_shown_a_reader_that_stayed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
