@@ -14,6 +14,7 @@
 #include "campaign/children.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
+#include "platform/platform.h"
 #include "strategies/strategy.h"
 
 /* A test that fails once a minute is what people bring; longer is theirs to ask for. */
@@ -26,14 +27,6 @@ void campaign_options_init(struct campaign_options *options)
 	*options = (struct campaign_options){
 		.directory = ".", .seed = 1, .time_ns = STANDARD_TIME_NS, .workers = 1};
 	settings_init(&options->settings);
-}
-
-uint64_t campaign_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* a clock that always exists */
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
@@ -77,7 +70,7 @@ static void add_up(struct campaign *campaign)
 	total->runs = total->failures = total->steps = 0;
 	memset(result->outcomes, 0, sizeof result->outcomes);
 	result->guarantee = (struct strategy_guarantee){0};
-	total->elapsed_ns = campaign_now_ns() - campaign->started_ns;
+	total->elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
 	total->exploring_ns = total->elapsed_ns - campaign->investigating_ns;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract_totals *totals =
@@ -117,7 +110,7 @@ static int save(struct campaign *campaign, const char *state, struct error *err)
 
 int campaign_tell_progress(struct campaign *campaign, struct error *err)
 {
-	uint64_t now = campaign_now_ns();
+	uint64_t now = platform_monotonic_ns();
 
 	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
 		return 0;
@@ -259,7 +252,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
 	}
-	campaign->started_ns = campaign_now_ns();
+	campaign->started_ns = platform_monotonic_ns();
 	campaign->deadline_ns =
 		options->time_ns ? campaign->started_ns + options->time_ns : UINT64_MAX;
 	return result;

@@ -5,6 +5,7 @@
 
 #include "campaign/children.h"
 #include "campaign/restart.h"
+#include "platform/platform.h"
 
 /* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
 #define BATCH_NS UINT64_C(200000000)
@@ -87,14 +88,14 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	plan->run_first = worker->run_first;
 	plan->run_limit = worker->run_end - worker->run_first;
 	worker->is_busy = true;
-	worker->begun_ns = campaign_now_ns();
+	worker->begun_ns = platform_monotonic_ns();
 	return worker_begin(&worker->worker, err);
 }
 
 /* The next batch is to take about BATCH_NS. */
 static void size_batch(struct campaign_worker *worker)
 {
-	uint64_t took_ns = campaign_now_ns() - worker->begun_ns;
+	uint64_t took_ns = platform_monotonic_ns() - worker->begun_ns;
 
 	if (took_ns < BATCH_NS / 2 && worker->batch < BATCH_MOST)
 		worker->batch *= 2;
@@ -299,12 +300,12 @@ static void sleep_for_workers(struct campaign *campaign)
  */
 static int end_workers(struct campaign *campaign, struct error *err)
 {
-	uint64_t until = campaign_now_ns() + END_GRACE_NS;
+	uint64_t until = platform_monotonic_ns() + END_GRACE_NS;
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy)
 			worker_stop(&campaign->workers[i].worker);
-	while (is_any_busy(campaign) && campaign_now_ns() < until) {
+	while (is_any_busy(campaign) && platform_monotonic_ns() < until) {
 		for (uint32_t i = 0; i < campaign->worker_count; i++) {
 			struct campaign_worker *worker = &campaign->workers[i];
 			enum contract_report report = REPORT_NONE;
@@ -340,7 +341,7 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 		bool has_report;
 
 		if (*campaign->options->is_interrupted ||
-			campaign_now_ns() >= campaign->deadline_ns) {
+			platform_monotonic_ns() >= campaign->deadline_ns) {
 			campaign->result->is_interrupted = *campaign->options->is_interrupted != 0;
 			break;
 		}

@@ -7,6 +7,7 @@
 #include "campaign/investigate.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
+#include "platform/platform.h"
 
 /* A replay that left its schedule may wait for the world for ever. */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
@@ -111,7 +112,7 @@ int campaign_take_failure(
 	struct investigation investigation;
 	struct failure failure = {0};
 	struct finding finding;
-	uint64_t started_ns = campaign_now_ns();
+	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
 	if (!is_new_key(campaign, failure_key(&contract->outcome)))
@@ -128,7 +129,7 @@ int campaign_take_failure(
 		finding_release(&finding);
 	}
 	failure_release(&failure);
-	campaign->investigating_ns += campaign_now_ns() - started_ns;
+	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
 	if (result < 0)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))

@@ -45,7 +45,6 @@ struct campaign {
 	uint32_t key_count;
 };
 
-uint64_t campaign_now_ns(void);
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */

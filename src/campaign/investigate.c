@@ -20,7 +20,27 @@ uint64_t investigate_trace_events(uint64_t step_count)
 	return wanted < TRACE_EVENTS_MAX ? wanted : TRACE_EVENTS_MAX;
 }
 
-/* The end of what the run printed, from a line's beginning where it is cut; NULL: nothing. */
+/* A sanitizer says what it found first and explains its notation last. */
+static const char *report_start(const char *text)
+{
+	static const char *const starts[] = {
+		"ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		const char *start = strstr(text, starts[i]);
+
+		while (start && start > text && start[-1] != '\n')
+			start--;
+		if (start)
+			return start;
+	}
+	return NULL;
+}
+
+/*
+ * The end of what the run printed, from a line's beginning where it is cut; of a sanitizer's report
+ * its first paragraph. NULL: nothing.
+ */
 static char *output_end(const struct capture *capture)
 {
 	struct strbuf all;
@@ -31,6 +51,15 @@ static char *output_end(const struct capture *capture)
 		return NULL;
 	strbuf_init(&all);
 	capture_read(capture, &all);
+	start = report_start(all.text);
+	if (start) {
+		const char *paragraph_end = strstr(start, "\n\n");
+
+		end = paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
+				    : strndup(start, OUTPUT_SHOWN_BYTES);
+		strbuf_release(&all);
+		return end;
+	}
 	start = all.text;
 	if (all.length > OUTPUT_SHOWN_BYTES) {
 		start = all.text + all.length - OUTPUT_SHOWN_BYTES;

@@ -99,6 +99,14 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 
 /* ---- environment ---- */
 
+#define SANITIZER_STATUS 66
+#define SANITIZER_STATUS_TEXT "66"
+
+int launch_sanitizer_status(const struct target_traits *traits)
+{
+	return traits->has_address_sanitizer || traits->has_thread_sanitizer ? SANITIZER_STATUS : 0;
+}
+
 struct environment {
 	char **entries;
 	size_t count;
@@ -150,7 +158,8 @@ char **launch_environment(
 	 */
 	if (traits->has_address_sanitizer)
 		environment_add(&out, "ASAN_OPTIONS",
-			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0",
+			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:"
+			"exitcode=" SANITIZER_STATUS_TEXT,
 			":", getenv("ASAN_OPTIONS"));
 	/* libgomp spins before it waits; a spinning thread is of no use where one moves at a time. */
 	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))

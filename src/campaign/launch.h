@@ -31,6 +31,12 @@ char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
+/*
+ * The exit status of a target that says that its sanitizer has reported an error: TSan's own; ASan,
+ * which would end with 1 like anything else, is told to use it as well. 0: it has no sanitizer.
+ */
+int launch_sanitizer_status(const struct target_traits *traits);
+
 /* Path of libraddle.so: next to the command as built or as installed. To be freed. */
 int launch_find_runtime(char **path, struct error *err);
 

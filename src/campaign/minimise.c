@@ -1,9 +1,8 @@
 #include "campaign/minimise.h"
 
-#include <time.h>
-
 #include "base/bug.h"
 #include "campaign/directives.h"
+#include "platform/platform.h"
 
 struct minimiser {
 	const struct minimise_params *params;
@@ -13,18 +12,10 @@ struct minimiser {
 	bool is_over_budget;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* a clock that always exists */
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool has_budget(struct minimiser *minimiser)
 {
 	if (minimiser->probe.run_count >= minimiser->params->run_limit ||
-		now_ns() >= minimiser->deadline_ns)
+		platform_monotonic_ns() >= minimiser->deadline_ns)
 		minimiser->is_over_budget = true;
 	return !minimiser->is_over_budget;
 }
@@ -342,7 +333,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 	struct minimiser minimiser = {
 		.params = params,
 		.best = failure,
-		.deadline_ns = now_ns() + params->time_limit_ns,
+		.deadline_ns = platform_monotonic_ns() + params->time_limit_ns,
 	};
 	bool is_found = false;
 	int result;

@@ -16,6 +16,7 @@
 struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
+	bool has_thread_sanitizer;  /* likewise with TSan */
 	bool has_gnu_openmp;	    /* libgomp: it spins unless told otherwise */
 };
 

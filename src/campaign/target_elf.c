@@ -154,6 +154,8 @@ static void elf_read_dynamic(
 		size = available;
 	traits->has_address_sanitizer = bytes_contain(table, size, "libasan.so") ||
 					bytes_contain(table, size, "__asan_init");
+	traits->has_thread_sanitizer = bytes_contain(table, size, "libtsan.so") ||
+				       bytes_contain(table, size, "__tsan_init");
 	traits->has_gnu_openmp = bytes_contain(table, size, "libgomp.so");
 }
 

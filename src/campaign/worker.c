@@ -7,24 +7,16 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
 #include "campaign/children.h"
 #include "campaign/launch.h"
+#include "platform/platform.h"
 #include "strategies/strategy.h"
 
 /* How often a worker is looked at although nothing rings: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* a clock that always exists */
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- life cycle ---- */
 
@@ -65,6 +57,8 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 	result = contract_block_open(&worker->block, &params->sizes, err);
 	if (result == 0) {
 		worker->contract = worker->block.contract;
+		worker->contract->plan.sanitizer_status =
+			launch_sanitizer_status(&params->target->traits);
 		children_watch(&worker->contract->doorbell);
 		worker->environment = launch_environment(
 			&params->target->traits, params->runtime, worker->block.path);
@@ -456,7 +450,7 @@ int worker_poll(struct worker *worker, enum contract_report *report, struct erro
 		distrust(worker->contract);
 		return process_ended(worker, report, err);
 	}
-	watchdog_look(&worker->watchdog, worker->contract, now_ns());
+	watchdog_look(&worker->watchdog, worker->contract, platform_monotonic_ns());
 	pass_output_on(worker);
 	return 0;
 }
@@ -476,7 +470,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err)
 {
 	uint64_t limit_ns = worker->params.run_limit_ns;
-	uint64_t started_ns = now_ns();
+	uint64_t started_ns = platform_monotonic_ns();
 	int result = worker_begin(worker, err);
 
 	*report = REPORT_NONE;
@@ -488,7 +482,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 			worker_kill(worker);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
-		if (limit_ns && now_ns() - started_ns >= limit_ns) {
+		if (limit_ns && platform_monotonic_ns() - started_ns >= limit_ns) {
 			worker_kill(worker);
 			outcome_set(&worker->contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 			*report = REPORT_DIED;

@@ -87,6 +87,7 @@ struct contract_plan {
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
+	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 };
 
 /* One step of a traced run. */

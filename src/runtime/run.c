@@ -238,6 +238,9 @@ void runtime_finish_run(void)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
 	status = outcome->code;
+	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
+		contract->plan.sanitizer_status == status)
+		outcome->kind = OUTCOME_SANITIZER;
 	if (outcome_is_failure(outcome) || contract->plan.is_traced) {
 		run_publish_threads(contract);
 		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))
