@@ -128,6 +128,20 @@ void fd_watched(int epoll_fd, int fd)
 		entry->is_internal = false;
 }
 
+void fd_were_inherited(void)
+{
+	for (int fd = 0; fd < FD_TABLE_SIZE; fd++)
+		table.entries[fd].is_internal = false;
+}
+
+void fd_was_sent(int fd)
+{
+	struct fd_entry *entry = fd_entry(fd);
+
+	if (entry)
+		entry->is_internal = false;
+}
+
 bool fd_waits(int fd)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);

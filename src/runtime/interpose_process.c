@@ -50,6 +50,7 @@ static void fork_restore_mask(void)
 static void fork_in_parent(void)
 {
 	process.early_children += !engine_is_live();
+	fd_were_inherited();
 	fork_restore_mask();
 	runtime_dispatch_resume();
 }
@@ -67,19 +68,26 @@ static void fork_leave_control(void)
 	signals_leave_control(); /* opens the mask */
 }
 
-static void fork_in_child(void)
+/* Its own children live on after it, as natively; the command reaps what a run leaves behind. */
+static void fork_die_with_parent(void)
 {
-	runtime_dispatch_resume();
-	if (runtime.is_forked_child)
-		fork_restore_mask();
-	else
-		fork_leave_control();
-	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
 	if (!runtime.contract || !process.dies_with_parent)
 		return;
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
 	if (platform_call(SYS_getppid) != process.parent_pid)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGKILL);
+}
+
+static void fork_in_child(void)
+{
+	runtime_dispatch_resume();
+	if (runtime.is_forked_child) {
+		fork_restore_mask();
+	} else {
+		fork_leave_control();
+		fork_die_with_parent();
+	}
+	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
 }
 
 __attribute__((constructor)) static void process_constructor(void)

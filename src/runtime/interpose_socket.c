@@ -22,8 +22,8 @@ static long attempt_receive(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* Descriptors that came with the message: their numbers mean something new. */
-static void forget_received(const struct msghdr *message)
+/* For every descriptor in the message's control part. */
+static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 {
 	struct cmsghdr *control;
 
@@ -35,7 +35,7 @@ static void forget_received(const struct msghdr *message)
 		if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
 			continue;
 		for (size_t i = 0; i < bytes / sizeof *fds; i++)
-			fd_forget(fds[i]);
+			visit(fds[i]);
 	}
 }
 
@@ -61,7 +61,7 @@ static long receive_message(int fd, struct msghdr *message, int flags, uint64_t 
 	long result = receive_once(fd, message, flags, site);
 
 	if (!platform_failed(result))
-		forget_received(message);
+		each_descriptor(message, fd_forget); /* their numbers mean something new */
 	return result;
 }
 
@@ -197,6 +197,8 @@ static long send_message(int fd, const struct msghdr *message, int flags, uint64
 		.message = (struct msghdr *)message,
 		.flags = flags};
 
+	if (!fd_is_internal(fd))
+		each_descriptor(message, fd_was_sent);
 	if (!fd_is_scheduled(fd, OP_FD_WRITE)) {
 		runtime_test_cancel();
 		return target_call(SYS_sendmsg, fd, message, flags);

@@ -111,6 +111,10 @@ void fd_duplicated(int fd, int copy);
 void fd_forget(int fd);
 /* epoll: waiting for `epoll_fd` also means to wait for `fd`. */
 void fd_watched(int epoll_fd, int fd);
+/* A child has copies of all there are. It may end, and leave them to a child of its own. */
+void fd_were_inherited(void);
+/* Another process may have a copy of this one. */
+void fd_was_sent(int fd);
 /* Would a call on it wait (no O_NONBLOCK)? */
 bool fd_waits(int fd);
 

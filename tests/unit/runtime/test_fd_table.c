@@ -97,6 +97,20 @@ static void test_fd_table__watching_something_external_is_external(void **state)
 	assert_false(fd_is_internal(20));
 }
 
+static void test_fd_table__a_fork_makes_what_there_is_external(void **state)
+{
+	(void)state;
+	fd_opened(40, FD_PIPE, true, 40);
+	fd_opened(41, FD_EVENT, true, 41);
+	fd_was_sent(41);
+	assert_true(fd_is_internal(40));
+	assert_false(fd_is_internal(41));
+	fd_were_inherited();
+	assert_false(fd_is_internal(40));
+	fd_opened(40, FD_PIPE, true, 40);
+	assert_true(fd_is_internal(40));
+}
+
 static void test_fd_table__large_numbers_have_no_entry(void **state)
 {
 	(void)state;
@@ -116,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_fd_table__plain_files_are_asked_again),
 		cmocka_unit_test(test_fd_table__ends_and_copies_share_an_object),
 		cmocka_unit_test(test_fd_table__watching_something_external_is_external),
+		cmocka_unit_test(test_fd_table__a_fork_makes_what_there_is_external),
 		cmocka_unit_test(test_fd_table__large_numbers_have_no_entry),
 	};
 
