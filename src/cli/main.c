@@ -1,9 +1,11 @@
 /* The command `raddle`: finds the command that was asked for, and hands over. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 #include "base/strbuf.h"
@@ -105,8 +107,20 @@ static int dispatch(int argc, char **argv)
 	return status;
 }
 
+/*
+ * Whoever started us may have closed them; then the next files to be opened would become standard
+ * ones. Opened for reading only, so that writing to a closed output still fails.
+ */
+static void open_standard_files(void)
+{
+	for (int file = 0; file <= 2; file++)
+		if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file)
+			_exit(EXIT_CANNOT_WORK); /* there is nowhere to say it */
+}
+
 int main(int argc, char **argv)
 {
+	open_standard_files();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
 	return finish(dispatch(argc, argv));
 }
