@@ -185,6 +185,7 @@ int launch_find_runtime(char **path, struct error *err)
 	/* As built (build/bin), as installed (bin, lib/raddle), and with Debian's multiarch folder. */
 	static const char *const places[] = {
 		"../lib/raddle/libraddle.so",
+		"../lib/x86_64-linux-gnu/raddle/libraddle.so",
 		RADDLE_LIBDIR "/raddle/libraddle.so",
 	};
 	char command[PATH_MAX];
