@@ -15,6 +15,7 @@
 
 #define BIG_BYTES 300000
 #define PIPE_BYTES 65536
+#define PAGE_BYTES 4096
 
 static int ends[2];
 static char big[BIG_BYTES];
@@ -114,8 +115,10 @@ static void test_room(void)
 
 	MUST(pipe(ends) == 0);
 	MUST(pthread_create(&other, NULL, idle, NULL) == 0);
-	/* Byte by byte: the last ones go into a page that poll() already calls full. */
-	for (int i = 0; i < PIPE_BYTES; i++)
+	for (int i = 0; i < PIPE_BYTES / PAGE_BYTES - 1; i++)
+		written += (int)write(ends[1], big, PAGE_BYTES);
+	/* Byte by byte: all but the first go into a page with which poll() calls the pipe full. */
+	for (int i = 0; i < PAGE_BYTES; i++)
 		written += write(ends[1], "x", 1) == 1;
 	CHECK(written == PIPE_BYTES);
 	MUST(ioctl(ends[0], FIONREAD, &waiting) == 0);
