@@ -102,9 +102,12 @@ static void *wait_and_end(void *mutex)
 {
 	pthread_cond_t nobody_signals = PTHREAD_COND_INITIALIZER;
 	struct timespec soon = time_in(CLOCK_REALTIME, 5);
+	int result = 0;
 
 	pthread_mutex_lock(mutex);
-	return (void *)(intptr_t)pthread_cond_timedwait(&nobody_signals, mutex, &soon);
+	while (result == 0)
+		result = pthread_cond_timedwait(&nobody_signals, mutex, &soon);
+	return (void *)(intptr_t)result;
 }
 
 /* A wait on a condition variable has the mutex again when it times out. */
