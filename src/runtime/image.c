@@ -14,7 +14,8 @@
 
 #define PAGE_BYTES ((size_t)4096)
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-#define IMAGE_AREAS_MAX 1024
+/* A stack for each thread that a run can have, and everything else. */
+#define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
 #define MAPS_BYTES ((size_t)1024 * 1024)
 /* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
 #define STACK_MARGIN_BYTES 256

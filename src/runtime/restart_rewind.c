@@ -69,8 +69,10 @@ static void rewind_grow_pool(uint32_t count)
 {
 	rewind_server->pool_wanted = count;
 	rewind_resume(ERRAND_GROW_POOL);
-	if (!rewind_take_image())
-		rewind_server->is_broken = true;
+	if (rewind_take_image())
+		return;
+	rewind_server->is_broken = true;
+	runtime_taint("made so many threads that memory is too scattered for an image", 0);
 }
 
 static void rewind_undo(void)
