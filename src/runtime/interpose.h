@@ -110,5 +110,6 @@ bool runtime_emulate_descriptor(
 	long number, const long arguments[6], uint64_t site, long *result); /* interpose_fd.c */
 bool runtime_emulate_process(long number, const long arguments[6], uint64_t site,
 	long *result); /* interpose_process.c */
+bool runtime_emulate_exec(long number, const long arguments[6], long *result); /* replace.c */
 
 #endif

@@ -316,12 +316,12 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
 	return (int)interpose_result(wait_by_id(&wait, out, NULL, CALL_SITE));
 }
 
-/* ---- trapped system calls: system(), pclose() ---- */
+/* ---- trapped system calls: system(), pclose(), execve() ---- */
 
 bool runtime_emulate_process(long number, const long arguments[6], uint64_t site, long *result)
 {
 	if (number != SYS_wait4)
-		return false;
+		return runtime_emulate_exec(number, arguments, result);
 	*result = wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
 		(struct rusage *)arguments[3], site);
 	return true;
