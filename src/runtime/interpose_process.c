@@ -80,6 +80,7 @@ static void fork_die_with_parent(void)
 
 static void fork_in_child(void)
 {
+	fd_were_inherited(); /* the parent holds the other ends */
 	runtime_dispatch_resume();
 	if (runtime.is_forked_child) {
 		fork_restore_mask();

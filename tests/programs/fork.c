@@ -144,6 +144,7 @@ static void check_killed_child(void)
 		_exit(3);
 	}
 	CHECK(waitpid(child, &status, WNOHANG) == 0);
+	usleep(20000); /* as a rule the child waits by now; it must end either way */
 	close(ends[0]);
 	close(ends[1]);
 	CHECK(waitid(P_PID, (id_t)child, &information, WEXITED | WNOWAIT) == 0);
