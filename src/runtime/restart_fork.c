@@ -117,7 +117,7 @@ static uint64_t fork_serve(void)
 	enum contract_report report = REPORT_READY;
 	uint64_t number;
 
-	undo_save_offsets();
+	undo_save_offsets(false);
 	if (!fork_made_in_run) /* without it every run makes its own */
 		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);
 	for (;;) {

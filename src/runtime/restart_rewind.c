@@ -153,7 +153,7 @@ static void rewind_at_first_create(void)
 	runtime.contract->has_dispatch = 1;
 	runtime_dispatch_pause();
 	fiber_pool_grow(runtime.contract->plan.thread_pool);
-	undo_save_offsets();
+	undo_save_offsets(true);
 	runtime_spin_watch();
 	rewind_server = server = platform_map(sizeof *server, true);
 	if (server)

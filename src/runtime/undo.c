@@ -65,7 +65,7 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	undo->spare[fd] = runtime_high_descriptor(fd);
 }
 
-void undo_save_offsets(void)
+void undo_save_offsets(bool can_reopen)
 {
 	if (!undo)
 		undo = platform_map(sizeof *undo, true);
@@ -80,7 +80,8 @@ void undo_save_offsets(void)
 				break;
 			continue;
 		}
-		undo_save_descriptor(fd, status.st_mode);
+		if (can_reopen)
+			undo_save_descriptor(fd, status.st_mode);
 		if (!S_ISREG(status.st_mode))
 			continue;
 		bitset_add(undo->regular, (uint32_t)fd);

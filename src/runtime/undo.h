@@ -8,8 +8,12 @@
 
 #include <stdbool.h>
 
-/* Open files of the starting point: where they stand, so that a run's reads do not move the next. */
-void undo_save_offsets(void);
+/*
+ * Open files of the starting point: where they stand, so that a run's reads do not move the next.
+ * can_reopen: also keeps duplicates, so that what a run closes comes back. They have high numbers, and a
+ * large table of descriptors makes every fork slow: for the rewind only.
+ */
+void undo_save_offsets(bool can_reopen);
 void undo_restore_offsets(void);
 
 /* From here on calls are noted. */
