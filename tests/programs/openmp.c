@@ -79,7 +79,7 @@ static void check_locks(void)
 {
 	omp_lock_t lock;
 	omp_nest_lock_t nested;
-	int count = 0;
+	int count = 0, nested_count = 0;
 
 	omp_init_lock(&lock);
 	omp_init_nest_lock(&nested);
@@ -90,11 +90,12 @@ static void check_locks(void)
 		omp_unset_lock(&lock);
 		omp_set_nest_lock(&nested);
 		omp_set_nest_lock(&nested);
-		count++;
+		nested_count++;
 		omp_unset_nest_lock(&nested);
 		omp_unset_nest_lock(&nested);
 	}
-	CHECK(count == 2 * THREADS);
+	CHECK(count == THREADS);
+	CHECK(nested_count == THREADS);
 	CHECK(omp_test_lock(&lock));
 	CHECK(!omp_test_lock(&lock));
 	omp_unset_lock(&lock);
