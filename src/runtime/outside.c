@@ -216,11 +216,12 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	}
 	outside_collect();
-	if (outside_is_ready())
-		return true;
-	/* In this order: a child that ends after it was counted makes its descriptor ready. */
+	/*
+	 * Children first: one that ends after it was counted makes its descriptor ready, and what one
+	 * that is not counted has written before its end is there to be seen.
+	 */
 	child_count = children_alive(pids);
-	if (outside_child_has_ended())
+	if (outside_is_ready() || outside_child_has_ended())
 		return true;
 	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
 		outside_wait_until(limit_ns, pids, child_count);
