@@ -49,14 +49,43 @@ static inline uint32_t bitset_next(const uint64_t *words, uint32_t bits, uint32_
 	return word < bits ? word : bits;
 }
 
+/* Byte i of the result: how many members lie in the bytes 0 to i of `word`. */
+static inline uint64_t bitset_running_counts(uint64_t word)
+{
+	word -= word >> 1 & UINT64_C(0x5555555555555555);
+	word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+	word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return word * UINT64_C(0x0101010101010101);
+}
+
 /* The member with exactly `rank` smaller members; rank must be below the number of members. */
 static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
 {
-	/* Bit by bit: ranks are small, and baseline x86-64 has no population count. */
-	for (uint32_t word = 0;; word++)
-		for (uint64_t rest = words[word]; rest; rest &= rest - 1)
+	const uint64_t low_bits = UINT64_C(0x0101010101010101);
+	const uint64_t high_bits = UINT64_C(0x8080808080808080);
+
+	for (uint32_t word = 0;; word++) {
+		uint64_t rest = words[word];
+
+		/* Small ranks bit by bit; others first skip words and bytes by their counts. */
+		if (rank >= 8) {
+			const uint64_t counts = bitset_running_counts(rest);
+			uint64_t beyond; /* high bit of each byte whose count is above rank */
+			uint32_t shift;
+
+			if (rank >= counts >> 56) {
+				rank -= (uint32_t)(counts >> 56);
+				continue;
+			}
+			beyond = ~((rank * low_bits | high_bits) - counts) & high_bits;
+			shift = (uint32_t)__builtin_ctzll(beyond) - 7;
+			rank -= (uint32_t)(counts << 8 >> shift & 0xff);
+			rest = rest >> shift << shift;
+		}
+		for (; rest; rest &= rest - 1)
 			if (!rank--)
 				return word * 64 + (uint32_t)__builtin_ctzll(rest);
+	}
 }
 
 #define bitset_each(bit, words, bits)                                                              \
