@@ -83,8 +83,10 @@ static void rewind_undo(void)
 
 	undo_run();
 	contract->totals.pages_restored += image_restore(server->image, &is_complete);
-	if (!is_complete)
+	if (!is_complete) {
 		server->is_broken = true;
+		runtime_taint("changed memory that cannot be put back", 0);
+	}
 	if (server->made_in_run && !server->is_broken)
 		rewind_grow_pool(server->made_in_run);
 }

@@ -8,6 +8,8 @@
 
 #include "base/bitset.h"
 #include "base/text.h"
+#include "runtime/created_paths.h"
+#include "runtime/harmless_calls.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -40,6 +42,7 @@ struct undo_log {
 	unsigned char affinity[128];
 	long program_break;
 	bool has_moved_break;
+	struct created_paths created;
 };
 
 /* In shared memory; the pointer is set before the starting point and never changes. */
@@ -266,8 +269,7 @@ static bool undo_note_descriptor(long number, const long a[6], long result)
 	switch (number) {
 	case SYS_open:
 	case SYS_openat:
-		undo_note_opened(result);
-		return true;
+	case SYS_creat:
 	case SYS_socket:
 	case SYS_epoll_create1:
 	case SYS_epoll_create:
@@ -357,93 +359,36 @@ static bool undo_note_io(long number, const long a[6])
 }
 
 /*
- * Calls that leave nothing behind in the process. What they do to the file system no restart undoes: it
- * is for every run as if the program had been started again.
+ * What a run does to the file system no restart undoes: it is for every run as if the program had been
+ * started again. But what the program made before its first thread and takes away in the run is there
+ * again only for a program that starts at main.
  */
-static bool undo_is_harmless(long number, const long a[6])
+static bool undo_note_path(long number, const long a[6], long result)
 {
-	switch (number) {
-	case SYS_futex:
-	case SYS_getpid:
-	case SYS_gettid:
-	case SYS_getppid:
-	case SYS_getuid:
-	case SYS_geteuid:
-	case SYS_getgid:
-	case SYS_getegid:
-	case SYS_clock_gettime:
-	case SYS_clock_getres:
-	case SYS_gettimeofday:
-	case SYS_time:
-	case SYS_times:
-	case SYS_getrusage:
-	case SYS_sched_yield:
-	case SYS_sched_getaffinity:
-	case SYS_sched_getparam:
-	case SYS_sched_getscheduler:
-	case SYS_getcpu:
-	case SYS_newfstatat:
-	case SYS_fstat:
-	case SYS_stat:
-	case SYS_lstat:
-	case SYS_statx:
-	case SYS_statfs:
-	case SYS_fstatfs:
-	case SYS_getrandom:
-	case SYS_poll:
-	case SYS_ppoll:
-	case SYS_select:
-	case SYS_pselect6:
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_rt_sigprocmask:
-	case SYS_rt_sigpending:
-	case SYS_readlink:
-	case SYS_readlinkat:
-	case SYS_uname:
-	case SYS_access:
-	case SYS_faccessat:
-	case SYS_faccessat2:
-	case SYS_getcwd:
-	case SYS_getdents64:
-	case SYS_pread64:
-	case SYS_sysinfo:
-	case SYS_getsockname:
-	case SYS_getpeername:
-	case SYS_getsockopt:
-	case SYS_mincore:
-	case SYS_tgkill:
-	case SYS_rseq:
-	case SYS_membarrier:
-	case SYS_unlink:
-	case SYS_unlinkat:
-	case SYS_rename:
-	case SYS_renameat:
-	case SYS_renameat2:
-	case SYS_mkdir:
-	case SYS_mkdirat:
-	case SYS_rmdir:
-	case SYS_chmod:
-	case SYS_fchmodat:
-	case SYS_utimensat:
-		return true;
-	case SYS_ioctl: /* isatty and its like; device control is rare enough to be named */
-		return a[1] == 0x5401 /* TCGETS */ || a[1] == 0x541b /* FIONREAD */ ||
-		       a[1] == 0x5413 /* TIOCGWINSZ */ || undo_is_opened(a[0]);
-	case SYS_prlimit64:
-		return !a[2];
-	case SYS_rt_sigaction:
-		return !a[1];
-	default:
-		return false;
-	}
+	bool is_foreign;
+	bool is_known = created_paths_note(&undo->created, number, a, result, &is_foreign);
+
+	if (is_foreign)
+		undo_taint(TAINT_SHARED, "removed a file that was there before the first thread",
+			number);
+	return is_known;
+}
+
+/* isatty and its like; device control is rare enough to be named. */
+static bool undo_is_harmless_control(long number, const long a[6])
+{
+	return number == SYS_ioctl &&
+	       (a[1] == 0x5401 /* TCGETS */ || a[1] == 0x541b /* FIONREAD */ ||
+		       a[1] == 0x5413 /* TIOCGWINSZ */ || undo_is_opened(a[0]));
 }
 
 void runtime_note_call(long number, const long arguments[6], long result)
 {
 	if (!undo || !undo->is_noting || runtime.is_forked_child || platform_failed(result))
 		return;
-	if (undo_is_harmless(number, arguments) || undo_note_memory(number, arguments, result) ||
+	if (call_is_harmless(number, arguments) || undo_is_harmless_control(number, arguments) ||
+		undo_note_path(number, arguments, result) ||
+		undo_note_memory(number, arguments, result) ||
 		undo_note_descriptor(number, arguments, result) || undo_note_io(number, arguments))
 		return;
 	undo_taint(TAINT_REWIND, "changed the kernel's state", number);
@@ -453,8 +398,10 @@ void runtime_note_call(long number, const long arguments[6], long result)
 
 void undo_begin_run(void)
 {
-	if (undo)
-		undo->is_noting = true;
+	if (!undo)
+		return;
+	created_paths_clear(&undo->created);
+	undo->is_noting = true;
 }
 
 /* After the run's own descriptors are closed. */
