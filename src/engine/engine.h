@@ -93,6 +93,7 @@ struct engine_thread {
 	bool is_exiting;	    /* past its last cancellation point */
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* failed tries at failed_address with no success between */
+	uint8_t tries_in_row;	    /* failed tries at any object with nothing else between */
 	const void *last_address;   /* object of the last op */
 	const void *failed_address; /* object of the last failed try */
 	uint64_t last_moved;	    /* step of the last op, for fairness */

@@ -79,6 +79,11 @@ struct engine {
 
 extern struct engine engine;
 
+/* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
+void engine_hold_back(struct engine_thread *thread);
+void engine_offer(void);
+/* The thread announces an op: was its last one a failed try? */
+void engine_note_op(struct engine_thread *self, const struct engine_op *op);
 /* Gives the processor to another thread for good: the caller has ended. */
 void engine_hand_over_for_good(void);
 /* Recomputes whether the pending op of `thread` is enabled. */

@@ -1,0 +1,52 @@
+/* Virtual time, and the random numbers that the target gets. */
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+
+uint64_t engine_clock_ns(void)
+{
+	return engine.clock_ns;
+}
+
+/* What a reading costs; many readings with no step between mean a loop that waits for time to pass.
+ */
+#define CLOCK_READ_NS 100
+#define CLOCK_READS_BEFORE_HASTE 64
+#define CLOCK_HASTE_DOUBLINGS_MAX 20
+
+uint64_t engine_clock_read_ns(void)
+{
+	uint64_t doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE;
+
+	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
+		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
+	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_READ_NS << doublings));
+	return engine.clock_ns;
+}
+
+void engine_clock_advance_to(uint64_t clock_ns)
+{
+	if (clock_ns > engine.clock_ns)
+		engine.clock_ns = clock_ns;
+	if (engine.clock_ns >= engine.earliest_deadline)
+		engine_expire();
+}
+
+void engine_expire(void)
+{
+	engine.earliest_deadline = ENGINE_FOREVER;
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.threads[i].op->deadline_ns != ENGINE_FOREVER)
+			engine_evaluate(&engine.threads[i]);
+}
+
+void engine_random_bytes(void *buffer, size_t bytes)
+{
+	unsigned char *at = buffer;
+
+	while (bytes) {
+		uint64_t word = rng_next(&engine.random);
+
+		for (unsigned i = 0; i < 8 && bytes; i++, bytes--, word >>= 8)
+			*at++ = (unsigned char)word;
+	}
+}

@@ -1,0 +1,76 @@
+/* Who may be chosen among those who could move: threads that cannot get on by themselves stand back. */
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+
+/*
+ * A yield holds its thread back until every thread that is enabled has moved since: the fair
+ * scheduler of Musuvathi and Qadeer (PLDI 2008), with "was enabled at the yield" widened to "is
+ * enabled now", which needs one number per thread instead of a set. The set offered is never empty:
+ * the thread that has not moved for longest is in it.
+ */
+void engine_hold_back(struct engine_thread *thread)
+{
+	if (!thread->yielded_at)
+		engine.yielder_count++;
+	thread->last_moved = engine.step;
+	thread->yielded_at = engine.step + 1;
+}
+
+void engine_offer(void)
+{
+	uint64_t oldest = UINT64_MAX;
+	uint32_t count = engine.thread_count;
+
+	if (!engine.yielder_count) {
+		engine.view.enabled = engine.enabled;
+		engine.view.enabled_count = engine.enabled_count;
+		return;
+	}
+	bitset_each (i, engine.enabled, count) {
+		if (engine.threads[i].last_moved < oldest)
+			oldest = engine.threads[i].last_moved;
+	}
+	engine.view.enabled = engine.offered;
+	engine.view.enabled_count = 0;
+	for (uint32_t word = 0; word < BITSET_WORDS(count); word++)
+		engine.offered[word] = engine.enabled[word];
+	bitset_each (i, engine.enabled, count) {
+		if (engine.threads[i].yielded_at > oldest + 1)
+			bitset_remove(engine.offered, i);
+		else
+			engine.view.enabled_count++;
+	}
+}
+
+/* Failed tries at one object with no success between: from the third on, each counts as a yield. */
+#define TRIES_BEFORE_YIELD 2
+/* Failed tries at whatever objects with nothing else between: a loop that looks at many in turn. */
+#define TRIES_IN_ROW_BEFORE_YIELD 8
+
+void engine_unproductive(void)
+{
+	struct engine_thread *self = engine.current;
+
+	if (self->last_address != self->failed_address)
+		self->unproductive_count = 0;
+	self->failed_address = self->last_address;
+	self->was_unproductive = true;
+	if (self->unproductive_count < UINT8_MAX)
+		self->unproductive_count++;
+	if (self->tries_in_row < UINT8_MAX)
+		self->tries_in_row++;
+	if (engine.is_live && (self->unproductive_count > TRIES_BEFORE_YIELD ||
+				      self->tries_in_row > TRIES_IN_ROW_BEFORE_YIELD))
+		engine_hold_back(self);
+}
+
+void engine_note_op(struct engine_thread *self, const struct engine_op *op)
+{
+	if (!self->was_unproductive && self->failed_address &&
+		self->last_address == self->failed_address)
+		self->unproductive_count = 0;
+	if (!self->was_unproductive)
+		self->tries_in_row = 0;
+	self->was_unproductive = false;
+	self->last_address = op->address;
+}
