@@ -139,7 +139,7 @@ char **launch_environment(
 
 	while (environ[inherited])
 		inherited++;
-	out.entries = calloc(inherited + 9, sizeof *out.entries);
+	out.entries = calloc(inherited + 8, sizeof *out.entries);
 	BUG_ON(!out.entries);
 	for (size_t i = 0; i < inherited; i++) {
 		if (is_replaced(environ[i], traits))
@@ -151,9 +151,6 @@ char **launch_environment(
 	if (runtime)
 		environment_add(&out, "LD_PRELOAD", runtime, ":", getenv("LD_PRELOAD"));
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
-	/* Bound once, in the starting point, instead of anew in every run that goes back to it. */
-	if (!getenv("LD_BIND_NOW"))
-		environment_add(&out, "LD_BIND_NOW", CONTRACT_BIND_NOW, "", NULL);
 	/*
 	 * ASan refuses to be preloaded second, its leak checker stops all threads, it starts a
 	 * symbolizer process, and it keeps a signal stack per kernel thread: none of them works with

@@ -29,8 +29,6 @@
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
 #define CONTRACT_VERSION 1u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
-/* Value of LD_BIND_NOW where the host set it: the runtime hides it from the target. */
-#define CONTRACT_BIND_NOW "raddle"
 
 enum contract_restart {
 	RESTART_REWIND,	     /* memory images inside the process */

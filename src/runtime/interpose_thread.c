@@ -15,6 +15,8 @@
 static void thread_first_create(void)
 {
 	runtime.has_created = true;
+	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__tsan_init") ||
+				runtime_symbol("__hwasan_init");
 	runtime_add_modules();
 	if (runtime.contract && !runtime.is_forked_child) {
 		runtime.restart->at_first_create();
@@ -32,7 +34,6 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 
 	if (!runtime.has_created)
 		thread_first_create();
-	/* The point comes before: sanitizers hold locks while they call us, and we must not switch then. */
 	engine_point(OP_THREAD_CREATE, NULL, site);
 	error = engine_thread_create(&thread, start, argument, attributes, site);
 	if (error)
@@ -46,6 +47,12 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	if (runtime.contract)
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
+	/*
+	 * A second point, so that the new thread may overtake what its creator does next ("used before
+	 * it was initialised"). Not inside a sanitizer's own pthread_create: it holds locks meanwhile.
+	 */
+	if (!runtime.has_sanitizer)
+		engine_point(OP_THREAD_CREATED, NULL, site);
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct runtime {
 	const struct restart *restart;
 	bool has_dispatch; /* Syscall User Dispatch is armed */
 	bool has_virtual_time;
+	bool has_sanitizer;   /* its runtime calls us with locks of its own held */
 	bool has_created;     /* the first thread creation has been passed in this run */
 	bool is_run_over;     /* runtime_finish_run() was entered */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */

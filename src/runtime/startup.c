@@ -120,8 +120,6 @@ static void startup_clean_environment(char **environment)
 	for (char **from = environment; *from; from++) {
 		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0)
 			continue;
-		if (strcmp(*from, "LD_BIND_NOW=" CONTRACT_BIND_NOW) == 0)
-			continue;
 		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !startup_strip_preload(*from))
 			continue;
 		*to++ = *from;
