@@ -47,7 +47,7 @@ void capture_trim(struct capture *capture)
 	uint64_t size = capture_size(capture);
 	uint64_t end;
 
-	if (size < capture->cut_to + 2 * (uint64_t)CAPTURE_KEPT_BYTES)
+	if (capture->keeps_all || size < capture->cut_to + 2 * (uint64_t)CAPTURE_KEPT_BYTES)
 		return;
 	end = (size - CAPTURE_KEPT_BYTES) & ~UINT64_C(4095);
 	if (fallocate(capture->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

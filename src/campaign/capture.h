@@ -19,6 +19,7 @@ struct capture {
 	int file;	   /* for the target's descriptors 1 and 2; append mode */
 	uint64_t cut_to;   /* bytes between CAPTURE_KEPT_BYTES and here are gone */
 	uint64_t shown_to; /* bytes before this have been passed on by capture_pass_on */
+	bool keeps_all;	   /* nothing is cut: somebody is to judge every byte */
 };
 
 int capture_open(struct capture *capture, struct error *err);

@@ -35,6 +35,8 @@ static int worker_open_files(struct worker *worker, struct error *err)
 		return 0;
 	if (capture_open(&worker->capture, err) < 0)
 		return ERROR_IO;
+	/* A judge that is given zeros for the middle would refuse good runs. */
+	worker->capture.keeps_all = worker->params.check != NULL;
 	/* Shown output keeps its two streams apart; what is kept is one text in order. */
 	if (worker->params.output == OUTPUT_SHOW && capture_open(&worker->capture_error, err) < 0)
 		return ERROR_IO;

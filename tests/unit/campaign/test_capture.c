@@ -63,6 +63,23 @@ static void test_capture__keeps_head_and_tail_in_bounded_memory(void **state)
 	capture_close(&capture);
 }
 
+static void test_capture__keeps_everything_that_is_to_be_judged(void **state)
+{
+	static char block[4 * CAPTURE_KEPT_BYTES], got[sizeof block];
+	struct capture capture;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(capture_open(&capture, &err), 0);
+	capture.keeps_all = true;
+	memset(block, '.', sizeof block);
+	assert_int_equal(write(capture.file, block, sizeof block), sizeof block);
+	capture_trim(&capture);
+	assert_int_equal(pread(capture.file, got, sizeof got, 0), sizeof got);
+	assert_memory_equal(got, block, sizeof block);
+	capture_close(&capture);
+}
+
 static void test_capture__passes_on_each_byte_once(void **state)
 {
 	struct capture capture;
@@ -88,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capture__gives_back_what_was_printed),
 		cmocka_unit_test(test_capture__keeps_head_and_tail_in_bounded_memory),
+		cmocka_unit_test(test_capture__keeps_everything_that_is_to_be_judged),
 		cmocka_unit_test(test_capture__passes_on_each_byte_once),
 	};
 
