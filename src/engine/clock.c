@@ -7,15 +7,20 @@ uint64_t engine_clock_ns(void)
 	return engine.clock_ns;
 }
 
-/* What a reading costs; many readings with no step between mean a loop that waits for time to pass.
+/*
+ * What a reading costs. Many readings with no step between mean a loop that waits for time to pass; so do
+ * very many with steps between (a lock, a look, a glance at the clock) as long as somebody always can
+ * move. At the first rate 2 s would take 20 million readings: more than a run may have steps.
  */
 #define CLOCK_READ_NS 100
 #define CLOCK_READS_BEFORE_HASTE 64
+#define CLOCK_POLLS_BEFORE_HASTE 4096
 #define CLOCK_HASTE_DOUBLINGS_MAX 20
 
 uint64_t engine_clock_read_ns(void)
 {
-	uint64_t doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE;
+	uint64_t doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE +
+			     engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
 
 	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
 		doublings = CLOCK_HASTE_DOUBLINGS_MAX;

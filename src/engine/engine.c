@@ -278,6 +278,7 @@ static void engine_idle(void)
 	}
 	if (deadline == ENGINE_FOREVER)
 		engine_stuck();
+	engine.clock_polls = 0;
 	engine_clock_advance_to(deadline);
 }
 
