@@ -262,6 +262,7 @@ static void engine_idle(void)
 {
 	uint64_t deadline = ENGINE_FOREVER;
 
+	engine.clock_polls = 0;
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_op *op = engine.threads[i].op;
 
@@ -278,7 +279,6 @@ static void engine_idle(void)
 	}
 	if (deadline == ENGINE_FOREVER)
 		engine_stuck();
-	engine.clock_polls = 0;
 	engine_clock_advance_to(deadline);
 }
 

@@ -54,7 +54,7 @@ struct engine {
 	uint64_t step;
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
-	uint64_t clock_polls;	    /* readings since time last passed because nobody could move */
+	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct rng random;	    /* the target's random numbers */
 	struct rng value_random;    /* value choices of strategies that leave them to us */
