@@ -64,6 +64,19 @@ static inline void platform_clear(void *start, size_t bytes)
 	__asm__ volatile("rep stosb" : "+D"(start), "+c"(bytes) : "a"(0) : "memory");
 }
 
+/* A line of /proc/self/maps. */
+struct platform_mapping {
+	char *start, *end;
+	bool is_writable; /* and readable */
+	bool is_executable;
+	bool is_private;
+	bool is_file; /* of a file; else anonymous */
+};
+
+/* Visits the mappings of this process as they were at the call. false: a visitor said stop, or no list. */
+typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
+bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
+
 /* ---- futex ---- */
 
 /* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May wake spuriously.

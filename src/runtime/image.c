@@ -16,7 +16,6 @@
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 /* A stack for each thread that a run can have, and everything else. */
 #define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
-#define MAPS_BYTES ((size_t)1024 * 1024)
 /* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
 #define STACK_MARGIN_BYTES 256
 /* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
@@ -64,45 +63,9 @@ struct image {
 	long pagemap_descriptor;
 	const char *stack_pointer;
 	long fault_count; /* of the process, when late pages were last looked for; -1: never */
-	size_t map_length;
-	char map_text[MAPS_BYTES];
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
 };
-
-/* ---- reading /proc/self/maps ---- */
-
-static bool image_read_maps(struct image *image)
-{
-	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	long got;
-
-	if (platform_failed(file))
-		return false;
-	image->map_length = 0;
-	while ((got = platform_call(SYS_read, file, image->map_text + image->map_length,
-			MAPS_BYTES - 1 - image->map_length)) > 0)
-		image->map_length += (size_t)got;
-	(void)platform_call(SYS_close, file);
-	image->map_text[image->map_length] = '\0';
-	return image->map_length < MAPS_BYTES - 1;
-}
-
-static uintptr_t image_parse_hex(const char **text)
-{
-	uintptr_t value = 0;
-
-	for (;; (*text)++) {
-		char digit = **text;
-
-		if (digit >= '0' && digit <= '9')
-			value = value * 16 + (uintptr_t)(digit - '0');
-		else if (digit >= 'a' && digit <= 'f')
-			value = value * 16 + (uintptr_t)(digit - 'a') + 10;
-		else
-			return value;
-	}
-}
 
 /* ---- taking ---- */
 
@@ -197,26 +160,10 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 	return true;
 }
 
-static bool image_add_all(struct image *image)
+static bool image_visit(void *argument, const struct platform_mapping *mapping)
 {
-	const char *at = image->map_text;
-
-	while (*at) {
-		uintptr_t start = image_parse_hex(&at);
-		uintptr_t end;
-		const char *flags;
-		bool is_file = false;
-
-		at++; /* '-' */
-		end = image_parse_hex(&at);
-		flags = ++at;
-		while (*at && *at++ != '\n')
-			is_file |= *at == '/';
-		if (flags[0] == 'r' && flags[1] == 'w' && flags[3] == 'p' &&
-			!image_add_mapping(image, (char *)start, (char *)end, is_file))
-			return false;
-	}
-	return true;
+	return !mapping->is_writable || !mapping->is_private ||
+	       image_add_mapping(argument, mapping->start, mapping->end, mapping->is_file);
 }
 
 /* ---- tracking ---- */
@@ -301,7 +248,7 @@ struct image *image_take(const void *stack_pointer)
 		return NULL;
 	image->stack_pointer = stack_pointer;
 	image->fault_count = -1;
-	if (!image_read_maps(image) || !image_add_all(image)) {
+	if (!platform_each_mapping(image_visit, image)) {
 		image_release(image);
 		return NULL;
 	}
