@@ -12,6 +12,8 @@
 /* What the runtime gets to end the run itself: in processor time, or in time if it has none. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
+/* Then the runtime looks whether a thread waits by reading memory: programs compute for shorter. */
+#define SPIN_NS UINT64_C(1000000000)
 
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
 {
@@ -66,10 +68,17 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 {
 	uint64_t stalled_ns = processor_ns - watchdog->processor_ns;
 
+	if (stalled_ns >= SPIN_NS && !watchdog->has_asked_spin) {
+		watchdog->has_asked_spin = true;
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_SPIN});
+	}
+	if (!watchdog->limit_ns)
+		return;
 	if (watchdog->state == WATCHDOG_QUIET) {
 		if (stalled_ns < watchdog->limit_ns && watchdog->asleep_ns < watchdog->limit_ns)
 			return;
-		(void)sigqueue(pid, SIGSYS, (union sigval){0}); /* it may just have ended */
+		/* It may just have ended. */
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_HANG});
 		watchdog->state = WATCHDOG_ASKED;
 		watchdog->asked_ns = now_ns;
 		watchdog->processor_ns = processor_ns;
@@ -87,7 +96,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	uint64_t since_ns = now_ns - watchdog->looked_ns;
 	uint64_t processor_ns;
 
-	if (!watchdog->limit_ns || since_ns < LOOK_EVERY_NS || pid <= 0)
+	if (since_ns < LOOK_EVERY_NS || pid <= 0)
 		return;
 	watchdog->looked_ns = now_ns;
 	/* Before the first thread there is no heartbeat: a long start-up is nobody's fault. */
@@ -95,6 +104,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
 		watchdog->state = WATCHDOG_QUIET;
+		watchdog->has_asked_spin = false;
 		watchdog->processor_ns = processor_time_ns(pid);
 		watchdog->asleep_ns = 0;
 		return;

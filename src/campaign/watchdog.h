@@ -30,6 +30,7 @@ struct watchdog {
 	uint64_t asleep_ns;    /* time seen asleep since then */
 	uint64_t asked_ns;     /* when SIGSYS was sent */
 	int32_t killed_pid;
+	bool has_asked_spin; /* since it last moved */
 };
 
 /* A guest sets out: everything seen so far is forgotten. */

@@ -107,8 +107,15 @@ struct contract_thread {
 	char label[16]; /* pthread_setname_np, else empty */
 };
 
+/* What the host says with a queued SIGSYS: its integer. */
+enum contract_signal {
+	CONTRACT_SIGNAL_HANG, /* the run makes no progress: end it and say where it stands */
+	CONTRACT_SIGNAL_SPIN /* it may be spinning: give the other threads a turn, and keep watch */
+};
+
 /* Loops in which threads of the target were found spinning on memory. [guest] */
 struct contract_spin {
+	uint32_t is_needed;   /* a thread has been found spinning: runs keep a timer */
 	uint32_t is_watched;  /* process whose timer runs */
 	uint32_t quiet_ticks; /* in a row, without a step */
 	uint64_t last_step;

@@ -134,7 +134,10 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	if (info->si_code != SYS_USER_DISPATCH) {
-		runtime_hang(context);
+		if (info->si_code == SI_QUEUE && info->si_value.sival_int == CONTRACT_SIGNAL_SPIN)
+			runtime_spin_look((uint64_t)registers[REG_RIP]);
+		else
+			runtime_hang(context);
 		return;
 	}
 	if (runtime.contract)

@@ -83,7 +83,9 @@ void runtime_dispatch_resume(void);
 
 /* ---- spinning (spin.c) ---- */
 
-/* Starts the timer that looks for spinning threads; once per process that goes live. */
+/* The host finds that the run stands still; the code at `site` runs. */
+void runtime_spin_look(uint64_t site);
+/* Starts the timer that looks for spinning threads, where any has been found; for each process. */
 void runtime_spin_watch(void);
 /* The timer rang while the code at `site` ran. */
 void runtime_spin_tick(uint64_t site);

@@ -1,12 +1,14 @@
 /*
  * Threads that wait by reading memory in a loop never reach a scheduling point, and with one thread
- * moving at a time nobody would write what they wait for. A timer on the processor time of the process
- * notices them: where several ticks in a row saw no step, the others get a turn (engine_spin_point).
+ * moving at a time nobody would write what they wait for. The host notices that a run stands still for a
+ * second of processor time and asks us to look; from then on a timer on the processor time of the
+ * process looks more often, and where several ticks in a row saw no step, the others get a turn
+ * (engine_spin_point). Most programs never spin, and pay nothing.
  *
  * This is a net for liveness. It depends on time, so it is slow to judge: a long computation is taken
  * for a spin only after a second. Places that were right once are trusted at the next tick.
  *
- * The tick comes as SIGSYS, which is ours already (dispatch.c), in the moving thread.
+ * Both come as SIGSYS, which is ours already (dispatch.c), in the moving thread.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -33,7 +35,7 @@ void runtime_spin_watch(void)
 	uint32_t process = (uint32_t)platform_call(SYS_getpid);
 	int timer;
 
-	if (spin->is_watched == process)
+	if (!spin->is_needed || spin->is_watched == process)
 		return;
 	spin->quiet_ticks = 0;
 	if (platform_failed(
@@ -51,24 +53,46 @@ static bool spin_is_known(const struct contract_spin *spin, uint64_t site)
 	return false;
 }
 
+static bool spin_is_own_code(uint64_t site)
+{
+	return site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext;
+}
+
+/* The loop around `site` spins: it is remembered, and the others get a turn. */
+static void spin_found(struct contract_spin *spin, uint64_t site)
+{
+	if (!spin_is_known(spin, site) &&
+		spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
+		spin->loops[spin->loop_count++] = site;
+	spin->quiet_ticks = 0;
+	engine_spin_point(site);
+}
+
+void runtime_spin_look(uint64_t site)
+{
+	struct contract_spin *spin;
+
+	if (!runtime.contract || runtime.is_forked_child)
+		return;
+	spin = &runtime.contract->spin;
+	spin->is_needed = 1;
+	runtime_spin_watch();
+	if (!spin_is_own_code(site))
+		spin_found(spin, site);
+}
+
 void runtime_spin_tick(uint64_t site)
 {
 	struct contract_spin *spin = &runtime.contract->spin;
 	uint64_t step = engine_step();
-	bool is_known;
 
 	if (step != spin->last_step) {
 		spin->last_step = step;
 		spin->quiet_ticks = 0;
 		return;
 	}
-	if (site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext)
+	if (spin_is_own_code(site))
 		return;
-	is_known = spin_is_known(spin, site);
-	if (++spin->quiet_ticks < TICKS_BEFORE_SPIN && !is_known)
-		return;
-	if (!is_known && spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
-		spin->loops[spin->loop_count++] = site;
-	spin->quiet_ticks = 0;
-	engine_spin_point(site);
+	if (++spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
+		spin_found(spin, site);
 }
