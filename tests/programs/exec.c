@@ -37,7 +37,7 @@ static int live_again(char **argv)
 	CHECK(getenv("HOME") == NULL);
 	CHECK(read(kept, text, 4) == 4 && strcmp(text, "left") == 0);
 	CHECK(fcntl(kept + 1, F_GETFD) == -1 && errno == EBADF);
-	CHECK(pthread_create(&thread, NULL, end, NULL) == 0);
+	MUST(pthread_create(&thread, NULL, end, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == 0);
 	return check_status();
 }

@@ -51,7 +51,7 @@ int main(void)
 	CHECK(file >= 0);
 	CHECK(write(file, "early", 5) == 5);
 	CHECK(close(file) == 0);
-	CHECK(pthread_create(&thread, NULL, take_away, NULL) == 0);
+	MUST(pthread_create(&thread, NULL, take_away, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == 0);
 	return check_status();
 }

@@ -45,8 +45,8 @@ int main(void)
 {
 	pthread_t ended, forking;
 
-	CHECK(pthread_create(&ended, NULL, end_at_once, NULL) == 0);
-	CHECK(pthread_create(&forking, NULL, fork_and_thread, NULL) == 0);
+	MUST(pthread_create(&ended, NULL, end_at_once, NULL) == 0);
+	MUST(pthread_create(&forking, NULL, fork_and_thread, NULL) == 0);
 	CHECK(pthread_join(forking, NULL) == 0);
 	CHECK(pthread_join(ended, NULL) == 0);
 	return check_status();

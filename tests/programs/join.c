@@ -105,7 +105,7 @@ static void check_detached(void)
 	CHECK(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0);
 	CHECK(pthread_attr_getdetachstate(&attributes, &state) == 0);
 	CHECK(state == PTHREAD_CREATE_DETACHED);
-	CHECK(pthread_create(&thread, &attributes, tell_end, NULL) == 0);
+	MUST(pthread_create(&thread, &attributes, tell_end, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == EINVAL);
 	MUST(sem_post(&may_end) == 0);
 	CHECK(sem_wait(&has_ended) == 0);

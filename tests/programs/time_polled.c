@@ -28,7 +28,7 @@ int main(void)
 {
 	pthread_t thread;
 
-	CHECK(pthread_create(&thread, NULL, poll_until_deadline, NULL) == 0);
+	MUST(pthread_create(&thread, NULL, poll_until_deadline, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == 0);
 	return check_status();
 }
