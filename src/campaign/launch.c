@@ -128,7 +128,35 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
 {
 	return strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
 	       strncmp(entry, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
+	       strncmp(entry, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0 ||
 	       (traits->has_address_sanitizer && strncmp(entry, "ASAN_OPTIONS=", 13) == 0);
+}
+
+/*
+ * The environment lies above the target's stack, whose addresses therefore depend on its size: traces
+ * would differ from shell to shell. One more variable fills it up to a multiple of this; the runtime takes
+ * it away again. More than the usual size of an environment, far below every limit.
+ */
+#define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
+
+static void environment_fill_up(struct environment *out)
+{
+	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
+	struct strbuf filler;
+
+	/*
+	 * The kernel aligns the strings and the pointers to them to 16 bytes, each by itself: an even
+	 * number of pointers keeps both parts in step.
+	 */
+	if (out->count % 2 == 0)
+		environment_add(out, CONTRACT_FILLER, "", "", NULL);
+	for (size_t i = 0; i < out->count; i++)
+		bytes += strlen(out->entries[i]) + 1 + sizeof(char *);
+	strbuf_init(&filler);
+	while ((bytes + filler.length) % ENVIRONMENT_ROUNDED_BYTES)
+		strbuf_add(&filler, "x", 1);
+	environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
+	strbuf_release(&filler);
 }
 
 char **launch_environment(
@@ -139,7 +167,7 @@ char **launch_environment(
 
 	while (environ[inherited])
 		inherited++;
-	out.entries = calloc(inherited + 8, sizeof *out.entries);
+	out.entries = calloc(inherited + 10, sizeof *out.entries);
 	BUG_ON(!out.entries);
 	for (size_t i = 0; i < inherited; i++) {
 		if (is_replaced(environ[i], traits))
@@ -166,6 +194,7 @@ char **launch_environment(
 		environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
 	if (traits->has_gnu_openmp && !getenv("GOMP_SPINCOUNT"))
 		environment_add(&out, "GOMP_SPINCOUNT", "0", "", NULL);
+	environment_fill_up(&out);
 	return out.entries;
 }
 

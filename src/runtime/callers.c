@@ -44,6 +44,28 @@ static uint64_t callers_start(const struct engine_thread *thread)
 	return start;
 }
 
+/*
+ * Does a call end right before this address? What lies where a frame pointer was not kept may be any
+ * number, a process id among them, which would make equal runs give different traces.
+ */
+static bool callers_is_return_address(uint64_t address)
+{
+	static const unsigned char indirect_lengths[] = {2, 3, 4, 6, 7};
+	unsigned char code[7]; /* the bytes before it */
+
+	if (!callers_read(address - sizeof code, code, sizeof code))
+		return false;
+	if (code[2] == 0xe8) /* call rel32 */
+		return true;
+	for (unsigned i = 0; i < sizeof indirect_lengths; i++) {
+		const unsigned char *start = code + sizeof code - indirect_lengths[i];
+
+		if (start[0] == 0xff && (start[1] & 0x38) == 0x10) /* call r/m64 */
+			return true;
+	}
+	return false;
+}
+
 void runtime_note_callers(
 	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count)
 {
@@ -55,6 +77,8 @@ void runtime_note_callers(
 		if (!callers_read(at, &frame, sizeof frame))
 			return;
 		if (is_past_site) {
+			if (!callers_is_return_address(frame.return_address))
+				return;
 			*callers++ = frame.return_address;
 			count--;
 		}

@@ -29,6 +29,7 @@
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
 #define CONTRACT_VERSION 1u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
+#define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
 enum contract_restart {
 	RESTART_REWIND,	     /* memory images inside the process */

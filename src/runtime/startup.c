@@ -118,7 +118,8 @@ static void startup_clean_environment(char **environment)
 	char **to = environment;
 
 	for (char **from = environment; *from; from++) {
-		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0)
+		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
+			strncmp(*from, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0)
 			continue;
 		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !startup_strip_preload(*from))
 			continue;
