@@ -121,8 +121,10 @@ static void tell_start(struct campaign *campaign, const struct campaign_worker *
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
 		campaign_notice(campaign,
-			"this kernel has no Syscall User Dispatch (Linux 5.11): waits inside the C "
-			"library are not seen, and runs are restarted by fork");
+			"%s: waits inside the C library are not seen, and runs are restarted by fork",
+			campaign->options->settings.without_dispatch
+				? "system calls are not watched (--no-dispatch)"
+				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
 	}
 	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);

@@ -130,14 +130,27 @@ void runtime_fail_run(enum outcome_kind kind, const char *why)
 	runtime_finish_run();
 }
 
+void *runtime_crash_stack(void)
+{
+	stack_t stack = {
+		.ss_size = CRASH_STACK_BYTES, .ss_sp = platform_map(CRASH_STACK_BYTES, true)};
+
+	if (stack.ss_sp) /* without memory an exhausted stack ends the process */
+		(void)platform_call(SYS_sigaltstack, &stack, NULL);
+	return stack.ss_sp;
+}
+
+void runtime_crash_stack_free(void *stack)
+{
+	if (stack)
+		platform_unmap(stack, CRASH_STACK_BYTES);
+}
+
 void runtime_crash_set_up(void)
 {
 	static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
-	stack_t stack = {.ss_size = CRASH_STACK_BYTES};
 
-	crash.stack = stack.ss_sp = platform_map(CRASH_STACK_BYTES, true);
-	if (stack.ss_sp)
-		(void)platform_call(SYS_sigaltstack, &stack, NULL);
+	crash.stack = runtime_crash_stack();
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
 
 		runtime_install_handler(fatal[i], crash_handle, SA_ONSTACK | SA_NODEFER);

@@ -24,6 +24,7 @@ struct kernel_part {
 	uint32_t baton; /* futex: 1 when the thread may move */
 	pthread_t real;
 	const uint32_t *alive; /* futex of the kernel: 0 when the thread is gone */
+	void *crash_stack;     /* where fatal signals are handled: its own may be exhausted */
 };
 
 /* Written by the holder of the baton. */
@@ -71,6 +72,7 @@ static void *kernel_thread_entry(void *argument)
 	thread->kernel_id = (int)platform_call(SYS_gettid);
 	thread->context.thread_base = thread->handle;
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
+	kernel_part(thread)->crash_stack = runtime_crash_stack();
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &kernel_faults, NULL, 8);
 	/* The creator waits for the handle. */
 	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);
@@ -154,6 +156,7 @@ static void kernel_reap(struct engine_thread *thread)
 	runtime_dispatch_pause();
 	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL); /* it has left or is leaving */
 	runtime_dispatch_resume();
+	runtime_crash_stack_free(kernel_part(thread)->crash_stack);
 }
 
 const struct executor executor_kernel = {

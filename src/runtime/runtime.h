@@ -92,6 +92,9 @@ void runtime_spin_tick(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
 
+/* Gives this kernel thread a stack of our own for fatal signals; NULL: no memory. */
+void *runtime_crash_stack(void);
+void runtime_crash_stack_free(void *stack); /* its kernel thread is gone */
 /* Installs handlers for fatal signals on a stack of our own. */
 void runtime_crash_set_up(void);
 /* A fatal signal that the target does not handle itself; `context` is the ucontext_t. */
