@@ -96,6 +96,11 @@ static int check_loader(const char *path, const struct target_traits *traits, st
 			"%s uses the musl C library and raddle knows glibc only; build it against "
 			"glibc",
 			path);
+	/* It would not see our locks, and take every lock-protected access for a race. */
+	if (traits->has_thread_sanitizer)
+		return error_set(err, ERROR_TARGET,
+			"%s is built with ThreadSanitizer, which would report races that are none; build it without -fsanitize=thread",
+			path);
 	if (access(traits->loader, X_OK) != 0)
 		return error_set(err, ERROR_TARGET,
 			"%s wants the loader %s, which is not here; install it or rebuild the "

@@ -20,7 +20,8 @@
 struct runtime runtime; /* see runtime.h for who writes it */
 bool runtime_is_up;	/* written once, by runtime_set_up() */
 
-#define CONTRACT_ADDRESS ((void *)0x500000000000) /* away from the target's mappings */
+/* Away from the mappings of targets, and in what every sanitizer takes for memory of the program. */
+#define CONTRACT_ADDRESS ((void *)0x7e9000000000)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
 void bug_report(const char *condition, const char *file, int line)
