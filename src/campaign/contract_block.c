@@ -27,6 +27,10 @@ static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
 	layout->schedule_offset = take_area(&end, layout->schedule_bytes);
 	layout->trace_bytes = sizes->trace_events * sizeof(struct contract_event);
 	layout->trace_offset = take_area(&end, layout->trace_bytes);
+	layout->memory_bytes = sizeof(struct contract_memory);
+	layout->memory_offset = take_area(&end, layout->memory_bytes);
+	layout->detectors_bytes = sizes->detector_bytes;
+	layout->detectors_offset = take_area(&end, layout->detectors_bytes);
 	layout->bytes = (end + 4095) & ~UINT64_C(4095);
 }
 

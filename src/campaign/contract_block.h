@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "runtime/contract.h"
+#include "runtime/contract_memory.h"
 
 /* Segments that a recorded schedule may have; a longer run is found by its seed only. */
 #define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
@@ -23,6 +24,7 @@ struct contract_block {
 struct contract_sizes {
 	uint64_t strategy_bytes; /* of the largest strategy state to come */
 	uint64_t trace_events;	 /* 0: runs are not traced */
+	uint64_t detector_bytes; /* of the states of all detectors */
 };
 
 int contract_block_open(
@@ -37,6 +39,11 @@ static inline struct schedule *contract_schedule(struct contract *contract)
 static inline struct contract_thread *contract_threads(struct contract *contract)
 {
 	return contract_area(contract, contract->threads_offset);
+}
+
+static inline struct contract_memory *contract_memory(struct contract *contract)
+{
+	return contract_area(contract, contract->memory_offset);
 }
 
 static inline void *contract_strategy(struct contract *contract)

@@ -179,7 +179,9 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 	thread->op = op;
 	pending->kind = op->kind;
 	pending->flags = op_descriptions[op->kind].flags;
-	pending->object = op->address ? engine_object_name(op->address) : 0;
+	pending->object = op->object	? op->object
+			  : op->address ? engine_object_name(op->address)
+					: 0;
 	pending->site = op->site;
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
 		!(thread->signals_pending & ~thread->signals_blocked)) {

@@ -54,6 +54,10 @@ struct engine_op {
 	uint64_t deadline_ns;  /* virtual time; ENGINE_FOREVER: none. 0 is in the past */
 	uint64_t argument;     /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
+	object_name
+		object; /* name of the object where the caller knows it, 0: engine_object_name() */
+	uint32_t bytes; /* accesses to memory: how many */
+	uint8_t order;	/* enum site_order of atomic accesses and fences */
 };
 
 enum engine_result {

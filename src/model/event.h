@@ -24,6 +24,7 @@ struct trace_event {
 	uint16_t thread; /* index in the run */
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
+	uint32_t bytes;	 /* accesses to memory: how many */
 	/*
 	 * Innermost first, then 0. Only true where the code that called was compiled with frame
 	 * pointers, as it is without optimisation; where `site` is in such code.

@@ -23,6 +23,7 @@ const char *object_class_text(enum object_class class)
 		[OBJECT_FD] = "file descriptor",
 		[OBJECT_CHILD] = "child process",
 		[OBJECT_SIGNAL] = "signal",
+		[OBJECT_MEMORY] = "memory",
 	};
 
 	return class < OBJECT_CLASS_COUNT ? texts[class] : "unknown object";

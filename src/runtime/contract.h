@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 1u
+#define CONTRACT_VERSION 2u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -89,6 +89,7 @@ struct contract_plan {
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
+	uint32_t detectors;	   /* bit DETECTOR_x: watches the runs */
 };
 
 /* One step of a traced run. */
@@ -177,6 +178,10 @@ struct contract {
 	uint64_t schedule_bytes;
 	uint64_t trace_offset; /* struct contract_event[] */
 	uint64_t trace_bytes;
+	uint64_t memory_offset; /* struct contract_memory (contract_memory.h) */
+	uint64_t memory_bytes;
+	uint64_t detectors_offset; /* the state blocks of all detectors, one behind the other */
+	uint64_t detectors_bytes;
 	uint64_t trace_count; /* [guest] events of the last run, also those beyond the capacity */
 };
 

@@ -211,7 +211,10 @@ static void startup_observe(
 			.step = step,
 			.site = op->site,
 			.address = (uint64_t)(uintptr_t)op->address,
-			.object = op->address ? engine_object_name(op->address) : 0,
+			.object = op->object	? op->object
+				  : op->address ? engine_object_name(op->address)
+						: 0,
+			.bytes = op->bytes,
 			.thread = thread->id.index,
 			.kind = op->kind,
 		};

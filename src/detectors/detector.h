@@ -1,0 +1,53 @@
+/*
+ * Detectors watch a run from inside, step by step, and may end it with a verdict. One file per
+ * detector, one row in detectors.def. Like strategies they live in shared memory, allocate nothing,
+ * and see only names, addresses and counts.
+ *
+ * A detector sees every performed step: a synchronisation operation right after the moment when its
+ * thread was chosen, an access to memory likewise. It must clear itself in begin_run() in constant
+ * time (numbered generations), as runs take microseconds.
+ */
+#ifndef RADDLE_DETECTORS_DETECTOR_H
+#define RADDLE_DETECTORS_DETECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+#include "model/op.h"
+#include "model/outcome.h"
+
+/* A performed step. */
+struct detector_event {
+	uint64_t step;
+	uint64_t site;	  /* return address in the target, or address of the site's point */
+	uint64_t address; /* of the object, 0: none */
+	object_name object;
+	uint32_t bytes; /* accesses to memory: how many */
+	struct thread_id thread;
+	struct thread_id other; /* created, joined or signalled thread; THREAD_NONE */
+	uint8_t kind;		/* enum op_kind */
+	uint8_t order;		/* enum site_order of atomic accesses and fences */
+	bool has_failed;	/* a try that did not succeed, a wait that timed out */
+};
+
+struct detector {
+	const char *name;
+	const char *summary; /* one line */
+	size_t (*state_bytes)(void);
+	void (*begin_run)(void *state);
+	/* True: the run is to end, and *verdict (kind, site, address, other_...) is filled. */
+	bool (*observe)(void *state, const struct detector_event *event, struct outcome *verdict);
+};
+
+enum detector_index {
+#define DETECTOR(name) DETECTOR_##name,
+#include "detectors/detectors.def"
+#undef DETECTOR
+	DETECTOR_COUNT
+};
+
+extern const struct detector *const detectors[DETECTOR_COUNT];
+
+#endif

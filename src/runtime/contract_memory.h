@@ -1,0 +1,94 @@
+/*
+ * The part of the contract about accesses to memory: which sites are on, and which variables are
+ * known to be shared. It lives as long as the block, across runs; a run only ever sees what was
+ * frozen when it began.
+ *
+ * A *variable* here is eight aligned bytes of memory under a stable name (engine_object_name's rule:
+ * static data by module and offset, heap by allocation and offset, stacks by thread and depth). An
+ * access is a scheduling point if its site is on and its variable is a point. What is learnt in a
+ * run (which threads touch what, which sites touch shared variables) becomes effective at the start
+ * of the next: memory_prepare_run(). With plan.memory_is_frozen nothing is learnt.
+ */
+#ifndef RADDLE_RUNTIME_CONTRACT_MEMORY_H
+#define RADDLE_RUNTIME_CONTRACT_MEMORY_H
+
+#include <stdint.h>
+
+#include "model/ids.h"
+
+#define MEMORY_MODULES_MAX 256
+#define MEMORY_SITES_MAX (UINT32_C(1) << 22)
+#define MEMORY_VARIABLES_MAX (UINT32_C(1) << 20) /* a power of two: slots of the table */
+#define MEMORY_BLOCKS_MAX (UINT32_C(1) << 16)
+
+/* Which accesses are scheduling points. [host] */
+enum memory_mode {
+	MEMORY_LEARN,  /* shared ones: learnt from profiling runs */
+	MEMORY_NONE,   /* none: only synchronisation operations are */
+	MEMORY_ALL,    /* every access of every site */
+	MEMORY_CHOSEN, /* sites and variables as the host set them; learning goes on beside it */
+	MEMORY_MODE_COUNT
+};
+
+/* sites[]: one byte each. */
+#define SITE_ON 1u     /* patched in for the current run */
+#define SITE_SEEN 2u   /* has run at least once while on */
+#define SITE_SHARED 4u /* has touched a variable that is a point */
+#define SITE_CHOSEN 8u /* [host] MEMORY_CHOSEN: on */
+
+/* variables[].flags */
+#define VARIABLE_READ 1u /* by any thread, once threads exist */
+#define VARIABLE_WRITTEN 2u
+#define VARIABLE_MANY 4u    /* by two threads at least */
+#define VARIABLE_POINT 8u   /* frozen: its accesses are scheduling points in this run */
+#define VARIABLE_CHOSEN 16u /* [host] MEMORY_CHOSEN */
+
+/* Open addressing by `name`, linear probing, nothing is ever removed; name 0: free. [guest] */
+struct memory_variable {
+	object_name name;
+	thread_name thread; /* that touched it first */
+	uint32_t flags;
+	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
+};
+
+/* An executable or library with sites, in the order in which they were first loaded. [guest] */
+struct memory_module {
+	uint64_t name;	      /* hash of its base name: the identity across runs */
+	uint64_t fingerprint; /* of its records: another build has another */
+	uint64_t records;     /* address of the first record; that of the last load */
+	uint32_t first;	      /* index of its first site in sites[] */
+	uint32_t count;
+};
+
+/* An allocation of a traced run, so that the command can name addresses. [guest] */
+struct memory_block {
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t site;	     /* return address of the allocating call in the user's code */
+	uint64_t callers[4]; /* around it, innermost first */
+	uint64_t made_step;
+	uint64_t freed_step; /* UINT64_MAX: it was not */
+	uint32_t ordinal;    /* n-th of its site and thread, from 1 */
+	thread_name thread;
+};
+
+struct contract_memory {
+	uint32_t mode;	    /* [host] enum memory_mode */
+	uint32_t is_frozen; /* [host] nothing is learnt; sites are as sites[] says */
+	uint32_t module_count;
+	uint32_t site_count;	 /* of all modules */
+	uint32_t variable_count; /* slots in use */
+	uint32_t variables_lost; /* did not fit */
+	uint32_t profile_runs;	 /* done so far */
+	uint32_t block_count;	 /* of the last traced run, also those beyond the capacity */
+	uint32_t sites_on;	 /* in the current run */
+	uint32_t points_known;	 /* variables that are points */
+	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
+	char refusal[128];	 /* why sites cannot be switched; empty: they can */
+	struct memory_module modules[MEMORY_MODULES_MAX];
+	uint8_t sites[MEMORY_SITES_MAX];
+	struct memory_variable variables[MEMORY_VARIABLES_MAX];
+	struct memory_block blocks[MEMORY_BLOCKS_MAX];
+};
+
+#endif

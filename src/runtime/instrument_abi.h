@@ -1,0 +1,126 @@
+/*
+ * The agreement between objects that raddle-cc instrumented, the runtime in their process, and the
+ * command that reads them with libelf. Plain C, includable from the compiler's pass; every layout
+ * change raises INSTRUMENT_ABI_VERSION.
+ *
+ * A *site* is one place in the machine code that is about to access memory, or that enters or
+ * leaves a function. In the code it is a five-byte no-op (the *point*). Out of line lies its *stub*,
+ * which hands the address of the access to the runtime and jumps back:
+ *
+ *	point:	nopl 0(%rax,%rax)		-- on: jmp stub
+ *	...
+ *	stub:	movq %rdi, -16(%rsp)		-- the function has no red zone
+ *		leaq OPERAND, %rdi		-- function entry and exit: xorl %edi, %edi
+ *		call *raddle_site_v1@GOTPCREL(%rip)
+ *		nopl RECORD-HERE(%rax)		-- 0f 1f 80 and four bytes: their distance to the record
+ *		jmp point+5			-- raddle_site_v1 restores every register, flags included
+ *
+ * A range's length is in %rsi at its point. The access happens behind the point, so a thread that is
+ * stopped at a site has not yet done it.
+ *
+ * Sections of an instrumented object:
+ *	raddle_sites	    struct site_record[], each in the group of its function
+ *	raddle_info	    struct site_info[] and struct site_place[] (read only, not touched while off)
+ *	raddle_strings	    the strings they refer to
+ *	.note.raddle	    one ELF note per translation unit: name "raddle", type 1, desc: uint32_t version
+ *	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
+ */
+#ifndef RADDLE_RUNTIME_INSTRUMENT_ABI_H
+#define RADDLE_RUNTIME_INSTRUMENT_ABI_H
+
+#include <stdint.h>
+
+#define INSTRUMENT_ABI_VERSION 1
+#define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
+
+enum site_kind {
+	SITE_LOAD,
+	SITE_STORE,
+	SITE_ATOMIC_LOAD,
+	SITE_ATOMIC_STORE,
+	SITE_ATOMIC_UPDATE,    /* read-modify-write */
+	SITE_COMPARE_EXCHANGE, /* may turn out to be a mere load */
+	SITE_FENCE,	       /* no address */
+	SITE_RANGE_READ,       /* `length` bytes */
+	SITE_RANGE_WRITE,
+	SITE_STRING_READ,    /* up to and with the terminating zero, at most `length` bytes */
+	SITE_STRING_WRITE,   /* %rsi: the string that is copied there, zero included */
+	SITE_FUNCTION_ENTRY, /* no address */
+	SITE_FUNCTION_EXIT,
+	SITE_OPAQUE, /* inline assembly that may access memory: a record without a point */
+	SITE_KIND_COUNT
+};
+
+/* Memory orders as C11 numbers them; relaxed is 0. */
+enum site_order {
+	SITE_RELAXED,
+	SITE_CONSUME,
+	SITE_ACQUIRE,
+	SITE_RELEASE,
+	SITE_ACQUIRE_RELEASE,
+	SITE_SEQUENTIAL
+};
+
+#define SITE_VOLATILE 1u  /* declared so; not atomic */
+#define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */
+#define SITE_UNALIGNED 4u
+#define SITE_VECTOR 8u
+
+/* Offsets are from the field itself; `point` and `stub` are 0 for SITE_OPAQUE. */
+struct site_record {
+	int32_t point;
+	int32_t stub;
+	int32_t info;	/* struct site_info */
+	uint8_t kind;	/* enum site_kind */
+	uint8_t order;	/* enum site_order, of atomic kinds and fences */
+	uint16_t bytes; /* of the access; 0 for ranges, strings and those without an address */
+};
+
+/* Offsets are from the field itself; 0: none. Strings end with a zero. */
+struct site_place {
+	int32_t function;   /* as linked (mangled) */
+	int32_t file;	    /* as the compiler was told, relative ones to its working folder */
+	int32_t inlined_at; /* struct site_place of the call, where this function was inlined */
+	uint32_t line;
+	uint16_t column;
+	uint16_t reserved;
+};
+
+struct site_info {
+	struct site_place place;
+	int32_t type;  /* of the struct or class that is accessed: "struct account", "Queue<int>" */
+	int32_t field; /* in it: "balance", "pos.x" */
+	uint32_t flags; /* SITE_VOLATILE, ... */
+	/* The same access in the embedded bitcode: n-th defined function of its module, n-th
+	 * instruction of that, both from 0. */
+	uint32_t function_number;
+	uint32_t instruction_number;
+};
+
+/* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd; padded to 8. */
+struct bitcode_header {
+	uint32_t magic; /* INSTRUMENT_MAGIC */
+	uint32_t version;
+	uint64_t plain_bytes;
+	uint64_t stored_bytes;
+};
+
+/* One per executable or shared library, told to the runtime by a constructor, before all others. */
+struct instrumented_module {
+	uint32_t magic;
+	uint32_t version;
+	const struct site_record *first;
+	const struct site_record *end;
+};
+
+/* Weak in the objects: without a runtime they are null and nothing happens. */
+void raddle_module_loaded(const struct instrumented_module *module);
+void raddle_module_unloaded(const struct instrumented_module *module);
+void raddle_site_v1(void);
+
+static inline const struct site_info *site_record_info(const struct site_record *record)
+{
+	return (const struct site_info *)((const char *)&record->info + record->info);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The path of an access to memory, from a site or from the __tsan_* functions, to the scheduling
+ * point; and names for memory. Everything runs in the target's moving thread.
+ *
+ *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
+ *   memory.c	an access: is it a point? learns who shares what
+ *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
+ */
+#ifndef RADDLE_RUNTIME_MEMORY_H
+#define RADDLE_RUNTIME_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+#include "runtime/contract_memory.h"
+#include "runtime/instrument_abi.h"
+
+struct memory_access {
+	const void *address;
+	size_t bytes;
+	uint64_t site;	     /* code address: of the point, or the return address (tsan ABI) */
+	uint8_t kind;	     /* enum site_kind: a load, store, atomic, fence or range kind */
+	uint8_t order;	     /* enum site_order */
+	uint8_t *site_state; /* its byte in contract_memory.sites, NULL: it has none */
+};
+
+/* The scheduling point before the access, where it is one. Returns at once before the first thread,
+ * in a forked child, and inside the runtime. */
+void memory_access(const struct memory_access *access);
+
+/*
+ * Before each run, by whoever starts it and with no thread of the target moving: makes effective
+ * what was learnt, switches sites. `number` of the run decides whether it is a profiling run.
+ */
+void memory_prepare_run(uint64_t number);
+
+/* sites.c: switches every site to what its byte says; false: not possible, the contract says why. */
+bool sites_apply(void);
+
+/* ---- names (heap.c) ---- */
+
+struct heap_block {
+	uintptr_t start;
+	size_t bytes;
+	object_name name;   /* hash of site, thread and ordinal */
+	uint64_t site;	    /* return address of the allocating call */
+	thread_name thread; /* that allocated it */
+	uint32_t ordinal;   /* n-th of this site and thread, from 1 */
+};
+
+/* The live allocation that holds the address; false: none that was seen being made. */
+bool heap_find(const void *address, struct heap_block *out);
+/* Stable name of the eight aligned bytes around the address; never 0. */
+object_name memory_variable_name(const void *address);
+
+#endif
