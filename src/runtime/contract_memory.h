@@ -91,4 +91,11 @@ struct contract_memory {
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 };
 
+/* Where the search for a variable begins in variables[]; it goes on to the next slot, cyclically. */
+static inline uint32_t memory_variable_slot(object_name name)
+{
+	return (uint32_t)((uint64_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+	       MEMORY_VARIABLES_MAX;
+}
+
 #endif
