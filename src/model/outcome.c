@@ -15,6 +15,11 @@ void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_
 	outcome->site = 0;
 	outcome->address = 0;
 	outcome->clock_ns = 0;
+	outcome->other_site = 0;
+	outcome->other_step = 0;
+	outcome->other_thread = THREAD_NONE;
+	outcome->other_op = OP_NONE;
+	outcome->op = OP_NONE;
 	outcome->wait_count = 0;
 	outcome->waits_left_out = 0;
 	outcome->text[0] = '\0';

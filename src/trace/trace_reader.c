@@ -235,6 +235,7 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	event->enabled = (uint8_t)take_number(cursor, 1);
 	for (unsigned i = 0; i < TRACE_CALLERS; i++)
 		event->callers[i] = take_number(cursor, 8);
+	event->bytes = (uint32_t)take_number(cursor, 4);
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count)
 		return false;
@@ -264,25 +265,32 @@ static bool is_thread(const struct trace_reader *reader, struct thread_id thread
 	return thread.index < reader->run.thread_count || thread_same(thread, THREAD_NONE);
 }
 
+static bool take_op(struct trace_reader *reader, uint8_t *op)
+{
+	const uint64_t kind = take_number(&reader->cursor, 1);
+
+	if (reader->cursor.is_bad || kind >= reader->kind_count)
+		return false;
+	*op = reader->kinds[kind];
+	return true;
+}
+
 static bool take_edge(struct trace_reader *reader, struct wait_edge *edge)
 {
 	struct block_cursor *cursor = &reader->cursor;
-	uint64_t kind;
+	bool is_known;
 
 	edge->waiter.index = (uint16_t)take_number(cursor, 2);
 	edge->holder.index = (uint16_t)take_number(cursor, 2);
-	kind = take_number(cursor, 1);
+	is_known = take_op(reader, &edge->op);
 	edge->is_on_cycle = take_number(cursor, 1) != 0;
 	edge->lost_signals = (uint16_t)take_number(cursor, 2);
 	edge->object = (object_name)take_number(cursor, 4);
 	edge->object_address = take_number(cursor, 8);
 	edge->site = take_number(cursor, 8);
 	edge->holder_site = take_number(cursor, 8);
-	if (cursor->is_bad || kind >= reader->kind_count || !is_thread(reader, edge->holder) ||
-		!is_thread(reader, edge->waiter))
-		return false;
-	edge->op = reader->kinds[kind];
-	return true;
+	return is_known && !cursor->is_bad && is_thread(reader, edge->holder) &&
+	       is_thread(reader, edge->waiter);
 }
 
 static bool take_kind(struct block_cursor *cursor, uint16_t *kind)
@@ -312,6 +320,12 @@ static bool take_outcome(struct trace_reader *reader, struct outcome *outcome)
 	outcome->address = take_number(cursor, 8);
 	outcome->clock_ns = take_number(cursor, 8);
 	outcome->waits_left_out = (uint32_t)take_number(cursor, 4);
+	is_good &= take_op(reader, &outcome->op);
+	is_good &= take_op(reader, &outcome->other_op);
+	outcome->other_thread.index = (uint16_t)take_number(cursor, 2);
+	outcome->other_step = take_number(cursor, 8);
+	outcome->other_site = take_number(cursor, 8);
+	is_good &= is_thread(reader, outcome->other_thread);
 	text = take_text(cursor);
 	BUG_ON(!text);
 	is_good &= strlen(text) < sizeof outcome->text &&

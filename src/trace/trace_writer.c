@@ -235,6 +235,7 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_event *even
 		add_number(writer, event->enabled, 1);
 		for (unsigned caller = 0; caller < TRACE_CALLERS; caller++)
 			add_number(writer, event->callers[caller], 8);
+		add_number(writer, event->bytes, 4);
 		writer->last_step = event->step;
 		writer->event_count++;
 		status = end_item(writer, err);
@@ -273,6 +274,11 @@ static int write_end(struct trace_writer *writer, const struct outcome *outcome,
 	add_number(writer, outcome->address, 8);
 	add_number(writer, outcome->clock_ns, 8);
 	add_number(writer, outcome->waits_left_out, 4);
+	add_number(writer, outcome->op, 1);
+	add_number(writer, outcome->other_op, 1);
+	add_number(writer, outcome->other_thread.index, 2);
+	add_number(writer, outcome->other_step, 8);
+	add_number(writer, outcome->other_site, 8);
 	add_text(writer, text);
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		add_edge(writer, &outcome->waits[i]);

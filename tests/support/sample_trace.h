@@ -24,6 +24,7 @@ static inline struct trace_event sample_event(uint64_t number)
 		.thread = (uint16_t)(number % SAMPLE_THREADS),
 		.kind = (uint8_t)(1 + number % (OP_KIND_COUNT - 1)),
 		.enabled = (uint8_t)(number % 4),
+		.bytes = (uint32_t)(number % 9),
 		.callers = {0x403000 + number % 5, 0x403100}};
 }
 
@@ -38,6 +39,11 @@ static inline struct outcome sample_outcome(void)
 	outcome.clock_ns = UINT64_MAX;
 	outcome.wait_count = 2;
 	outcome.waits_left_out = 5;
+	outcome.op = OP_STORE;
+	outcome.other_op = OP_LOAD;
+	outcome.other_thread.index = 2;
+	outcome.other_step = 41;
+	outcome.other_site = 0x401400;
 	memset(outcome.waits, 0, sizeof outcome.waits);
 	outcome.waits[0] = (struct wait_edge){.waiter = {1},
 		.holder = {2},
