@@ -25,6 +25,8 @@ struct trace_event {
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
 	uint32_t bytes;	 /* accesses to memory: how many */
+	uint8_t order;	 /* memory order of atomic accesses and fences, as C11 numbers them */
+	uint8_t reserved[3];
 	/*
 	 * Innermost first, then 0. Only true where the code that called was compiled with frame
 	 * pointers, as it is without optimisation; where `site` is in such code.

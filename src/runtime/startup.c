@@ -215,6 +215,7 @@ static void startup_observe(
 				  : op->address ? engine_object_name(op->address)
 						: 0,
 			.bytes = op->bytes,
+			.order = op->order,
 			.thread = thread->id.index,
 			.kind = op->kind,
 		};

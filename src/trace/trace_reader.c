@@ -236,6 +236,8 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	for (unsigned i = 0; i < TRACE_CALLERS; i++)
 		event->callers[i] = take_number(cursor, 8);
 	event->bytes = (uint32_t)take_number(cursor, 4);
+	event->order = (uint8_t)take_number(cursor, 1);
+	memset(event->reserved, 0, sizeof event->reserved);
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count)
 		return false;

@@ -236,6 +236,7 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_event *even
 		for (unsigned caller = 0; caller < TRACE_CALLERS; caller++)
 			add_number(writer, event->callers[caller], 8);
 		add_number(writer, event->bytes, 4);
+		add_number(writer, event->order, 1);
 		writer->last_step = event->step;
 		writer->event_count++;
 		status = end_item(writer, err);

@@ -25,6 +25,7 @@ static inline struct trace_event sample_event(uint64_t number)
 		.kind = (uint8_t)(1 + number % (OP_KIND_COUNT - 1)),
 		.enabled = (uint8_t)(number % 4),
 		.bytes = (uint32_t)(number % 9),
+		.order = (uint8_t)(number % 6),
 		.callers = {0x403000 + number % 5, 0x403100}};
 }
 
