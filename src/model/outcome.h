@@ -57,6 +57,7 @@ struct outcome {
 	uint8_t op;		 /* of the later access */
 	uint32_t wait_count;	 /* entries of waits[] that are filled */
 	uint32_t waits_left_out; /* waiting threads beyond OUTCOME_WAITS_MAX */
+	uint32_t reserved;	 /* 0 */
 	struct wait_edge waits[OUTCOME_WAITS_MAX];
 	char text[256]; /* one line in words where numbers do not say it: why refused, tainted */
 };
