@@ -189,6 +189,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		return result;
 	plan = &worker->worker.contract->plan;
 	settings_to_plan(&campaign->settings, plan);
+	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;

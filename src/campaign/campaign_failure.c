@@ -61,7 +61,7 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 }
 
 static void describe_probe(const struct campaign *campaign, const struct worker *worker,
-	struct investigation *investigation)
+	const struct memory_view *memory, struct investigation *investigation)
 {
 	const struct campaign_listener *listener = campaign->listener;
 
@@ -70,6 +70,7 @@ static void describe_probe(const struct campaign *campaign, const struct worker 
 			{
 				.worker = worker->params,
 				.settings = &campaign->settings,
+				.memory = memory,
 				.restart = campaign->restart,
 				.run_limit_ns = REPLAY_LIMIT_NS,
 				.is_interrupted = campaign->options->is_interrupted,
@@ -111,6 +112,7 @@ int campaign_take_failure(
 	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
 	struct investigation investigation;
 	struct failure failure = {0};
+	struct memory_view memory;
 	struct finding finding;
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
@@ -118,9 +120,10 @@ int campaign_take_failure(
 	if (!is_new_key(campaign, failure_key(&contract->outcome)))
 		return 0;
 	failure_take(&failure, contract);
+	memory_view_take(&memory, contract_memory(contract));
 	if (campaign->listener->confirming)
 		campaign->listener->confirming(campaign->listener->context, &failure);
-	describe_probe(campaign, &from->worker, &investigation);
+	describe_probe(campaign, &from->worker, &memory, &investigation);
 	memset(&finding, 0, sizeof finding);
 	result = investigate(&investigation, &failure, &finding, err);
 	if (result == 0) {
@@ -129,6 +132,7 @@ int campaign_take_failure(
 		finding_release(&finding);
 	}
 	failure_release(&failure);
+	memory_view_release(&memory);
 	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
 	if (result < 0)
 		return result;

@@ -40,6 +40,8 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	result = worker_open(&probe->worker, &worker, err);
 	if (result < 0)
 		return result;
+	memory_view_apply(params->memory ? params->memory : &(const struct memory_view){0},
+		contract_memory(probe->worker.contract));
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
 	plan->restart = params->restart;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "campaign/failure.h"
+#include "campaign/memory_view.h"
 #include "campaign/settings.h"
 #include "campaign/worker.h"
 #include "strategies/replay.h"
@@ -44,6 +45,7 @@ uint64_t probe_strategy_bytes(void);
 struct probe_params {
 	struct worker_params worker;
 	const struct settings *settings;
+	const struct memory_view *memory; /* of the run to repeat, read now; NULL: an empty one */
 	enum contract_restart restart;
 	uint64_t trace_events;
 	uint64_t hang_ns;      /* 0: that of the settings */

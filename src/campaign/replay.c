@@ -32,8 +32,12 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 		finding->settings ? finding->settings : "{}", &setting->settings, err);
 	if (result < 0)
 		return result;
-	result = target_find(&setting->target, finding->argv[0], err);
+	if (finding->memory)
+		result = memory_view_from_json(finding->memory, &setting->memory, err);
+	if (result == 0)
+		result = target_find(&setting->target, finding->argv[0], err);
 	if (result < 0) {
+		memory_view_release(&setting->memory);
 		settings_release(&setting->settings);
 		return result;
 	}
@@ -59,6 +63,7 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 				.output = options->is_quiet ? OUTPUT_KEEP : OUTPUT_SHOW,
 			},
 		.settings = &setting->settings,
+		.memory = &setting->memory,
 		.restart = RESTART_EXEC,
 		.is_interrupted = options->is_interrupted,
 	};
@@ -70,6 +75,7 @@ void replay_setting_release(struct replay_setting *setting)
 	free(setting->names);
 	target_release(&setting->target);
 	settings_release(&setting->settings);
+	memory_view_release(&setting->memory);
 }
 
 static int run_once(struct probe *probe, const struct replay_setting *setting,

@@ -7,6 +7,7 @@
 
 struct replay_setting {
 	struct settings settings;
+	struct memory_view memory;
 	struct target target;
 	thread_name *names;
 	struct probe_plan plan;	   /* refers to the finding and to `names` */

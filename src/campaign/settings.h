@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "runtime/contract.h"
+#include "runtime/contract_memory.h"
 
 struct settings {
 	enum contract_executor executor;
@@ -20,8 +21,9 @@ struct settings {
 	bool has_early_timeouts;
 	bool without_dispatch;
 	bool without_virtual_time;
-	char *input; /* file for standard input, NULL: /dev/null. Owned */
-	char *check; /* the user's judge, NULL: none. Owned */
+	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */
+	char *input;		      /* file for standard input, NULL: /dev/null. Owned */
+	char *check;		      /* the user's judge, NULL: none. Owned */
 };
 
 void settings_init(struct settings *settings);

@@ -4,6 +4,7 @@
 
 #include "campaign/campaign.h"
 #include "campaign/launch.h"
+#include "campaign/memory_view.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
@@ -21,6 +22,7 @@ enum {
 	OPTION_TOLERATE,
 	OPTION_MAX_STEPS,
 	OPTION_HANG_TIME,
+	OPTION_MEMORY,
 	OPTION_STDIN,
 	OPTION_OUTPUT,
 	OPTION_CHECK,
@@ -42,6 +44,10 @@ static const struct argp_option run_options[] = {
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same schedules, with one worker (1)", 1},
 	{"jobs", 'j', "N", 0, "Workers that run schedules side by side (1)", 1},
 	{"keep-going", 'k', NULL, 0, "Collect distinct failures until the budget ends", 1},
+	{"memory", OPTION_MEMORY, "shared|none|all", 0,
+		"Which accesses to memory are scheduling points, in programs built by raddle-cc: "
+		"those to variables that threads share, none, or all (shared)",
+		1},
 	{.doc = "What the program may meet:", .group = 2},
 	{"spurious-wakeups", OPTION_SPURIOUS, NULL, 0,
 		"Let waits on condition variables end without a signal, as POSIX allows", 2},
@@ -135,6 +141,11 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'k':
 		options->keep_going = true;
+		return 0;
+	case OPTION_MEMORY:
+		if (!memory_mode_parse(text, &options->settings.memory_mode) ||
+			options->settings.memory_mode == MEMORY_CHOSEN)
+			argp_error(state, "--memory is shared, none or all, not %s", text);
 		return 0;
 	case OPTION_RESTART:
 		parse_restart(state, text);

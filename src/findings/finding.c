@@ -60,6 +60,7 @@ void finding_release(struct finding *finding)
 	free(finding->directory);
 	free(finding->input);
 	free(finding->settings);
+	free(finding->memory);
 	free(finding->strategy);
 	free(finding->failing_thread);
 	free(finding->waits);

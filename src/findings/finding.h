@@ -65,6 +65,9 @@ struct finding {
 	char *input;	 /* file given as standard input, NULL: none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
 			 */
+	/* JSON object: which accesses to memory were scheduling points (campaign/memory_view.h); NULL:
+	 * none. */
+	char *memory;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
 	uint64_t run_number;			    /* in its campaign, from 0 */

@@ -255,10 +255,21 @@ static void read_kind(struct reader *reader, json_t *root, struct finding *findi
 	reader_refuse(reader, "kind", "names no kind of outcome");
 }
 
+/* An object as its own text, NULL for null. */
+static char *get_object(struct reader *reader, json_t *root, const char *name)
+{
+	json_t *object = get(reader, root, name);
+
+	if (json_is_object(object))
+		return json_dumps(object, JSON_COMPACT);
+	if (object && !json_is_null(object))
+		reader_refuse(reader, name, "is not an object");
+	return NULL;
+}
+
 static void read_identity(struct reader *reader, json_t *root, struct finding *finding)
 {
 	char *id = get_text(reader, root, "id", false);
-	json_t *settings = get(reader, root, "settings");
 
 	if (id && strlen(id) >= sizeof finding->id)
 		reader_refuse(reader, "id", "is too long");
@@ -270,10 +281,9 @@ static void read_identity(struct reader *reader, json_t *root, struct finding *f
 	finding->code = (int)get_integer(reader, root, "code", INT32_MIN, INT32_MAX);
 	finding->seed = get_wide(reader, root, "seed", 10);
 	finding->run_number = (uint64_t)get_integer(reader, root, "run_number", 0, INT64_MAX);
-	if (json_is_object(settings))
-		finding->settings = json_dumps(settings, JSON_COMPACT);
-	else if (settings && !json_is_null(settings))
-		reader_refuse(reader, "settings", "is not an object");
+	finding->settings = get_object(reader, root, "settings");
+	finding->memory =
+		json_object_get(root, "memory") ? get_object(reader, root, "memory") : NULL;
 }
 
 static void read_schedule(struct reader *reader, json_t *root, struct finding *finding)

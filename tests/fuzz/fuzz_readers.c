@@ -1,5 +1,5 @@
 /*
- * fuzz_readers schedule|trace|finding ITERATIONS: damages a good file in many small ways and reads
+ * fuzz_readers schedule|trace|finding|memory ITERATIONS: damages a good file in many small ways and reads
  * it. The same every time. A trace has checksums that would hide its inside from damage, so in two of
  * three rounds the contents of one block are damaged and the sums are put right.
  */
@@ -46,6 +46,17 @@ static void seed_finding(struct seed *seed)
 	memcpy(seed->bytes, text, seed->size);
 	free(text);
 	finding_release(&finding);
+}
+
+static void seed_memory(struct seed *seed)
+{
+	static const char text[] =
+		"{\"mode\":\"shared\",\"modules\":[{\"name\":\"00000000000000ab\",\"fingerprint\":"
+		"\"00000000000000cd\",\"count\":90,\"on\":\"0-12,15,80-89\"}],\"points\":"
+		"\"0000001100000384ffffffff\"}";
+
+	seed->size = sizeof text - 1;
+	memcpy(seed->bytes, text, seed->size);
 }
 
 static void seed_trace(struct seed *seed)
@@ -115,6 +126,7 @@ static const struct reader {
 	{"schedule", fuzz_schedule, seed_schedule, false},
 	{"trace", fuzz_trace, seed_trace, true},
 	{"finding", fuzz_finding, seed_finding, false},
+	{"memory", fuzz_memory, seed_memory, false},
 };
 
 static int fuzz(const struct reader *reader, unsigned long iterations)
@@ -149,6 +161,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 3 && i < sizeof readers / sizeof *readers; i++)
 		if (!strcmp(argv[1], readers[i].name))
 			return fuzz(&readers[i], strtoul(argv[2], NULL, 10));
-	(void)fprintf(stderr, "usage: fuzz_readers schedule|trace|finding ITERATIONS\n");
+	(void)fprintf(stderr, "usage: fuzz_readers schedule|trace|finding|memory ITERATIONS\n");
 	return 2;
 }

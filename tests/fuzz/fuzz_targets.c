@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "campaign/memory_view.h"
 #include "findings/finding.h"
 #include "trace/schedule_text.h"
 #include "trace/trace_reader.h"
@@ -86,5 +87,33 @@ bool fuzz_finding(const uint8_t *bytes, size_t size)
 	free(second);
 	finding_release(&finding);
 	finding_release(&again);
+	return true;
+}
+
+bool fuzz_memory(const uint8_t *bytes, size_t size)
+{
+	char *text = strndup((const char *)bytes, size);
+	struct memory_view view, again;
+	struct error err = {0};
+	char *first, *second;
+	int status;
+
+	BUG_ON(!text);
+	status = memory_view_from_json(text, &view, &err);
+	free(text);
+	if (status) {
+		check_refusal(status, &err);
+		return false;
+	}
+	first = memory_view_to_json(&view);
+	memory_view_release(&view);
+	if (!first) /* of nothing at all */
+		return true;
+	BUG_ON(memory_view_from_json(first, &again, &err));
+	second = memory_view_to_json(&again);
+	BUG_ON(strcmp(first, second));
+	free(first);
+	free(second);
+	memory_view_release(&again);
 	return true;
 }

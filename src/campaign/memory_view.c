@@ -1,0 +1,320 @@
+#include "campaign/memory_view.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
+	[MEMORY_LEARN] = "shared",
+	[MEMORY_NONE] = "none",
+	[MEMORY_ALL] = "all",
+	[MEMORY_CHOSEN] = "chosen",
+};
+
+bool memory_mode_parse(const char *word, enum memory_mode *out)
+{
+	for (int mode = 0; mode < MEMORY_MODE_COUNT; mode++) {
+		if (strcmp(word, memory_mode_words[mode]) == 0) {
+			*out = (enum memory_mode)mode;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+/* ---- from and to the contract ---- */
+
+static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
+	const struct memory_module *from)
+{
+	*to = (struct memory_view_module){
+		.name = from->name,
+		.fingerprint = from->fingerprint,
+		.count = from->count,
+		.is_on = allocate(BITSET_WORDS(from->count), sizeof *to->is_on),
+	};
+	for (uint32_t i = 0; i < from->count; i++)
+		if (memory->sites[from->first + i] & SITE_ON)
+			bitset_add(to->is_on, i);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const object_name left = *(const object_name *)a;
+	const object_name right = *(const object_name *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
+{
+	*view = (struct memory_view){.mode = (enum memory_mode)memory->mode};
+	if (!memory->module_count && !memory->variable_count)
+		return;
+	view->modules = allocate(memory->module_count, sizeof *view->modules);
+	view->module_count = memory->module_count;
+	for (uint32_t i = 0; i < memory->module_count; i++)
+		take_module(&view->modules[i], memory, &memory->modules[i]);
+	view->points = allocate(memory->points_known, sizeof *view->points);
+	for (uint32_t slot = 0;
+		slot < MEMORY_VARIABLES_MAX && view->point_count < memory->points_known; slot++)
+		if (memory->variables[slot].flags & VARIABLE_POINT)
+			view->points[view->point_count++] = memory->variables[slot].name;
+	qsort(view->points, view->point_count, sizeof *view->points, compare_names);
+}
+
+void memory_view_release(struct memory_view *view)
+{
+	for (uint32_t i = 0; i < view->module_count; i++)
+		free(view->modules[i].is_on);
+	free(view->modules);
+	free(view->points);
+	*view = (struct memory_view){0};
+}
+
+static void apply_point(struct contract_memory *memory, object_name name)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name && memory->variables[slot].name != name)
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	memory->variables[slot] = (struct memory_variable){.name = name, .flags = VARIABLE_POINT};
+}
+
+void memory_view_apply(const struct memory_view *view, struct contract_memory *memory)
+{
+	memory->mode = view->mode;
+	memory->is_frozen = true;
+	memory->has_changed = true;
+	for (uint32_t i = 0; i < view->module_count; i++) {
+		const struct memory_view_module *module = &view->modules[i];
+
+		memory->modules[i] = (struct memory_module){
+			.name = module->name,
+			.fingerprint = module->fingerprint,
+			.first = memory->site_count,
+			.count = module->count,
+		};
+		bitset_each (site, module->is_on, module->count) {
+			memory->sites[memory->site_count + site] = SITE_ON;
+			memory->sites_on++;
+		}
+		memory->site_count += module->count;
+	}
+	memory->module_count = view->module_count;
+	for (uint32_t i = 0; i < view->point_count; i++)
+		apply_point(memory, view->points[i]);
+	memory->variable_count = memory->points_known = view->point_count;
+}
+
+/* ---- JSON ---- */
+
+/* "0-12,15": the members of the set. */
+static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
+{
+	const char *separator = "";
+
+	for (uint32_t first = bitset_next(set, count, 0); first < count;) {
+		uint32_t last = first;
+
+		while (last + 1 < count && bitset_has(set, last + 1))
+			last++;
+		strbuf_addf(out, last > first ? "%s%u-%u" : "%s%u", separator, first, last);
+		separator = ",";
+		first = bitset_next(set, count, last + 1);
+	}
+}
+
+static json_t *module_to_json(const struct memory_view_module *module)
+{
+	char name[20];
+	char fingerprint[20];
+	struct strbuf sites;
+	json_t *object;
+
+	(void)snprintf(name, sizeof name, "%016" PRIx64, module->name);
+	(void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, module->fingerprint);
+	strbuf_init(&sites);
+	add_ranges(&sites, module->is_on, module->count);
+	object = json_pack("{s:s, s:s, s:I, s:s}", "name", name, "fingerprint", fingerprint,
+		"count", (json_int_t)module->count, "on", sites.text);
+	strbuf_release(&sites);
+	BUG_ON(!object);
+	return object;
+}
+
+char *memory_view_to_json(const struct memory_view *view)
+{
+	json_t *modules = json_array();
+	struct strbuf points;
+	json_t *object;
+	char *text;
+
+	if (!view->module_count && !view->point_count && view->mode == MEMORY_LEARN) {
+		json_decref(modules);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < view->module_count; i++)
+		(void)json_array_append_new(/* fails only without memory: json_pack would, too */
+			modules, module_to_json(&view->modules[i]));
+	strbuf_init(&points);
+	for (uint32_t i = 0; i < view->point_count; i++)
+		strbuf_addf(&points, "%08" PRIx32, view->points[i]);
+	object = json_pack("{s:s, s:o, s:s}", "mode", memory_mode_words[view->mode], "modules",
+		modules, "points", points.text);
+	strbuf_release(&points);
+	BUG_ON(!object);
+	text = json_dumps(object, JSON_COMPACT);
+	BUG_ON(!text);
+	json_decref(object);
+	return text;
+}
+
+static int damaged(struct error *err, const char *what)
+{
+	return error_set(err, ERROR_FORMAT,
+		"what the finding says of memory is damaged (%s); find it again with raddle run",
+		what);
+}
+
+/* Exactly `digits` hexadecimal digits. */
+static bool read_hex(const char *text, size_t digits, uint64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < digits; i++) {
+		const char *alphabet = "0123456789abcdef";
+		const char *at = text[i] ? strchr(alphabet, text[i]) : NULL;
+
+		if (!at)
+			return false;
+		*out = *out << 4 | (uint64_t)(at - alphabet);
+	}
+	return true;
+}
+
+/* A number below `limit` in front of *text, which moves behind it. */
+static bool read_index(const char **text, uint32_t limit, uint32_t *out)
+{
+	const char *start = *text;
+
+	for (*out = 0; **text >= '0' && **text <= '9'; ++*text) {
+		*out = *out * 10 + (uint32_t)(**text - '0');
+		if (*out >= limit)
+			return false;
+	}
+	return *text > start;
+}
+
+static bool read_ranges(const char *text, struct memory_view_module *module)
+{
+	while (*text) {
+		uint32_t first, last;
+
+		if (!read_index(&text, module->count, &first))
+			return false;
+		last = first;
+		if (*text == '-' && (text++, !read_index(&text, module->count, &last)))
+			return false;
+		for (uint32_t site = first; site <= last; site++)
+			bitset_add(module->is_on, site);
+		if (last < first || (*text && *text++ != ','))
+			return false;
+	}
+	return true;
+}
+
+static int read_module(
+	const json_t *object, uint32_t sites_before, struct memory_view *view, struct error *err)
+{
+	struct memory_view_module *module = &view->modules[view->module_count];
+	const char *name, *fingerprint, *on;
+	json_int_t count;
+
+	if (json_unpack((json_t *)(uintptr_t)object, "{s:s, s:s, s:I, s:s}", "name", &name,
+		    "fingerprint", &fingerprint, "count", &count, "on", &on) != 0)
+		return damaged(err, "a module lacks a field");
+	if (!read_hex(name, 16, &module->name) || name[16] ||
+		!read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
+		return damaged(err, "the identity of a module");
+	if (count < 0 || count > MEMORY_SITES_MAX - sites_before)
+		return damaged(err, "a module has too many sites");
+	module->count = (uint32_t)count;
+	module->is_on = allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
+	view->module_count++;
+	return read_ranges(on, module) ? 0 : damaged(err, "the sites of a module");
+}
+
+static int read_modules(const json_t *modules, struct memory_view *view, struct error *err)
+{
+	const size_t count = json_array_size(modules);
+	uint32_t sites = 0;
+
+	if (!json_is_array(modules) || count > MEMORY_MODULES_MAX)
+		return damaged(err, "modules");
+	view->modules = allocate(count, sizeof *view->modules);
+	for (size_t i = 0; i < count; i++) {
+		int result = read_module(json_array_get(modules, i), sites, view, err);
+
+		if (result < 0)
+			return result;
+		sites += view->modules[i].count;
+	}
+	return 0;
+}
+
+static int read_points(const char *text, struct memory_view *view, struct error *err)
+{
+	const size_t length = strlen(text);
+
+	/* The table must keep a free slot. */
+	if (length % 8 || length / 8 >= MEMORY_VARIABLES_MAX)
+		return damaged(err, "points");
+	view->points = allocate(length / 8, sizeof *view->points);
+	for (size_t i = 0; i < length; i += 8) {
+		uint64_t name;
+
+		if (!read_hex(text + i, 8, &name) || !name)
+			return damaged(err, "a point");
+		view->points[view->point_count++] = (object_name)name;
+	}
+	return 0;
+}
+
+int memory_view_from_json(const char *text, struct memory_view *out, struct error *err)
+{
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct memory_view view = {0};
+	const char *mode, *points;
+	json_t *modules;
+	int result = 0;
+
+	if (!root || json_unpack(root, "{s:s, s:o, s:s}", "mode", &mode, "modules", &modules,
+			     "points", &points) != 0)
+		result = damaged(err, "not the expected fields");
+	else if (!memory_mode_parse(mode, &view.mode))
+		result = damaged(err, "mode");
+	if (result == 0)
+		result = read_modules(modules, &view, err);
+	if (result == 0)
+		result = read_points(points, &view, err);
+	json_decref(root);
+	if (result < 0)
+		memory_view_release(&view);
+	else
+		*out = view;
+	return result;
+}
