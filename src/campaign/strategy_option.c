@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "strategies/portfolio.h"
+#include "strategies/rpro.h"
 
 /* Adds to a line that may be cut. */
 static void line_add(char *line, size_t size, const char *separator, const char *word)
@@ -43,6 +44,36 @@ static int unknown_option(
 		strategy->name, shown, name, known);
 }
 
+/* The value whose word it is. */
+static int parse_word(const struct strategy *strategy, const struct strategy_option *option,
+	const char *text, size_t length, int64_t *value, struct error *err)
+{
+	char known[128] = "";
+
+	for (int64_t i = 0; option->words[i]; i++) {
+		if (strlen(option->words[i]) == length &&
+			memcmp(option->words[i], text, length) == 0) {
+			*value = i;
+			return 0;
+		}
+		line_add(known, sizeof known, ", ", option->words[i]);
+	}
+	return error_set(err, ERROR_USAGE,
+		"option '%s' of strategy '%s' cannot be '%.*s'; give one of %s", option->name,
+		strategy->name, (int)(length < 64 ? length : 64), text, known);
+}
+
+static bool is_in_range(const struct strategy_option *option, int64_t value)
+{
+	return value >= option->least && value <= option->most;
+}
+
+/* A value that an example may show. */
+static int64_t example_of(const struct strategy_option *option)
+{
+	return is_in_range(option, option->standard) ? option->standard : option->least;
+}
+
 static int parse_value(const struct strategy *strategy, const struct strategy_option *option,
 	const char *text, size_t length, int64_t *value, struct error *err)
 {
@@ -55,13 +86,12 @@ static int parse_value(const struct strategy *strategy, const struct strategy_op
 		memcpy(digits, text, length);
 		number = strtoll(digits, &end, 10);
 	}
-	if (end == digits || *end || errno || digits[0] == ' ' || number < option->least ||
-		number > option->most)
+	if (end == digits || *end || errno || digits[0] == ' ' || !is_in_range(option, number))
 		return error_set(err, ERROR_USAGE,
 			"option '%s' of strategy '%s' cannot be '%.*s'; give a whole number from "
 			"%" PRId64 " to %" PRId64 ", such as %s=%" PRId64,
 			option->name, strategy->name, (int)(length < 64 ? length : 64), text,
-			option->least, option->most, option->name, option->standard);
+			option->least, option->most, option->name, example_of(option));
 	*value = number;
 	return 0;
 }
@@ -82,7 +112,10 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 		if (!equals)
 			return error_set(err, ERROR_USAGE,
 				"option '%s' of strategy '%s' needs a value; write %s=%" PRId64,
-				option->name, strategy->name, option->name, option->standard);
+				option->name, strategy->name, option->name, example_of(option));
+		if (option->words)
+			return parse_word(strategy, option, equals + 1, length - name_length - 1,
+				&config->option[i], err);
 		return parse_value(strategy, option, equals + 1, length - name_length - 1,
 			&config->option[i], err);
 	}
@@ -112,6 +145,9 @@ int strategy_parse(
 		if (result)
 			return result;
 	}
+	if (strategy->check && strategy->check(&parsed))
+		return error_set(err, ERROR_USAGE, "strategy '%s': %s", strategy->name,
+			strategy->check(&parsed));
 	*index = found;
 	*config = parsed;
 	return 0;
@@ -124,11 +160,18 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 	text[0] = '\0';
 	line_add(text, size, "", strategy->name);
 	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++) {
-		char option[64];
+		const struct strategy_option *option = &strategy->options[i];
+		const int64_t value = config->option[i];
+		char written[64];
 
-		(void)snprintf(option, sizeof option, "%s=%" PRId64, strategy->options[i].name,
-			config->option[i]);
-		line_add(text, size, ",", option);
+		if (!is_in_range(option, value)) /* not given, and left to the strategy */
+			continue;
+		if (option->words)
+			(void)snprintf(written, sizeof written, "%s=%s", option->name,
+				option->words[value]);
+		else
+			(void)snprintf(written, sizeof written, "%s=%" PRId64, option->name, value);
+		line_add(text, size, ",", written);
 	}
 }
 
@@ -138,4 +181,15 @@ void strategy_format_run(uint32_t index, const struct strategy_config *config, c
 	strategy_format(index, config, text, size);
 	if (strategies[index] == &strategy_portfolio)
 		line_add(text, size, ": ", portfolio_arm_name(state));
+	if (strategies[index] == &strategy_rpro && rpro_pair_count(state) > 1) {
+		const struct rpro_pair pair = rpro_last_pair(state);
+		char written[64];
+
+		(void)snprintf(written, sizeof written, "depth=%u", pair.depth);
+		line_add(text, size, ": ", written);
+		(void)snprintf(written, sizeof written, "radius=%" PRIu64, pair.radius);
+		if (pair.radius)
+			line_add(text, size, ",", written);
+		line_add(text, size, ",", pair.has_many_windows ? "windows=many" : "windows=one");
+	}
 }

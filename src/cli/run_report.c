@@ -188,6 +188,16 @@ static void print_json(const struct run_report *report, const struct campaign_re
 		report->findings.text);
 }
 
+/* What pct promises for the same n, k and depth, for comparison. */
+static void say_guarantee_without_radius(const struct strategy_guarantee *guarantee)
+{
+	double probability = 1.0 / guarantee->threads;
+
+	for (uint32_t i = 1; i < guarantee->depth; i++)
+		probability /= (double)guarantee->steps;
+	(void)fprintf(stderr, "(pct would promise 1/(n*k^(d-1)) = %.3g)\n", probability);
+}
+
 static void say_guarantee(const struct campaign_result *result)
 {
 	const struct strategy_guarantee *guarantee = &result->guarantee;
@@ -196,9 +206,17 @@ static void say_guarantee(const struct campaign_result *result)
 		return;
 	(void)fprintf(stderr,
 		"each schedule shows a bug of depth %u with probability at least %s = %.3g (n = %u "
-		"threads, k = %llu steps)\n",
+		"threads, k = %llu steps",
 		guarantee->depth, guarantee->formula, guarantee->probability, guarantee->threads,
 		(unsigned long long)guarantee->steps);
+	if (guarantee->radius)
+		(void)fprintf(stderr, ", r = %llu", (unsigned long long)guarantee->radius);
+	if (guarantee->share > 0 && guarantee->share < 1)
+		(void)fprintf(
+			stderr, "; one schedule in %.0f is of this kind", 1 / guarantee->share);
+	(void)fprintf(stderr, ")\n");
+	if (guarantee->radius)
+		say_guarantee_without_radius(guarantee);
 }
 
 static void say_explored(const struct campaign_result *result)

@@ -27,10 +27,11 @@
 /* An option as written after the name: `pct,depth=3`. Values are integers. */
 struct strategy_option {
 	const char *name; /* NULL ends the list */
-	int64_t standard; /* value when not given */
+	int64_t standard; /* value when not given; outside of least..most: the strategy decides */
 	int64_t least;
 	int64_t most;
-	const char *help; /* a phrase; the reason for the standard value belongs here too */
+	const char *help;	  /* a phrase; the reason for the standard value belongs here too */
+	const char *const *words; /* names of the values from 0, ended by NULL; NULL: numbers */
 };
 
 #define STRATEGY_OPTIONS_MAX 8
@@ -53,6 +54,8 @@ struct strategy_guarantee {
 	uint32_t depth;
 	uint32_t threads;    /* n as measured */
 	uint64_t steps;	     /* k as measured */
+	uint64_t radius;     /* r: within so many events of each other; 0: no such condition */
+	double share;	     /* of the runs that have it, part of `probability`; 0: all have */
 	const char *formula; /* "1/(n*k^(d-1))" */
 };
 
@@ -61,6 +64,9 @@ struct strategy {
 	const char *summary;		       /* one line for `raddle list strategies` */
 	const struct strategy_option *options; /* NULL: none */
 
+	/* What is wrong with options that are each in their range, "problem; remedy"; NULL: nothing.
+	 * May be NULL. */
+	const char *(*check)(const struct strategy_config *config);
 	size_t (*state_bytes)(const struct strategy_config *config);
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);

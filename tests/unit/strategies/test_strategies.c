@@ -76,14 +76,16 @@ static void strategies__bear_the_name_of_their_row(void **unused)
 	}
 }
 
-static void strategies__have_options_whose_standard_is_in_range(void **unused)
+static void strategies__have_options_with_a_range_and_help(void **unused)
 {
 	(void)unused;
 	for (uint32_t i = 0; i < strategy_count; i++) {
 		const struct strategy_option *option = strategies[i]->options;
 
 		for (uint32_t count = 0; option && option->name; option++) {
-			assert_in_range(option->standard, option->least, option->most);
+			assert_true(option->least <= option->most);
+			for (int64_t word = 0; option->words && word <= option->most; word++)
+				assert_non_null(option->words[word]);
 			assert_non_null(option->help);
 			assert_true(++count <= STRATEGY_OPTIONS_MAX);
 		}
@@ -234,7 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strategies__are_found_by_their_name),
 		cmocka_unit_test(strategies__bear_the_name_of_their_row),
-		cmocka_unit_test(strategies__have_options_whose_standard_is_in_range),
+		cmocka_unit_test(strategies__have_options_with_a_range_and_help),
 		cmocka_unit_test(strategies__choose_only_enabled_threads),
 		cmocka_unit_test(strategies__repeat_a_campaign_of_the_same_seed),
 		cmocka_unit_test(strategies__differ_between_seeds_when_random),

@@ -1,0 +1,120 @@
+/*
+ * Priorities of the threads of a run, and the points at which a thread falls: what pct and rpro have
+ * in common (Burckhardt et al., ASPLOS 2010, section 4). Plain values without pointers.
+ */
+#ifndef RADDLE_STRATEGIES_PRIORITY_TABLE_H
+#define RADDLE_STRATEGIES_PRIORITY_TABLE_H
+
+#include "base/rng.h"
+#include "model/view.h"
+
+/* Initial priorities have this bit, so all are above those of fallen threads (1, 2, ...). */
+#define PRIORITY_INITIAL (UINT64_C(1) << 63)
+#define CHANGE_POINTS_MAX 16
+#define CHANGE_NEVER UINT64_MAX
+
+struct priority_table {
+	uint32_t known; /* threads of this run that have a priority */
+	uint64_t priority[THREAD_CAPACITY];
+};
+
+/* A new thread takes a random place among those of all others. */
+static inline void priority_table_meet(
+	struct priority_table *table, struct rng *rng, const struct schedule_view *view)
+{
+	while (table->known < view->thread_count)
+		table->priority[table->known++] = rng_next(rng) | PRIORITY_INITIAL;
+}
+
+/* The enabled thread with the highest priority; of equal ones the lowest index. */
+static inline uint32_t priority_table_highest(
+	const struct priority_table *table, const struct schedule_view *view)
+{
+	const uint32_t word_count = BITSET_WORDS(view->thread_count);
+	uint64_t best = 0;
+	uint32_t chosen = 0;
+
+	for (uint32_t word = 0; word < word_count; word++) {
+		for (uint64_t rest = view->enabled[word]; rest; rest &= rest - 1) {
+			const uint32_t thread = word * 64 + (uint32_t)__builtin_ctzll(rest);
+
+			if (table->priority[thread] > best) {
+				best = table->priority[thread];
+				chosen = thread;
+			}
+		}
+	}
+	return chosen;
+}
+
+struct change_point {
+	uint64_t point;	   /* ordinal of the event */
+	uint64_t priority; /* what the thread falls to */
+};
+
+/* Sorted by point; equal points keep the order in which they were added. */
+struct change_points {
+	uint64_t next_point; /* of items[next], CHANGE_NEVER when none is left */
+	uint32_t next;
+	uint32_t count;
+	struct change_point items[CHANGE_POINTS_MAX];
+};
+
+static inline void change_points_clear(struct change_points *points)
+{
+	points->next = points->count = 0;
+	points->next_point = CHANGE_NEVER;
+}
+
+static inline bool change_points_has(const struct change_points *points, uint64_t point)
+{
+	for (uint32_t i = 0; i < points->count; i++)
+		if (points->items[i].point == point)
+			return true;
+	return false;
+}
+
+/* Before the run's first event. */
+static inline void change_points_add(
+	struct change_points *points, uint64_t point, uint64_t priority)
+{
+	uint32_t at = points->count++;
+
+	for (; at && points->items[at - 1].point > point; at--)
+		points->items[at] = points->items[at - 1];
+	points->items[at] = (struct change_point){point, priority};
+	points->next_point = points->items[0].point;
+}
+
+/* `thread` falls at the next point; of several changes at one point the last added decides. */
+static inline void change_points_fall(
+	struct change_points *points, struct priority_table *table, uint32_t thread)
+{
+	const uint64_t point = points->next_point;
+
+	while (points->next < points->count && points->items[points->next].point == point)
+		table->priority[thread] = points->items[points->next++].priority;
+	points->next_point =
+		points->next < points->count ? points->items[points->next].point : CHANGE_NEVER;
+}
+
+/*
+ * The length of runs, learnt from those that were whole: the longest, and what to expect, which
+ * shorter runs pull down slowly, so that one odd long run does not thin out the rest of a campaign.
+ */
+struct run_length {
+	uint64_t expected; /* 0: not known */
+	uint64_t most;
+};
+
+static inline void run_length_learn(struct run_length *length, uint64_t events, bool is_whole)
+{
+	if (events > length->most)
+		length->most = events;
+	if (events > length->expected)
+		length->expected = events;
+	else if (is_whole)
+		length->expected -= (length->expected - events) / 16;
+}
+
+#endif
