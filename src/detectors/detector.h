@@ -3,9 +3,10 @@
  * detector, one row in detectors.def. Like strategies they live in shared memory, allocate nothing,
  * and see only names, addresses and counts.
  *
- * A detector sees every performed step: a synchronisation operation right after the moment when its
- * thread was chosen, an access to memory likewise. It must clear itself in begin_run() in constant
- * time (numbered generations), as runs take microseconds.
+ * A detector sees every performed step of a run, from its first thread creation on, in their order:
+ * an access to memory before it happens, every other op when it is known what came of it, which is
+ * before the next step. It must clear itself in begin_run() in constant time (numbered generations),
+ * as runs take microseconds.
  */
 #ifndef RADDLE_DETECTORS_DETECTOR_H
 #define RADDLE_DETECTORS_DETECTOR_H
@@ -18,18 +19,26 @@
 #include "model/op.h"
 #include "model/outcome.h"
 
-/* A performed step. */
+/*
+ * A performed step. An access to memory comes as one event per aligned eight bytes that it touches:
+ * `address` and `bytes` lie within them, and `object` is their name. The name tells memory from what
+ * lay at the same address before: an allocation that is made anew has another.
+ */
 struct detector_event {
 	uint64_t step;
 	uint64_t site;	  /* return address in the target, or address of the site's point */
-	uint64_t address; /* of the object, 0: none */
+	uint64_t address; /* of the object; 0: none, or (descriptors) connected to who knows what */
+	uint64_t
+		argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: number of the round */
 	object_name object;
 	uint32_t bytes; /* accesses to memory: how many */
 	struct thread_id thread;
-	struct thread_id other; /* created, joined or signalled thread; THREAD_NONE */
+	struct thread_id other; /* created, joined or cancelled thread; THREAD_NONE */
 	uint8_t kind;		/* enum op_kind */
 	uint8_t order;		/* enum site_order of atomic accesses and fences */
 	bool has_failed;	/* a try that did not succeed, a wait that timed out */
+	bool may_only_read;	/* OP_ATOMIC_UPDATE: a compare-exchange, which may write nothing */
+	bool is_last;		/* OP_BARRIER_ARRIVE: it opens the barrier */
 };
 
 struct detector {

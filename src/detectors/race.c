@@ -1,22 +1,234 @@
-/* Detector `race`: an unordered pair of accesses to the same memory, one of them a write. */
-#include "detectors/detector.h"
+/*
+ * Detector `race`: an unordered pair of accesses to the same memory, one of them a write, not both
+ * atomic. FastTrack (Flanagan and Freund, PLDI 2009): a vector clock for each thread and each
+ * synchronisation object, and for memory an epoch where one access tells all (shadow.h). Runs in the
+ * moving thread, its state in shared memory.
+ *
+ * Deviations from the paper:
+ * - C11 atomics. Atomic accesses race with plain ones only, and are remembered apart from them; an
+ *   atomic write is no end of the plain reads before it, since a second atomic write does not race
+ *   with the first. Memory that is accessed atomically carries the clock of its release sequence.
+ * - An access of the same epoch is passed over only if its site is the same, too: the earlier one's
+ *   race may be one that is to be ignored.
+ * - Where memory for the state runs out, the detector is blind for the rest of the run: a missing
+ *   order would look like a race.
+ *
+ */
+#include <string.h>
+
+#include "detectors/race_internal.h"
 
 static size_t race_state_bytes(void)
 {
-	return sizeof(uint64_t);
+	return sizeof(struct race_state);
 }
 
-static void race_begin_run(void *state)
+static void race_begin_run(void *block)
 {
-	*(uint64_t *)state = 0;
+	struct race_state *state = block;
+
+	if (!++state->generation) {
+		memset(state->threads, 0, sizeof state->threads);
+		state->generation = 1;
+	}
+	state->is_blind = false;
+	clock_pool_clear(&state->pool);
+	sync_table_clear(&state->objects);
+	shadow_clear(&state->shadow);
 }
 
-static bool race_observe(void *state, const struct detector_event *event, struct outcome *verdict)
+/* ---- what is ignored ---- */
+
+bool race_ignore(void *block, struct race_pair pair)
 {
-	(void)state;
-	(void)event;
-	(void)verdict;
+	struct race_state *state = block;
+
+	if (state->ignored_pairs == RACE_IGNORED_MAX)
+		return false;
+	state->ignored[state->ignored_pairs++] = pair;
+	return true;
+}
+
+uint32_t race_ignored_list(const void *block, const struct race_pair **pairs)
+{
+	const struct race_state *state = block;
+
+	*pairs = state->ignored;
+	return state->ignored_pairs;
+}
+
+uint64_t race_ignored_count(const void *block)
+{
+	return ((const struct race_state *)block)->ignored_count;
+}
+
+uint64_t race_blind_runs(const void *block)
+{
+	return ((const struct race_state *)block)->blind_runs;
+}
+
+static bool race_is_ignored(const struct race_state *state, uint64_t site, uint64_t other)
+{
+	for (uint32_t i = 0; i < state->ignored_pairs; i++) {
+		const struct race_pair *pair = &state->ignored[i];
+
+		if ((pair->site == site && pair->other == other) ||
+			(pair->site == other && pair->other == site))
+			return true;
+	}
 	return false;
+}
+
+/* ---- accesses ---- */
+
+static enum shadow_way race_way(const struct detector_event *event)
+{
+	switch (event->kind) {
+	case OP_LOAD:
+		return WAY_READ;
+	case OP_STORE:
+		return WAY_WRITE;
+	case OP_ATOMIC_LOAD:
+		return WAY_ATOMIC_READ;
+	default:
+		/* Whether a compare-exchange will write is not known yet: no race is made of it. */
+		return event->may_only_read ? WAY_ATOMIC_READ : WAY_ATOMIC_WRITE;
+	}
+}
+
+/* Which ways conflict: a set of ways by way. */
+#define WAY(name) (1u << WAY_##name)
+static const uint8_t race_conflicts[WAY_COUNT] = {
+	[WAY_WRITE] = WAY(WRITE) | WAY(READ) | WAY(ATOMIC_WRITE) | WAY(ATOMIC_READ),
+	[WAY_READ] = WAY(WRITE) | WAY(ATOMIC_WRITE),
+	[WAY_ATOMIC_WRITE] = WAY(WRITE) | WAY(READ),
+	[WAY_ATOMIC_READ] = WAY(WRITE),
+};
+
+/* The first conflicting access that is not before this one and not ignored; NULL: none. */
+static const struct shadow_access *race_conflict(struct race_state *state,
+	const struct detector_event *event, const struct shadow_cell *cell, enum shadow_way way)
+{
+	const struct vector_clock *now = &race_thread(state, event->thread)->now;
+
+	for (unsigned other = 0; other < WAY_COUNT; other++) {
+		const struct shadow_accesses *accesses = &cell->last[other];
+		const struct shadow_access *access = NULL;
+
+		if (!(race_conflicts[way] >> other & 1))
+			continue;
+		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
+			if (!race_is_ignored(state, event->site, access->site))
+				return access;
+			state->ignored_count++;
+		}
+	}
+	return NULL;
+}
+
+static void race_remember(struct race_state *state, const struct detector_event *event,
+	struct shadow_cell *cell, enum shadow_way way)
+{
+	const struct vector_clock *now = &race_thread(state, event->thread)->now;
+	const struct shadow_access access = {.site = event->site,
+		.step = event->step,
+		.clock = vector_clock_get(&state->pool, now, event->thread.index),
+		.thread = event->thread.index,
+		.op = event->kind};
+
+	/* What is before a plain write cannot race with anything that the write does not race with. */
+	if (way == WAY_WRITE)
+		for (unsigned other = 0; other < WAY_COUNT; other++)
+			shadow_forget(&cell->last[other], &state->pool);
+	race_need(state, shadow_add(&cell->last[way], &state->pool, now, &access));
+}
+
+/* The last access of this way was made by the same thread at the same place in the same epoch. */
+static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
+	const struct shadow_cell *cell, enum shadow_way way)
+{
+	const struct shadow_access *one = &cell->last[way].one;
+	const struct vector_clock *now = &state->threads[event->thread.index].now;
+
+	return one->clock && one->thread == event->thread.index && one->site == event->site &&
+	       one->clock == vector_clock_get(&state->pool, now, event->thread.index);
+}
+
+static bool race_check_cell(struct race_state *state, const struct detector_event *event,
+	struct shadow_cell *cell, struct outcome *verdict)
+{
+	enum shadow_way way = race_way(event);
+	bool is_atomic = event->kind != OP_LOAD && event->kind != OP_STORE;
+	const struct shadow_access *other;
+
+	if (!is_atomic && race_is_repeated(state, event, cell, way))
+		return false;
+	if (is_atomic && event->kind != OP_ATOMIC_STORE)
+		race_read_atomically(state, event, cell);
+	other = race_conflict(state, event, cell, way);
+	if (other && !state->is_blind) {
+		outcome_set(verdict, OUTCOME_RACE, event->thread, 0);
+		verdict->site = event->site;
+		verdict->op = event->kind;
+		verdict->address = (event->address & ~(uint64_t)(SHADOW_GRANULE_BYTES - 1)) +
+				   (unsigned)__builtin_ctz(cell->mask);
+		verdict->other_site = other->site;
+		verdict->other_step = other->step;
+		verdict->other_thread = (struct thread_id){other->thread};
+		verdict->other_op = other->op;
+		return true;
+	}
+	race_remember(state, event, cell, way);
+	if (is_atomic && event->kind != OP_ATOMIC_LOAD)
+		race_write_atomically(state, event, cell);
+	return false;
+}
+
+static bool race_access(
+	struct race_state *state, const struct detector_event *event, struct outcome *verdict)
+{
+	unsigned offset = event->address % SHADOW_GRANULE_BYTES;
+	unsigned room = SHADOW_GRANULE_BYTES - offset;
+	unsigned bytes = event->bytes < room ? event->bytes : room;
+	uint8_t mask = (uint8_t)(((1u << bytes) - 1) << offset);
+	bool has_released = event->kind != OP_LOAD && event->kind != OP_STORE &&
+			    event->kind != OP_ATOMIC_LOAD && race_order_releases(event->order);
+	uint32_t cell;
+
+	if (!mask)
+		return false;
+	(void)race_thread(state, event->thread); /* it has a clock from its first event on */
+	cell = shadow_find(&state->shadow, &state->pool, event->address, event->object, mask);
+	race_need(state, cell != 0);
+	for (; cell && !state->is_blind; cell = shadow_next(&state->shadow, cell, mask))
+		if (race_check_cell(state, event, &state->shadow.cells[cell], verdict))
+			return true;
+	if (has_released)
+		race_advance(state, event->thread);
+	return false;
+}
+
+static bool race_observe(void *block, const struct detector_event *event, struct outcome *verdict)
+{
+	struct race_state *state = block;
+
+	if (state->is_blind)
+		return false;
+	switch (event->kind) {
+	case OP_LOAD:
+	case OP_STORE:
+	case OP_ATOMIC_LOAD:
+	case OP_ATOMIC_STORE:
+	case OP_ATOMIC_UPDATE:
+		return race_access(state, event, verdict);
+	case OP_FENCE:
+		race_fence(state, event);
+		return false;
+	default:
+		if (!event->has_failed)
+			race_synchronise(state, event);
+		return false;
+	}
 }
 
 const struct detector detector_race = {

@@ -35,6 +35,7 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 
 	engine_point(OP_BARRIER_ARRIVE, barrier, site);
 	op.argument = barrier->round;
+	engine_note_round(barrier->round, barrier->arrived + 1 == barrier->count);
 	if (++barrier->arrived == barrier->count) {
 		barrier->leaving += barrier->count - 1;
 		barrier->arrived = 0;

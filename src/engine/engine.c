@@ -120,6 +120,7 @@ void engine_leave_control(void)
 	engine.yielder_count = self->yielded_at != 0;
 	engine.live_count = 1;
 	engine.is_in_control = false;
+	engine.host.performed = NULL; /* what it fills belongs to the parent's run */
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
 	if (engine.host.executor->after_fork)
 		engine.host.executor->after_fork(self);
@@ -379,6 +380,7 @@ static enum engine_result engine_conclude(
 {
 	*again = false;
 	if (reason & WAKE_CANCEL) {
+		engine_note(OP_TEST_CANCEL, self, op->site); /* the canceller comes before this */
 		if (!(op->interruptions & INTERRUPT_CANCEL) && engine.host.cancel_now)
 			engine.host.cancel_now();
 		return WAIT_CANCELLED;
@@ -442,8 +444,11 @@ enum engine_result engine_perform(struct engine_op *op)
 		reason = self->wake_reason;
 		engine_withdraw(self);
 		result = engine_conclude(self, op, reason, &again);
-		if (!again)
-			return result;
+		if (again)
+			continue;
+		if (__builtin_expect(engine.host.performed != NULL, 0))
+			engine_tell_performed(self, op, result);
+		return result;
 	}
 }
 

@@ -58,6 +58,25 @@ struct engine_op {
 		object; /* name of the object where the caller knows it, 0: engine_object_name() */
 	uint32_t bytes; /* accesses to memory: how many */
 	uint8_t order;	/* enum site_order of atomic accesses and fences */
+	bool may_only_read; /* OP_ATOMIC_UPDATE: a compare-exchange, which may write nothing */
+};
+
+/* An op that has been performed, with what came of it; see engine_host.performed. */
+struct engine_performed {
+	uint64_t step;
+	uint64_t site;
+	const void *address; /* NULL: none */
+	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. Others: the op's argument. */
+	uint64_t argument;
+	object_name object; /* as the op says, so 0 for most */
+	uint32_t bytes;
+	struct thread_id thread;
+	struct thread_id other; /* created, joined, cancelled or signalled; THREAD_NONE */
+	uint8_t kind;		/* enum op_kind */
+	uint8_t order;
+	bool may_only_read;
+	bool has_failed; /* a try that did not succeed, a wait that ended otherwise */
+	bool is_last;	 /* OP_BARRIER_ARRIVE: nobody is waited for any more */
 };
 
 enum engine_result {
@@ -146,6 +165,12 @@ struct engine_host {
 	/* Called with every step when tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
+	/*
+	 * Called in a live run with every op that was performed, in their order; NULL: nobody wants it.
+	 * Accesses to memory come before they happen, with their thread standing there; every other op
+	 * comes when the next one is performed, as only then it is known what came of it.
+	 */
+	void (*performed)(const struct engine_performed *performed);
 };
 
 /* What the run is to follow; copied. */
@@ -222,6 +247,16 @@ void engine_changed_kind(enum op_kind kind);
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
 void engine_unproductive(void);
+/*
+ * For engine_host.performed: the last op came to nothing. engine_unproductive() implies it, as does
+ * an engine_result other than WAIT_DONE.
+ */
+void engine_failed(void);
+/* For engine_host.performed: what happened without a scheduling point of its own, as if it had one. */
+void engine_note(enum op_kind kind, const void *address, uint64_t site);
+/* For engine_host.performed: details of the last op that were not known when it was announced. */
+void engine_note_other(struct thread_id other);
+void engine_note_round(uint64_t round, bool is_last);
 /* From a signal handler: the host's route_signals() is called at the next scheduling point. */
 void engine_raise_attention(void);
 /* A signal or a cancellation has come for `thread`: a wait of it is looked at again. */
@@ -281,6 +316,11 @@ void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence, unless the run tolerates this outcome: then it returns. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
+/*
+ * As engine_fail, with the evidence of a detector: kind, site, address, op and the other access are
+ * taken from the verdict. For engine_host.performed.
+ */
+void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run as the process does: exit status. */
 void engine_exited(int status) __attribute__((noreturn));
 /* The outcome of a process that nobody drives. */

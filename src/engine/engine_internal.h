@@ -56,8 +56,10 @@ struct engine {
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
-	struct rng random;	    /* the target's random numbers */
-	struct rng value_random;    /* value choices of strategies that leave them to us */
+	struct engine_performed
+		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */
+	struct rng random;	 /* the target's random numbers */
+	struct rng value_random; /* value choices of strategies that leave them to us */
 	struct schedule_view view;
 	engine_holder *holders[OBJECT_CLASS_COUNT];
 	engine_lost_signals *lost_signals;
@@ -92,6 +94,9 @@ void engine_evaluate(struct engine_thread *thread);
 /* Takes back the announcement of an op. */
 void engine_withdraw(struct engine_thread *thread);
 void engine_announce(struct engine_thread *thread, struct engine_op *op);
+/* observed.c: `self` has performed the op with this result. Only where somebody wants to know. */
+void engine_tell_performed(
+	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
 /* Finds threads whose deadline has come. */

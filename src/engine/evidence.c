@@ -152,6 +152,24 @@ void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
 	engine_end(outcome);
 }
 
+void engine_fail_by_verdict(const struct outcome *verdict)
+{
+	struct outcome *outcome = engine_outcome();
+	enum outcome_kind kind = (enum outcome_kind)verdict->kind;
+
+	if (engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending)
+		return;
+	outcome_set(outcome, kind, engine.current->id, 0);
+	outcome->address = verdict->address;
+	outcome->site = verdict->site;
+	outcome->op = verdict->op;
+	outcome->other_op = verdict->other_op;
+	outcome->other_site = verdict->other_site;
+	outcome->other_step = verdict->other_step;
+	outcome->other_thread = verdict->other_thread;
+	engine_end(outcome);
+}
+
 void engine_exited(int status)
 {
 	struct outcome *outcome = engine_outcome();

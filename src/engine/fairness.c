@@ -51,6 +51,7 @@ void engine_unproductive(void)
 {
 	struct engine_thread *self = engine.current;
 
+	engine_failed();
 	if (self->last_address != self->failed_address)
 		self->unproductive_count = 0;
 	self->failed_address = self->last_address;

@@ -273,8 +273,10 @@ long futex_wake_op(const struct futex_pair *pair)
 	if (!futex_apply(pair->second, pair->operation, &before))
 		return -ENOSYS;
 	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
-	if (futex_compare((int32_t)before, pair->operation))
+	if (futex_compare((int32_t)before, pair->operation)) {
+		engine_note(OP_FUTEX_WAKE, pair->second, pair->site);
 		woken += futex_wake_now(pair->second, pair->second_count, FUTEX_ANY);
+	}
 	return woken;
 }
 
@@ -308,8 +310,13 @@ long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site)
 
 long futex_trylock_pi(uint32_t *word, uint64_t site)
 {
+	long result;
+
 	engine_point(OP_FUTEX_WAKE, word, site);
-	return futex_take_pi(word);
+	result = futex_take_pi(word);
+	if (!result)
+		engine_note(OP_FUTEX_WAIT, word, site); /* who had it comes before */
+	return result;
 }
 
 /* The next owner is chosen here and finds itself the owner when it wakes. */

@@ -75,19 +75,26 @@ static void mutex_unlink_robust(struct mutex *mutex, struct engine_thread *threa
 		before->next_robust = mutex->next_robust;
 }
 
-/* The effect of a lock op that mutex_is_ready() let through. */
-static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+/* A lock op that the holder itself makes. */
+static int mutex_take_again(struct mutex *mutex)
 {
-	if (mutex->lock) {
-		if (mutex_type(mutex) == MUTEX_ERRORCHECK)
-			return EDEADLK;
-		if (mutex->count == UINT32_MAX)
-			return EAGAIN;
+	if (mutex_type(mutex) != MUTEX_ERRORCHECK && mutex->count < UINT32_MAX) {
 		mutex->count++;
 		return 0;
 	}
-	if (mutex->state & MUTEX_UNRECOVERABLE)
+	engine_failed();
+	return mutex_type(mutex) == MUTEX_ERRORCHECK ? EDEADLK : EAGAIN;
+}
+
+/* The effect of a lock op that mutex_is_ready() let through. */
+static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+{
+	if (mutex->lock)
+		return mutex_take_again(mutex);
+	if (mutex->state & MUTEX_UNRECOVERABLE) {
+		engine_failed();
 		return ENOTRECOVERABLE;
+	}
 	mutex->lock = 1;
 	mutex->count = 1;
 	mutex->owner = self->kernel_id;
@@ -165,8 +172,10 @@ static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t 
 {
 	int error = mutex_check_owner(mutex, self, site);
 
-	if (error || !mutex->lock)
+	if (error || !mutex->lock) {
+		engine_failed();
 		return error;
+	}
 	if (mutex_type(mutex) == MUTEX_RECURSIVE && --mutex->count)
 		return 0;
 	if (mutex->state & MUTEX_INCONSISTENT)
@@ -216,7 +225,10 @@ int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site)
 	if (old)
 		*old = mutex->ceiling;
 	mutex->ceiling = (uint8_t)ceiling;
-	return is_mine ? 0 : mutex_give(mutex, self, site);
+	if (is_mine)
+		return 0;
+	engine_note(OP_MUTEX_UNLOCK, mutex, site);
+	return mutex_give(mutex, self, site);
 }
 
 int mutex_leave(struct mutex *mutex, uint64_t site)
@@ -250,6 +262,8 @@ void engine_mutex_owner_died(struct engine_thread *thread)
 		struct mutex *mutex = thread->robust_held;
 
 		mutex->state |= MUTEX_INCONSISTENT;
+		engine_note(
+			OP_MUTEX_UNLOCK, mutex, 0); /* who gets it sees what the dead thread did */
 		mutex_set_free(mutex, thread);
 	}
 }

@@ -32,8 +32,10 @@ int once_enter(struct once *once, uint64_t site)
 		.deadline_ns = ENGINE_FOREVER};
 	enum engine_result result;
 
-	if (once->stage == ONCE_DONE)
+	if (once->stage == ONCE_DONE) {
+		engine_note(OP_ONCE_ENTER, once, site);
 		return 0;
+	}
 	result = engine_perform(&op);
 	if (result != WAIT_DONE)
 		return sync_error(result);
@@ -55,6 +57,7 @@ void once_done(struct once *once, uint64_t site)
 
 void once_abandon(struct once *once)
 {
+	engine_note(OP_ONCE_DONE, once, 0); /* who runs it next sees what this one did */
 	once->stage = ONCE_NEVER;
 	once->runner = 0;
 	engine_changed(once);

@@ -102,10 +102,10 @@ static int rwlock_take_for_reading(struct rwlock *rwlock, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 
-	if (rwlock->writer)
-		return EDEADLK;
-	if (rwlock->readers == READERS_MAX)
-		return EAGAIN;
+	if (rwlock->writer || rwlock->readers == READERS_MAX) {
+		engine_failed();
+		return rwlock->writer ? EDEADLK : EAGAIN;
+	}
 	rwlock_add_reader(rwlock, sync_mark(self));
 	rwlock->site = site;
 	self->held_count++;
@@ -152,8 +152,10 @@ static int rwlock_take_for_writing(struct rwlock *rwlock, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 
-	if (rwlock->writer)
+	if (rwlock->writer) {
+		engine_failed();
 		return EDEADLK;
+	}
 	rwlock->writer = sync_mark(self);
 	rwlock->writer_kernel_id = self->kernel_id;
 	rwlock->site = site;
@@ -176,6 +178,7 @@ static enum engine_result rwlock_wait_as_preferred_writer(
 	op->ready = rwlock_is_ready_to_write;
 	if (result != WAIT_DONE || op->ready(op, engine_current()))
 		return result;
+	engine_failed();		     /* so far it only waits */
 	op->interruptions = INTERRUPT_NEVER; /* the count must be taken back */
 	rwlock->waiting_writers++;
 	engine_changed(rwlock);

@@ -64,8 +64,10 @@ int semaphore_trywait(struct semaphore *semaphore, uint64_t site)
 int semaphore_post(struct semaphore *semaphore, uint64_t site)
 {
 	engine_point(OP_SEM_POST, semaphore, site);
-	if (semaphore->value >= SEM_VALUE_MAX)
+	if (semaphore->value >= SEM_VALUE_MAX) {
+		engine_failed();
 		return EOVERFLOW;
+	}
 	semaphore->value++;
 	engine_changed(semaphore);
 	return 0;

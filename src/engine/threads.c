@@ -85,14 +85,17 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 
 	engine_reap_zombies();
 	thread = engine_thread_slot();
-	if (!thread)
+	if (!thread) {
+		engine_failed();
 		return EAGAIN;
+	}
 	thread->start = start;
 	thread->argument = argument;
 	thread->create_site = site;
 	error = engine.host.executor->spawn(thread, attributes);
 	if (error) {
 		thread->state = THREAD_REAPED;
+		engine_failed();
 		return error;
 	}
 	thread->parent = parent->id;
@@ -105,6 +108,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	engine.handles[thread->id.index] = thread->handle;
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
+	engine_note_other(thread->id);
 	*out = thread;
 	return 0;
 }
@@ -112,6 +116,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 void engine_thread_main(struct engine_thread *thread)
 {
 	engine_withdraw(thread);
+	engine_note(OP_THREAD_BEGIN, thread, 0);
 	if (engine_thread_body)
 		engine_thread_body(thread);
 	else

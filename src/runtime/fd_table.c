@@ -80,6 +80,13 @@ const void *fd_object(int fd)
 	return entry->has_object ? &table.entries[entry->object] : entry;
 }
 
+bool fd_object_is_whole(const void *object)
+{
+	const struct fd_entry *entry = object;
+
+	return entry != &table.beyond && (entry->has_object || entry->class == FD_EVENT);
+}
+
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer)
 {
 	struct fd_entry *entry = fd_entry(fd);

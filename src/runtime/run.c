@@ -55,6 +55,7 @@ void runtime_begin_run(uint64_t number)
 	schedule_clear(run.recording);
 	strategy->begin_run(state, run.seed);
 	contract->is_live = 1;
+	runtime_detect_begin();
 	engine_begin_run(&run);
 	engine_go_live();
 	runtime_spin_watch();

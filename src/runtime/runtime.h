@@ -55,6 +55,13 @@ void runtime_report(enum contract_report report);
 /* Control is impossible: tells the host in one sentence and ends the process. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
 
+/* ---- detectors (detect.c) ---- */
+
+/* engine_host.performed, where plan.detectors names any. */
+void runtime_detect(const struct engine_performed *performed);
+/* Before each run. */
+void runtime_detect_begin(void);
+
 /* ---- thread creation (interpose_thread.c) ---- */
 
 /* pthread_create, pthread_join and pthread_detach on behalf of a call at `site`; POSIX error codes. */

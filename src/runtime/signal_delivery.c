@@ -105,6 +105,7 @@ static void signal_run_handler(
 	uint32_t index = thread->id.index;
 	int old_errno = errno;
 
+	engine_note(OP_SIGNAL_WAIT, NULL, 0); /* who sent it comes before the handler */
 	if (!delivery.depth[index]++)
 		delivery.mask_before[index] = old_mask;
 	if (action.flags & (int)SA_RESETHAND)

@@ -246,6 +246,8 @@ void runtime_set_up(void)
 		startup_read_plan(runtime.contract);
 	if (runtime.contract && runtime.contract->plan.is_traced)
 		host.observe = startup_observe;
+	if (runtime.contract && runtime.contract->plan.detectors)
+		host.performed = runtime_detect;
 	host.executor = runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);

@@ -103,6 +103,8 @@ enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
 /* The object that this descriptor stands for, as an address for engine_op. Ends of a pipe share it. */
 const void *fd_object(int fd);
+/* Is it certain that what goes in or comes out there does so through this object? */
+bool fd_object_is_whole(const void *object);
 /* The descriptor has come into being. `peer`: the other end, or itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
 /* `copy` is a duplicate of `fd`. */

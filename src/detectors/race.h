@@ -1,0 +1,26 @@
+/*
+ * What the command says to the race detector and asks of it, between runs. The block is that of the
+ * detector's state in shared memory; a block of zeros is one that knows nothing.
+ */
+#ifndef RADDLE_DETECTORS_RACE_H
+#define RADDLE_DETECTORS_RACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Pairs of sites that are let pass. A program with more of them is not helped by a longer list. */
+#define RACE_IGNORED_MAX 1024u
+
+struct race_pair {
+	uint64_t site, other; /* in any order */
+};
+
+/* Races between these two sites end no run from now on. False: the list is full. */
+bool race_ignore(void *state, struct race_pair pair);
+uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);
+/* How often a race was let pass for that. */
+uint64_t race_ignored_count(const void *state);
+/* Runs in which memory for the detector's own state ran out, so that races may have gone unseen. */
+uint64_t race_blind_runs(const void *state);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * What is remembered of each piece of memory: who accessed it last and how. A *granule* is eight
+ * aligned bytes; its *cells* are groups of its bytes (a mask each, disjoint) that have been accessed
+ * alike, so that neighbours do not race with each other. A cell holds, for each of four ways to
+ * access memory, the latest accesses: one while they are ordered, one for each thread once they are
+ * not (the adaptive representation of FastTrack, Flanagan and Freund, PLDI 2009, section 3).
+ */
+#ifndef RADDLE_DETECTORS_SHADOW_H
+#define RADDLE_DETECTORS_SHADOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "detectors/clock_pool.h"
+#include "model/ids.h"
+
+#define SHADOW_GRANULES (UINT32_C(1) << 19) /* slots; a power of two */
+#define SHADOW_CELLS (UINT32_C(1) << 19)
+#define SHADOW_GRANULE_BYTES 8u
+
+/* How memory is accessed: what conflicts with what depends on nothing else. */
+enum shadow_way { WAY_WRITE, WAY_READ, WAY_ATOMIC_WRITE, WAY_ATOMIC_READ, WAY_COUNT };
+
+struct shadow_access {
+	uint64_t site;
+	uint64_t step;
+	uint32_t clock;	 /* of its thread at the time; 0: there is none */
+	uint16_t thread; /* index */
+	uint8_t op;	 /* enum op_kind */
+	uint8_t reserved;
+};
+
+#define SHADOW_ACCESS_WORDS (sizeof(struct shadow_access) / sizeof(uint32_t))
+
+/* The latest accesses of one way. */
+struct shadow_accesses {
+	struct shadow_access one; /* clock 0: none, or they are in the table */
+	uint32_t table; /* in the pool: an access for each thread, by index; 0: no table */
+	uint32_t table_words;
+};
+
+struct shadow_cell {
+	struct shadow_accesses last[WAY_COUNT];
+	struct vector_clock released; /* what an acquiring read of this memory learns */
+	uint32_t next;		      /* index of the granule's next cell, 0: none */
+	uint16_t releaser; /* thread + 1 of the store that the release sequence began with */
+	uint8_t mask;	   /* bytes of the granule; 0: the cell is free */
+};
+
+struct shadow_granule {
+	uint64_t number;     /* address / 8 */
+	uint32_t generation; /* of the run that it is of: others are free slots */
+	uint32_t cells;	     /* index of its first cell */
+	object_name name;    /* of the memory: under another name its past is not this one's */
+	uint32_t reserved;
+};
+
+struct shadow {
+	uint32_t generation;
+	uint32_t granule_count;
+	uint32_t cell_count; /* cells handed out; index 0 is never */
+	uint32_t free_cells; /* chain of cells that were given back */
+	struct shadow_granule granules[SHADOW_GRANULES];
+	struct shadow_cell cells[SHADOW_CELLS];
+};
+
+/* Forgets all memory, in constant time but for once in four billion runs. */
+void shadow_clear(struct shadow *shadow);
+
+/*
+ * The cells of the bytes in `mask` of the granule with that address: one after the other with
+ * shadow_next(), together exactly the mask. Cells are split and made as needed. 0: there is no room.
+ * The pool is that of the tables and clocks of the cells.
+ */
+uint32_t shadow_find(struct shadow *shadow, struct clock_pool *pool, uint64_t address,
+	object_name name, uint8_t mask);
+/* The next cell of the bytes, 0: it was the last. */
+static inline uint32_t shadow_next(const struct shadow *shadow, uint32_t cell, uint8_t mask)
+{
+	do
+		cell = shadow->cells[cell].next;
+	while (cell && !(shadow->cells[cell].mask & mask));
+	return cell;
+}
+
+/* ---- the accesses of one way ---- */
+
+/*
+ * Those that are not before `now`, in the order of threads: the one behind `last`, or the first where
+ * that is NULL. NULL: there is no more.
+ */
+const struct shadow_access *shadow_unordered(const struct shadow_accesses *accesses,
+	const struct clock_pool *pool, const struct vector_clock *now,
+	const struct shadow_access *last);
+/*
+ * Adds an access at `now`. Where all others are before it, it replaces them. False: no memory is left
+ * for a table, and one that is not before it is forgotten.
+ */
+bool shadow_add(struct shadow_accesses *accesses, struct clock_pool *pool,
+	const struct vector_clock *now, const struct shadow_access *access);
+void shadow_forget(struct shadow_accesses *accesses, struct clock_pool *pool);
+
+#endif

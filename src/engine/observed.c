@@ -1,0 +1,72 @@
+/*
+ * Telling the host what was performed (engine_host.performed). Runs in the moving thread. What an op
+ * comes to is known only after its scheduling point, so the last op is kept until the next is
+ * performed; an access to memory, which always succeeds and whose thread is to be found standing at
+ * it, is told at once.
+ */
+#include "engine/engine.h"
+#include "engine/engine_internal.h"
+
+static void engine_flush_performed(void)
+{
+	struct engine_performed last = engine.performed;
+
+	engine.performed.kind = OP_NONE;
+	if (last.kind != OP_NONE)
+		engine.host.performed(&last);
+}
+
+static struct thread_id engine_thread_at(const struct engine_op *op)
+{
+	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
+		return THREAD_NONE;
+	return ((const struct engine_thread *)op->address)->id;
+}
+
+void engine_tell_performed(
+	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
+{
+	if (op->kind == OP_SPIN)
+		return;
+	engine_flush_performed();
+	engine.performed = (struct engine_performed){
+		.step = engine.step - 1,
+		.site = op->site,
+		.address = op->address,
+		.argument = op->argument,
+		.object = op->object,
+		.bytes = op->bytes,
+		.thread = self->id,
+		.other = engine_thread_at(op),
+		.kind = op->kind,
+		.order = op->order,
+		.may_only_read = op->may_only_read,
+		.has_failed = result != WAIT_DONE,
+	};
+	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE)
+		engine_flush_performed();
+}
+
+void engine_note(enum op_kind kind, const void *address, uint64_t site)
+{
+	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};
+
+	if (engine.is_live && engine.host.performed)
+		engine_tell_performed(engine.current, &op, WAIT_DONE);
+}
+
+void engine_failed(void)
+{
+	engine.performed.has_failed = true;
+}
+
+void engine_note_other(struct thread_id other)
+{
+	engine.performed.other = other;
+}
+
+void engine_note_round(uint64_t round, bool is_last)
+{
+	engine.performed.argument = round;
+	engine.performed.is_last = is_last;
+}

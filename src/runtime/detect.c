@@ -1,0 +1,82 @@
+/*
+ * The detectors of plan.detectors, fed with what the engine performs. Runs in the moving thread; their
+ * state lies in the contract's shared memory, so that it outlives rewinds and forks.
+ */
+#include "detectors/detector.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* Accesses come to detectors in pieces of what has one name. */
+#define DETECT_WORD 8u
+
+static void detect_event(const struct detector_event *event)
+{
+	struct contract *contract = runtime.contract;
+	char *state = contract_area(contract, contract->detectors_offset);
+
+	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
+		struct outcome verdict;
+
+		if (contract->plan.detectors >> i & 1 &&
+			detectors[i]->observe(state, event, &verdict))
+			engine_fail_by_verdict(&verdict);
+		state += detectors[i]->state_bytes();
+	}
+}
+
+/* The word that the access begins in comes first, and has the name that the engine knows. */
+static void detect_access(struct detector_event *event)
+{
+	uint64_t end = event->address + event->bytes;
+
+	while (event->address < end) {
+		uint64_t word_end = (event->address | (DETECT_WORD - 1)) + 1;
+
+		event->bytes = (uint32_t)((end < word_end ? end : word_end) - event->address);
+		if (!event->object)
+			event->object = engine_object_name((const void *)(uintptr_t)event->address);
+		detect_event(event);
+		event->address = word_end;
+		event->object = 0;
+	}
+}
+
+void runtime_detect(const struct engine_performed *performed)
+{
+	struct detector_event event = {
+		.step = performed->step,
+		.site = performed->site,
+		.address = (uint64_t)(uintptr_t)performed->address,
+		.argument = performed->argument,
+		.object = performed->object,
+		.bytes = performed->bytes,
+		.thread = performed->thread,
+		.other = performed->other,
+		.kind = performed->kind,
+		.order = performed->order,
+		.has_failed = performed->has_failed,
+		.may_only_read = performed->may_only_read,
+		.is_last = performed->is_last,
+	};
+	enum object_class class = op_descriptions[performed->kind].object;
+
+	if (class == OBJECT_MEMORY) {
+		detect_access(&event);
+		return;
+	}
+	if (class == OBJECT_FD && performed->address && !fd_object_is_whole(performed->address))
+		event.address = 0;
+	detect_event(&event);
+}
+
+void runtime_detect_begin(void)
+{
+	struct contract *contract = runtime.contract;
+	char *state = contract_area(contract, contract->detectors_offset);
+
+	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
+		if (contract->plan.detectors >> i & 1)
+			detectors[i]->begin_run(state);
+		state += detectors[i]->state_bytes();
+	}
+}
