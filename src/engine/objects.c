@@ -17,8 +17,10 @@ static struct engine_name_entry *engine_name_entry(const void *address)
 	return &engine.name_cache[(key >> 3 ^ key >> 13) % ENGINE_NAME_CACHE];
 }
 
-static object_name engine_static_name(uintptr_t address)
+object_name engine_static_name(const void *object)
 {
+	const uintptr_t address = (uintptr_t)object;
+
 	for (uint32_t i = 0; i < engine.module_count; i++) {
 		const struct engine_module *module = &engine.modules[i];
 
@@ -40,7 +42,7 @@ object_name engine_object_name(const void *address)
 	if (entry->address == address)
 		return entry->name;
 	entry->address = address;
-	entry->name = engine_static_name((uintptr_t)address);
+	entry->name = engine_static_name(address);
 	if (!entry->name) {
 		struct engine_thread *self = engine.current;
 

@@ -60,6 +60,19 @@ struct memory_module {
 	uint32_t count;
 };
 
+/* How a block of memory was made. */
+enum memory_block_kind {
+	BLOCK_MALLOC,
+	BLOCK_CALLOC,
+	BLOCK_REALLOC,
+	BLOCK_ALIGNED, /* aligned_alloc and its likes */
+	BLOCK_NEW,
+	BLOCK_TEXT,    /* strdup, getline, asprintf */
+	BLOCK_LIBRARY, /* any other function of libc that hands out memory to be freed */
+	BLOCK_MAPPING, /* mmap */
+	BLOCK_KIND_COUNT
+};
+
 /* An allocation of a traced run, so that the command can name addresses. [guest] */
 struct memory_block {
 	uint64_t start;
@@ -70,6 +83,8 @@ struct memory_block {
 	uint64_t freed_step; /* UINT64_MAX: it was not */
 	uint32_t ordinal;    /* n-th of its site and thread, from 1 */
 	thread_name thread;
+	uint32_t kind; /* enum memory_block_kind */
+	uint32_t reserved;
 };
 
 struct contract_memory {

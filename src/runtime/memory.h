@@ -5,6 +5,7 @@
  *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
  *   memory.c	an access: is it a point? learns who shares what
  *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
+ *   memory_name.c	names of all other memory
  */
 #ifndef RADDLE_RUNTIME_MEMORY_H
 #define RADDLE_RUNTIME_MEMORY_H
@@ -39,7 +40,7 @@ void memory_prepare_run(uint64_t number);
 /* sites.c: switches every site to what its byte says; false: not possible, the contract says why. */
 bool sites_apply(void);
 
-/* ---- names (heap.c) ---- */
+/* ---- names (heap.c, memory_name.c) ---- */
 
 struct heap_block {
 	uintptr_t start;
@@ -50,6 +51,11 @@ struct heap_block {
 	uint32_t ordinal;   /* n-th of this site and thread, from 1 */
 };
 
+/*
+ * From here on allocations are recorded; a second call does nothing. For whoever sees the first
+ * instrumented code of the process.
+ */
+void heap_start_recording(void);
 /* The live allocation that holds the address; false: none that was seen being made. */
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the eight aligned bytes around the address; never 0. */

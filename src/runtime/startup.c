@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "base/text.h"
 #include "engine/sync.h"
+#include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -257,6 +258,8 @@ void runtime_set_up(void)
 	if (runtime.contract)
 		runtime_crash_set_up();
 	runtime_signals_set_up();
+	if (host.observe)
+		heap_start_recording();
 }
 
 static void startup_at_exit(int status, void *unused)

@@ -1,0 +1,426 @@
+/*
+ * Live allocations by address. glibc's allocator stays the allocator and knows nothing of this.
+ *
+ * Blocks of the brk heap, which is nearly all of them: one bit per 16 bytes says where a block
+ * starts; a bit of each higher level says that a word of the level below is not empty. So the start
+ * before an address is a handful of steps away, however large the block. The record of a block lies
+ * at the place of its start in a table with 16 bytes for each 32 of the heap (blocks are at least
+ * that far apart). The tables are opened in steps as the heap grows: as parts of them that nobody
+ * touched are never resident, an image of the process copies about half as much again as it does
+ * for the heap itself. A step that a run opened is cleared when the next run opens it, so nothing
+ * has to be put back when the run is over.
+ *
+ * All others (glibc maps large blocks; the program's own mmap): heap_outside.c.
+ *
+ * A block's name is the hash of its allocating site, its thread and its ordinal among those of both.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "engine/engine.h"
+#include "runtime/heap_internal.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* Bytes of the brk heap that are covered; what lies above is not recorded. */
+#define WINDOW_BYTES (UINT64_C(4) << 30)
+#define STEP_BYTES (UINT64_C(1) << 20)
+#define START_BYTES 16
+#define RECORD_BYTES 32 /* of the heap for each record */
+#define LEVELS 4
+#define STREAMS_MAX 32768
+#define STREAM_HEADS 2048
+
+/* Far from what the kernel gives out, near the contract. Pages between the parts are never opened. */
+#define HEAP_ADDRESS ((char *)0x7e8000000000)
+#define GAP_BYTES 4096
+
+/* Allocations of one thread from one place in the code. */
+struct heap_stream {
+	uint64_t site;
+	uint64_t hash; /* of site and thread, the same in every process */
+	thread_name thread;
+	uint32_t count; /* made so far */
+	uint16_t next;	/* of the same head, 0: none */
+	uint8_t kind;	/* enum memory_block_kind */
+};
+
+bool heap_is_recording; /* see heap.h */
+
+/* Written by the moving thread. The tables are mapped once, by heap_start_recording(). */
+static struct {
+	uintptr_t base;	  /* of the window */
+	uintptr_t opened; /* end of the part of the window whose tables are open */
+	bool is_busy;	  /* an interrupted call is at work on the tables */
+	uint32_t stream_count;
+	uint64_t *levels[LEVELS];
+	struct heap_record *records;
+	struct heap_stream *streams; /* [0] takes what does not fit */
+	uint16_t *heads;
+} heap;
+
+/* ---- set-up ---- */
+
+/* End of the program's own data: the heap lies behind it. */
+static uintptr_t heap_program_end(void)
+{
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	const size_t count = getauxval(AT_PHNUM);
+	uintptr_t bias = 0, end = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (headers[i].p_type == PT_PHDR)
+			bias = (uintptr_t)headers - headers[i].p_vaddr;
+	for (size_t i = 0; i < count; i++)
+		if (headers[i].p_type == PT_LOAD &&
+			bias + headers[i].p_vaddr + headers[i].p_memsz > end)
+			end = bias + headers[i].p_vaddr + headers[i].p_memsz;
+	return end & ~(uintptr_t)(STEP_BYTES - 1);
+}
+
+static bool heap_open(void *start, uint64_t bytes)
+{
+	const uintptr_t from = (uintptr_t)start & ~(uintptr_t)4095;
+
+	return !platform_failed(platform_call(SYS_mprotect, from,
+		(((uintptr_t)start + bytes + 4095) & ~(uintptr_t)4095) - from,
+		PROT_READ | PROT_WRITE));
+}
+
+/* Gives a part of the reserved memory its place. */
+static void *heap_place(char **at, uint64_t bytes)
+{
+	void *place = *at;
+
+	*at += ((bytes + 4095) & ~UINT64_C(4095)) + GAP_BYTES;
+	return place;
+}
+
+static bool heap_map(void)
+{
+	uint64_t level_bytes = WINDOW_BYTES / START_BYTES / 8;
+	char *at = HEAP_ADDRESS;
+	struct heap_outside *outside;
+	bool is_open = true;
+
+	if (platform_failed(platform_call(SYS_mmap, HEAP_ADDRESS, WINDOW_BYTES, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0)))
+		return false;
+	heap.streams = heap_place(&at, STREAMS_MAX * sizeof *heap.streams);
+	is_open &= heap_open(heap.streams, STREAMS_MAX * sizeof *heap.streams);
+	heap.heads = heap_place(&at, STREAM_HEADS * sizeof *heap.heads);
+	is_open &= heap_open(heap.heads, STREAM_HEADS * sizeof *heap.heads);
+	outside = heap_place(&at, HEAP_OUTSIDE_MAX * sizeof *outside);
+	is_open &= heap_open(outside, HEAP_OUTSIDE_MAX * sizeof *outside);
+	heap_outside_set_up(outside);
+	for (unsigned level = 0; level < LEVELS; level++, level_bytes /= 64) {
+		heap.levels[level] = heap_place(&at, level_bytes);
+		if (level)
+			is_open &= heap_open(heap.levels[level], level_bytes);
+	}
+	heap.records = heap_place(&at, WINDOW_BYTES / RECORD_BYTES * sizeof *heap.records);
+	return is_open;
+}
+
+void heap_start_recording(void)
+{
+	ENTER();
+	if (heap_is_recording || !heap_map())
+		return;
+	heap.base = heap.opened = heap_program_end();
+	heap.stream_count = 1;
+	heap_is_recording = true;
+}
+
+/* ---- starts of blocks in the window ---- */
+
+static uint64_t heap_bit(uintptr_t address)
+{
+	return (address - heap.base) / START_BYTES;
+}
+
+static struct heap_record *heap_record(uintptr_t start)
+{
+	return &heap.records[(start - heap.base) / RECORD_BYTES];
+}
+
+static void heap_set_bit(uint64_t bit)
+{
+	for (unsigned level = 0; level < LEVELS; level++, bit /= 64)
+		heap.levels[level][bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static void heap_clear_bits(uint64_t first, uint64_t end)
+{
+	for (uint64_t word = first / 64; word * 64 < end; word++) {
+		uint64_t mask = ~UINT64_C(0);
+		uint64_t upper = word;
+
+		if (word == first / 64)
+			mask <<= first % 64;
+		if (word == end / 64)
+			mask &= ~(~UINT64_C(0) << end % 64);
+		if (!(heap.levels[0][word] & mask))
+			continue;
+		heap.levels[0][word] &= ~mask;
+		for (unsigned level = 1; level < LEVELS && !heap.levels[level - 1][upper];
+			level++, upper /= 64)
+			heap.levels[level][upper / 64] &= ~(UINT64_C(1) << upper % 64);
+	}
+}
+
+/* The last bit of the lowest level that is set at or before `bit`. */
+static bool heap_last_bit(uint64_t bit, uint64_t *found)
+{
+	unsigned level = 0;
+	uint64_t word = bit / 64;
+	uint64_t bits = heap.levels[0][word] & ~UINT64_C(0) >> (63 - bit % 64);
+
+	while (!bits) { /* up, to what lies before this word */
+		if (++level == LEVELS || !word)
+			return false;
+		bit = word - 1;
+		word = bit / 64;
+		bits = heap.levels[level][word] & ~UINT64_C(0) >> (63 - bit % 64);
+		if (level == LEVELS - 1)
+			while (!bits && word)
+				bits = heap.levels[level][--word];
+	}
+	for (;;) {
+		bit = word * 64 + 63 - (unsigned)__builtin_clzll(bits);
+		if (!level)
+			break;
+		word = bit;
+		bits = heap.levels[--level][word];
+	}
+	*found = bit;
+	return true;
+}
+
+/* Opens the tables up to and with this address. False: it is not in the window. */
+static bool heap_reach(uintptr_t end)
+{
+	if (end <= heap.opened)
+		return true;
+	if (end - heap.base > WINDOW_BYTES)
+		return false;
+	while (heap.opened < end) {
+		uint64_t *words = &heap.levels[0][heap_bit(heap.opened) / 64];
+		const uint64_t bytes = STEP_BYTES / START_BYTES / 8;
+
+		if (!heap_open(words, bytes) ||
+			!heap_open(heap_record(heap.opened),
+				STEP_BYTES / RECORD_BYTES * sizeof(struct heap_record)))
+			return false;
+		memset(words, 0, bytes); /* an earlier run may have been here */
+		heap.opened += STEP_BYTES;
+	}
+	return true;
+}
+
+static bool heap_is_window(uintptr_t address)
+{
+	return address - heap.base < WINDOW_BYTES;
+}
+
+/* ---- streams ---- */
+
+/* The same in every process that has the module. */
+static uint64_t heap_site_hash(uint64_t site)
+{
+	struct dl_find_object object;
+	const char *name;
+
+	if (_dl_find_object((void *)(uintptr_t)site, &object))
+		return site;
+	name = object.dlfo_link_map ? strrchr(object.dlfo_link_map->l_name, '/') : NULL;
+	name = name ? name + 1 : "";
+	return hash_pair(
+		hash_bytes(name, strlen(name)), site - (uint64_t)(uintptr_t)object.dlfo_map_start);
+}
+
+static struct heap_stream *heap_stream(uint64_t site, uint8_t kind)
+{
+	const thread_name thread = engine_current()->name;
+	uint16_t *head = &heap.heads[hash_pair(site, thread) % STREAM_HEADS];
+	struct heap_stream *stream;
+
+	for (uint16_t at = *head; at; at = heap.streams[at].next)
+		if (heap.streams[at].site == site && heap.streams[at].thread == thread)
+			return &heap.streams[at];
+	if (heap.stream_count == STREAMS_MAX)
+		return &heap.streams[0];
+	stream = &heap.streams[heap.stream_count];
+	*stream = (struct heap_stream){.site = site,
+		.hash = hash_pair(heap_site_hash(site), thread),
+		.thread = thread,
+		.next = *head,
+		.kind = kind};
+	*head = (uint16_t)heap.stream_count++;
+	return stream;
+}
+
+static struct heap_record heap_new_record(uint64_t site, uint8_t kind)
+{
+	struct heap_stream *stream = heap_stream(site, kind);
+	const uint32_t ordinal = ++stream->count;
+
+	return (struct heap_record){.name = (object_name)hash_pair(stream->hash, ordinal) | 1,
+		.stream = (uint16_t)(stream - heap.streams),
+		.ordinal = ordinal};
+}
+
+/* ---- what the allocation functions tell ---- */
+
+static struct heap_block heap_describe(
+	uintptr_t start, size_t bytes, const struct heap_record *record)
+{
+	const struct heap_stream *stream = &heap.streams[record->stream];
+
+	return (struct heap_block){.start = start,
+		.bytes = bytes,
+		.name = record->name,
+		.site = stream->site,
+		.thread = stream->thread,
+		.ordinal = record->ordinal};
+}
+
+static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
+{
+	struct heap_block block;
+
+	bytes = bytes ? bytes : 1; /* an address of its own, all the same */
+	record.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+	record.is_freed = false;
+	if (!heap_is_window(start)) {
+		heap_outside_add(&(struct heap_outside){start, bytes, record});
+	} else if (heap_reach(start + bytes + START_BYTES)) {
+		/* glibc's word of size follows; freed blocks in between are no more. */
+		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
+
+		heap_clear_bits(heap_bit(start) + 1, end);
+		heap_set_bit(heap_bit(start));
+		*heap_record(start) = record;
+	} else {
+		return;
+	}
+	block = heap_describe(start, bytes, &record);
+	heap_blocks_made(&block, heap.streams[record.stream].kind);
+}
+
+void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
+{
+	if (heap.is_busy)
+		return;
+	heap.is_busy = true;
+	heap_put((uintptr_t)start, bytes, heap_new_record(site, kind));
+	heap.is_busy = false;
+}
+
+/* The record of the block that starts there, freed or not; NULL: it is not known. */
+static struct heap_record *heap_record_of(uintptr_t start)
+{
+	struct heap_outside *block;
+
+	if (heap_is_window(start)) {
+		const uint64_t bit = heap_bit(start);
+
+		return start < heap.opened && heap.levels[0][bit / 64] >> bit % 64 & 1
+			       ? heap_record(start)
+			       : NULL;
+	}
+	block = heap_outside_find(start);
+	return block && block->start == start ? &block->record : NULL;
+}
+
+static void heap_forget(uintptr_t start)
+{
+	struct heap_record *record = heap_record_of(start);
+
+	if (!record || record->is_freed)
+		return;
+	record->is_freed = true;
+	heap_blocks_freed(start);
+	if (!heap_is_window(start)) /* its memory goes back to the kernel */
+		heap_outside_remove(start);
+}
+
+void heap_freed(const void *start)
+{
+	if (heap.is_busy)
+		return;
+	heap.is_busy = true;
+	heap_forget((uintptr_t)start);
+	heap.is_busy = false;
+}
+
+void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
+{
+	const struct heap_record *known;
+	struct heap_record record;
+
+	if (heap.is_busy)
+		return;
+	heap.is_busy = true;
+	known = heap_record_of((uintptr_t)from);
+	record = known ? *known : heap_new_record(site, BLOCK_REALLOC);
+	heap_forget((uintptr_t)from);
+	heap_put((uintptr_t)to, bytes, record);
+	heap.is_busy = false;
+}
+
+/* ---- questions ---- */
+
+static bool heap_find_record(
+	uintptr_t address, uintptr_t *start, size_t *bytes, const struct heap_record **record)
+{
+	const struct heap_outside *block;
+	uint64_t bit;
+
+	if (heap_is_window(address)) {
+		if (address >= heap.opened || !heap_last_bit(heap_bit(address), &bit))
+			return false;
+		*start = heap.base + bit * START_BYTES;
+		*record = heap_record(*start);
+		*bytes = (*record)->bytes < UINT32_MAX ? (*record)->bytes : SIZE_MAX;
+		return address - *start < *bytes;
+	}
+	block = heap_outside_find(address);
+	if (!block)
+		return false;
+	*start = block->start;
+	*bytes = block->bytes;
+	*record = &block->record;
+	return true;
+}
+
+bool heap_find_any(const void *address, struct heap_block *out)
+{
+	const struct heap_record *record;
+	uintptr_t start;
+	size_t bytes;
+
+	if (!heap_is_recording || !heap_find_record((uintptr_t)address, &start, &bytes, &record))
+		return false;
+	*out = heap_describe(start, bytes, record);
+	return true;
+}
+
+bool heap_find(const void *address, struct heap_block *out)
+{
+	const struct heap_record *record;
+	uintptr_t start;
+	size_t bytes;
+
+	if (!heap_is_recording || !heap_find_record((uintptr_t)address, &start, &bytes, &record) ||
+		record->is_freed)
+		return false;
+	*out = heap_describe(start, bytes, record);
+	return true;
+}

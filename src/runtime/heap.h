@@ -1,0 +1,32 @@
+/*
+ * The record of live allocations: what the interposed allocation functions (interpose_heap.c) tell,
+ * and what memory.h's heap_find() and memory_variable_name() answer from.
+ *
+ * Kept only where somebody asks: in programs with instrumented code, and in traced runs. All of it
+ * is the process's private memory at a fixed place, which rewind restores like the target's own.
+ * Runs in the moving thread.
+ */
+#ifndef RADDLE_RUNTIME_HEAP_H
+#define RADDLE_RUNTIME_HEAP_H
+
+#include "runtime/memory.h"
+
+/* Set once, by heap_start_recording(); read by every interposed allocation function. */
+extern bool heap_is_recording;
+
+/* A block of `bytes` was given out to the call at `site`. `kind`: enum memory_block_kind. */
+void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
+/* The block is about to be given back; nothing happens where it is not known or was freed before. */
+void heap_freed(const void *start);
+/*
+ * realloc made `to` of `from` (which may be equal). The block keeps its name, so that it does not
+ * depend on whether there was room to grow in place.
+ */
+void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
+/* Memory outside of the heap, by the program's own mmap and munmap. */
+void heap_unmapped(const void *start, size_t bytes);
+
+/* As heap_find(), also for a block that was freed and whose memory was not given out again. */
+bool heap_find_any(const void *address, struct heap_block *out);
+
+#endif

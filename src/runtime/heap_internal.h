@@ -1,0 +1,37 @@
+/* What heap.c and the files beside it share: records of blocks, and blocks outside of the heap. */
+#ifndef RADDLE_RUNTIME_HEAP_INTERNAL_H
+#define RADDLE_RUNTIME_HEAP_INTERNAL_H
+
+#include "runtime/heap.h"
+
+struct heap_record {
+	object_name name;
+	uint16_t stream; /* index of its struct heap_stream */
+	uint16_t is_freed;
+	uint32_t ordinal;
+	uint32_t bytes; /* UINT32_MAX: that or more */
+};
+
+struct heap_outside {
+	uintptr_t start;
+	size_t bytes;
+	struct heap_record record;
+};
+
+/* Further blocks are not recorded. */
+#define HEAP_OUTSIDE_MAX 4096
+
+/* `table` has room for HEAP_OUTSIDE_MAX. */
+void heap_outside_set_up(struct heap_outside *table);
+void heap_outside_add(const struct heap_outside *block);
+/* The block that holds the address, NULL: none. */
+struct heap_outside *heap_outside_find(uintptr_t address);
+/* The block that starts there, if any, is no more. */
+void heap_outside_remove(uintptr_t start);
+
+/* ---- heap_blocks.c: contract_memory.blocks of traced runs ---- */
+
+void heap_blocks_made(const struct heap_block *block, uint8_t kind);
+void heap_blocks_freed(uintptr_t start);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+ * Allocation: glibc's functions do the work, we only look on, and only where somebody wants to know
+ * (heap.h). Else each function here is a test and a jump.
+ *
+ * Whose call it is: the innermost caller outside of the libraries that allocate for others. A
+ * function that allocates by calling malloc (operator new, strdup) leaves its own caller's address
+ * for the first allocation inside it.
+ *
+ * The loader calls us before anything is set up, and looking up glibc's functions may allocate.
+ */
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wchar.h>
+
+#include "runtime/heap.h"
+#include "runtime/interpose.h"
+
+#define EARLY_BYTES 4096
+
+/* Written by the moving thread. */
+static struct {
+	uint64_t outer_site; /* of a call that is about to allocate through us; 0: none */
+	uint8_t outer_kind;
+	bool is_looking_up;
+	size_t early_used;
+	char early[EARLY_BYTES] __attribute__((aligned(16))); /* given out while looking up */
+} calls;
+
+/* The next function of this name, usually glibc's. */
+#define NEXT(function)                                                                             \
+	__extension__({                                                                            \
+		static __typeof__(&function) next_;                                                \
+		if (__builtin_expect(!next_, 0))                                                   \
+			next_ = (__typeof__(&function))heap_next(#function);                       \
+		next_;                                                                             \
+	})
+
+static void *heap_next(const char *name)
+{
+	void *found;
+
+	calls.is_looking_up = true;
+	found = runtime_next_symbol(name);
+	calls.is_looking_up = false;
+	return found;
+}
+
+/* ---- while glibc's functions are looked up ---- */
+
+static void *early_allocate(size_t bytes)
+{
+	char *block = calls.early + calls.early_used;
+
+	if (bytes > EARLY_BYTES - calls.early_used)
+		return NULL;
+	calls.early_used += (bytes + 15) & ~(size_t)15;
+	return block;
+}
+
+static bool is_early(const void *block)
+{
+	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES;
+}
+
+/* ---- who calls ---- */
+
+static void note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
+{
+	if (calls.outer_site) {
+		site = calls.outer_site;
+		kind = calls.outer_kind;
+		calls.outer_site = 0;
+	}
+	if (block)
+		heap_made(block, bytes, site, kind);
+}
+
+/* An outer call of ours stays the one that counts: new[] calls new. True: the caller is it. */
+static bool enter(uint64_t site, uint8_t kind)
+{
+	if (calls.outer_site)
+		return false;
+	calls.outer_site = site;
+	calls.outer_kind = kind;
+	return true;
+}
+
+/*
+ * `block` is what an outer call gave out. Nothing was allocated through us: it has another
+ * allocator (then its size is taken from the call), or has used what it had.
+ */
+static void leave(bool is_outer, const void *block, size_t bytes)
+{
+	if (is_outer && calls.outer_site && bytes)
+		note(block, bytes, 0, 0);
+	if (is_outer)
+		calls.outer_site = 0;
+}
+
+/* ---- malloc and its family ---- */
+
+EXPORT void *malloc(size_t bytes)
+{
+	void *block;
+
+	if (__builtin_expect(calls.is_looking_up, 0))
+		return early_allocate(bytes);
+	if (!heap_is_recording)
+		return NEXT(malloc)(bytes);
+	block = NEXT(malloc)(bytes);
+	note(block, bytes, CALL_SITE, BLOCK_MALLOC);
+	return block;
+}
+
+EXPORT void *calloc(size_t count, size_t bytes)
+{
+	void *block;
+
+	if (__builtin_expect(calls.is_looking_up, 0))
+		return early_allocate(count * bytes);
+	if (!heap_is_recording)
+		return NEXT(calloc)(count, bytes);
+	block = NEXT(calloc)(count, bytes);
+	note(block, count * bytes, CALL_SITE, BLOCK_CALLOC);
+	return block;
+}
+
+EXPORT void free(void *block)
+{
+	/* A lookup gives back the text of the last error; the heap can do without that. */
+	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
+		return;
+	if (heap_is_recording)
+		heap_freed(block);
+	NEXT(free)(block);
+}
+
+static void *moved(void *from, void *to, size_t bytes, uint64_t site)
+{
+	if (!from)
+		note(to, bytes, site, BLOCK_REALLOC);
+	else if (to)
+		heap_moved(from, to, bytes, site);
+	else if (!bytes) /* glibc frees it */
+		heap_freed(from);
+	calls.outer_site = 0;
+	return to;
+}
+
+/* What was given out while looking up stays there. */
+static void *early_move(const void *from, size_t bytes)
+{
+	const size_t most = EARLY_BYTES - (size_t)((const char *)from - calls.early);
+	void *to = NEXT(malloc)(bytes);
+
+	if (to)
+		memcpy(to, from, bytes < most ? bytes : most);
+	return to;
+}
+
+EXPORT void *realloc(void *block, size_t bytes)
+{
+	if (__builtin_expect(is_early(block), 0))
+		return early_move(block, bytes);
+	if (!heap_is_recording)
+		return NEXT(realloc)(block, bytes);
+	return moved(block, NEXT(realloc)(block, bytes), bytes, CALL_SITE);
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
+{
+	bool is_outer;
+
+	if (!heap_is_recording)
+		return NEXT(reallocarray)(block, count, bytes);
+	is_outer = enter(CALL_SITE, BLOCK_REALLOC);
+	block = NEXT(reallocarray)(block, count, bytes); /* calls realloc above */
+	leave(is_outer, NULL, 0);
+	return block;
+}
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+	int error;
+
+	if (!heap_is_recording)
+		return NEXT(posix_memalign)(block, alignment, bytes);
+	error = NEXT(posix_memalign)(block, alignment, bytes);
+	note(error ? NULL : *block, bytes, CALL_SITE, BLOCK_ALIGNED);
+	return error;
+}
+
+#define ALIGNED(function)                                                                          \
+	EXPORT void *function(size_t alignment, size_t bytes)                                      \
+	{                                                                                          \
+		void *block;                                                                       \
+                                                                                                   \
+		if (!heap_is_recording)                                                            \
+			return NEXT(function)(alignment, bytes);                                   \
+		block = NEXT(function)(alignment, bytes);                                          \
+		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
+		return block;                                                                      \
+	}
+ALIGNED(aligned_alloc)
+ALIGNED(memalign)
+
+#define IN_PAGES(function)                                                                         \
+	EXPORT void *function(size_t bytes)                                                        \
+	{                                                                                          \
+		void *block;                                                                       \
+                                                                                                   \
+		if (!heap_is_recording)                                                            \
+			return NEXT(function)(bytes);                                              \
+		block = NEXT(function)(bytes);                                                     \
+		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
+		return block;                                                                      \
+	}
+IN_PAGES(valloc)
+IN_PAGES(pvalloc)
+
+/* ---- operator new; operator delete calls free ---- */
+
+/*
+ * The Itanium ABI's names of operator new and new[], with alignment and std::nothrow. They may throw
+ * through us: what they leave behind is taken by their own first allocation before that.
+ */
+#define NEW(name, parameters, ...)                                                                 \
+	void *name parameters;                                                                     \
+	EXPORT void *name parameters                                                               \
+	{                                                                                          \
+		bool is_outer;                                                                     \
+		void *block;                                                                       \
+                                                                                                   \
+		if (!heap_is_recording)                                                            \
+			return NEXT(name)(__VA_ARGS__);                                            \
+		is_outer = enter(CALL_SITE, BLOCK_NEW);                                            \
+		block = NEXT(name)(__VA_ARGS__);                                                   \
+		leave(is_outer, block, bytes);                                                     \
+		return block;                                                                      \
+	}
+NEW(_Znwm, (size_t bytes), bytes)
+NEW(_Znam, (size_t bytes), bytes)
+NEW(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *nothrow), bytes, nothrow)
+NEW(_ZnamRKSt9nothrow_t, (size_t bytes, const void *nothrow), bytes, nothrow)
+NEW(_ZnwmSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
+NEW(_ZnamSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const void *nothrow),
+	bytes, alignment, nothrow)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const void *nothrow),
+	bytes, alignment, nothrow)
+
+/* ---- functions of libc that hand out memory ---- */
+
+#define TEXT(result, name, parameters, ...)                                                        \
+	EXPORT result name parameters                                                              \
+	{                                                                                          \
+		bool is_outer;                                                                     \
+		result given;                                                                      \
+                                                                                                   \
+		if (!heap_is_recording)                                                            \
+			return NEXT(name)(__VA_ARGS__);                                            \
+		is_outer = enter(CALL_SITE, BLOCK_TEXT);                                           \
+		given = NEXT(name)(__VA_ARGS__);                                                   \
+		leave(is_outer, NULL, 0);                                                          \
+		return given;                                                                      \
+	}
+#undef strdup
+#undef strndup
+char *__strdup(const char *text);
+char *__strndup(const char *text, size_t bytes);
+TEXT(char *, strdup, (const char *text), text)
+TEXT(char *, __strdup, (const char *text), text)
+TEXT(char *, strndup, (const char *text, size_t bytes), text, bytes)
+TEXT(char *, __strndup, (const char *text, size_t bytes), text, bytes)
+TEXT(wchar_t *, wcsdup, (const wchar_t *text), text)
+TEXT(int, vasprintf, (char **text, const char *format, va_list arguments), text, format, arguments)
+TEXT(__ssize_t, getline, (char **line, size_t *size, FILE *stream), line, size, stream)
+TEXT(__ssize_t, getdelim, (char **line, size_t *size, int delimiter, FILE *stream), line, size,
+	delimiter, stream)
+TEXT(__ssize_t, __getdelim, (char **line, size_t *size, int delimiter, FILE *stream), line, size,
+	delimiter, stream)
+
+EXPORT int asprintf(char **text, const char *format, ...)
+{
+	const bool is_outer = heap_is_recording && enter(CALL_SITE, BLOCK_TEXT);
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = NEXT(vasprintf)(text, format, arguments);
+	va_end(arguments);
+	leave(is_outer, NULL, 0);
+	return length;
+}
+
+/* ---- the program's own mappings ---- */
+
+static void mapped(const void *start, size_t bytes, uint64_t site)
+{
+	if (start != MAP_FAILED) {
+		calls.outer_site = 0;
+		heap_unmapped(start, bytes);
+		heap_made(start, bytes, site, BLOCK_MAPPING);
+	}
+}
+
+#define MAP(name, offset_type)                                                                     \
+	EXPORT void *name(void *start, size_t bytes, int protection, int flags, int descriptor,    \
+		offset_type offset)                                                                \
+	{                                                                                          \
+		if (!heap_is_recording)                                                            \
+			return NEXT(name)(start, bytes, protection, flags, descriptor, offset);    \
+		start = NEXT(name)(start, bytes, protection, flags, descriptor, offset);           \
+		mapped(start, bytes, CALL_SITE);                                                   \
+		return start;                                                                      \
+	}
+MAP(mmap, __off_t)
+MAP(mmap64, __off64_t)
+
+EXPORT int munmap(void *start, size_t bytes)
+{
+	int result = NEXT(munmap)(start, bytes);
+
+	if (heap_is_recording && !result)
+		heap_unmapped(start, bytes);
+	return result;
+}
+
+EXPORT void *mremap(void *start, size_t bytes, size_t wanted, int flags, ...)
+{
+	va_list arguments;
+	void *target, *moved_to;
+
+	va_start(arguments, flags);
+	target = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
+	va_end(arguments);
+	moved_to = NEXT(mremap)(start, bytes, wanted, flags, target);
+	if (heap_is_recording && moved_to != MAP_FAILED) {
+		heap_unmapped(start, bytes);
+		mapped(moved_to, wanted, CALL_SITE);
+	}
+	return moved_to;
+}

@@ -1,0 +1,147 @@
+/*
+ * Names of memory that are equal in every run: docs/decisions/0002. Runs in the moving thread, on
+ * the path of each access that is watched: nothing here asks the kernel, locks or allocates.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "engine/engine.h"
+#include "runtime/heap.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* Keeps names of different kinds of memory apart. */
+enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
+
+/* A thread's own block of glibc lies above its thread-local base; smaller than this. */
+#define THREAD_BLOCK_BYTES 4096
+/* Below main's thread-local base: the thread-local variables of what was loaded at the start. */
+#define MAIN_LOCALS_BYTES 65536
+/* Above the end of main's stack lie its arguments and its environment. */
+#define MAIN_ARGUMENTS_BYTES ((uintptr_t)1 << 20)
+/* Stacks made for special wishes are larger than the standard; no larger than this. */
+#define STACK_BYTES_MOST ((uintptr_t)1 << 30)
+/* Below a stack pointer. */
+#define RED_ZONE_BYTES 256
+
+extern void *__libc_stack_end; /* the loader's: end of main's stack */
+
+/* Written by the moving thread: the size of stacks that nobody asked for, 0: not yet known. */
+static size_t stack_standard_bytes;
+
+static object_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
+{
+	return (object_name)hash_pair(hash_pair(family, owner), offset / 8) | 1;
+}
+
+static size_t stack_standard(void)
+{
+	pthread_attr_t none;
+
+	if (!stack_standard_bytes) {
+		(void)pthread_attr_init(&none); /* cannot fail in glibc */
+		(void)pthread_attr_getstacksize(&none, &stack_standard_bytes);
+		(void)pthread_attr_destroy(&none);
+	}
+	return stack_standard_bytes;
+}
+
+/*
+ * Stack, thread-local variables and glibc's block of a thread lie in one mapping, in this order, and
+ * the thread-local base is a fixed place in it: the distance to it is the depth, under every
+ * executor and whichever pooled stack the thread was given.
+ */
+static uintptr_t stack_reach(const struct engine_thread *thread)
+{
+	const uintptr_t pointer = thread == engine_current()
+					  ? (uintptr_t)__builtin_frame_address(0)
+					  : (uintptr_t)thread->context.stack_pointer;
+	const uintptr_t live = thread->handle - pointer + RED_ZONE_BYTES;
+
+	return pointer && live > stack_standard() && live < STACK_BYTES_MOST ? live
+									     : stack_standard();
+}
+
+static bool main_holds(uintptr_t address, uint64_t *depth)
+{
+	const uintptr_t end = (uintptr_t)__libc_stack_end;
+	const uintptr_t base = engine_thread(0)->handle;
+
+	*depth = end - address;
+	if (address < end ? end - address < stack_standard() : address - end < MAIN_ARGUMENTS_BYTES)
+		return true;
+	*depth = base - address;
+	return address < base ? base - address < MAIN_LOCALS_BYTES
+			      : address - base < THREAD_BLOCK_BYTES;
+}
+
+static bool thread_holds(const struct engine_thread *thread, uintptr_t address, uint64_t *depth)
+{
+	const uintptr_t base = thread->handle;
+
+	*depth = base - address;
+	if (!base)
+		return false;
+	return address < base ? base - address < stack_reach(thread)
+			      : address - base < THREAD_BLOCK_BYTES;
+}
+
+/* The thread whose base is the next above the address is its owner. */
+static object_name stack_name(uintptr_t address)
+{
+	const struct engine_thread *self = engine_current(), *owner = NULL;
+	uint64_t depth = 0, nearest = UINT64_MAX;
+
+	if (self->id.index && address >= (uintptr_t)__builtin_frame_address(0) &&
+		thread_holds(self, address, &depth))
+		return name_of(FAMILY_STACK, self->name, depth);
+	for (uint32_t i = 1; i < engine_thread_count(); i++) {
+		const struct engine_thread *thread = engine_thread(i);
+
+		if (thread->state != THREAD_REAPED && thread_holds(thread, address, &depth) &&
+			depth + THREAD_BLOCK_BYTES < nearest) {
+			nearest = depth + THREAD_BLOCK_BYTES;
+			owner = thread;
+		}
+	}
+	if (owner)
+		return name_of(FAMILY_STACK, owner->name, nearest - THREAD_BLOCK_BYTES);
+	if (main_holds(address, &depth))
+		return name_of(FAMILY_STACK, engine_thread(0)->name, depth);
+	return 0;
+}
+
+/* Static data of what was loaded after the engine was told of the modules. */
+static object_name late_module_name(uintptr_t address)
+{
+	struct dl_find_object object;
+	const char *name;
+
+	if (_dl_find_object((void *)address, &object) || !object.dlfo_link_map)
+		return 0;
+	name = strrchr(object.dlfo_link_map->l_name, '/');
+	name = name ? name + 1 : object.dlfo_link_map->l_name;
+	return name_of(FAMILY_MODULE, hash_bytes(name, strlen(name)),
+		address - (uintptr_t)object.dlfo_map_start);
+}
+
+object_name memory_variable_name(const void *pointer)
+{
+	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
+	struct heap_block block;
+	object_name name;
+
+	/* A freed block keeps its name: who uses it too late means the same variable. */
+	if (heap_find_any((const void *)address, &block))
+		return (object_name)hash_pair(block.name, (address - block.start) / 8) | 1;
+	name = engine_static_name((const void *)address);
+	if (!name)
+		name = stack_name(address);
+	if (!name)
+		name = late_module_name(address);
+	/* Loaders, sanitizers, mappings from before we looked: equal as long as the layout is. */
+	return name ? name : name_of(FAMILY_REST, 0, address);
+}
