@@ -1,0 +1,175 @@
+/* Which instructions become sites, and of what kind. */
+#include "instrument/instrument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t orders[] = {
+	[LLVMAtomicOrderingNotAtomic] = SITE_RELAXED,
+	[LLVMAtomicOrderingUnordered] = SITE_RELAXED,
+	[LLVMAtomicOrderingMonotonic] = SITE_RELAXED,
+	[LLVMAtomicOrderingAcquire] = SITE_ACQUIRE,
+	[LLVMAtomicOrderingRelease] = SITE_RELEASE,
+	[LLVMAtomicOrderingAcquireRelease] = SITE_ACQUIRE_RELEASE,
+	[LLVMAtomicOrderingSequentiallyConsistent] = SITE_SEQUENTIAL,
+};
+
+static void add(struct instrument *instrument, const struct site *site)
+{
+	if (instrument->site_count == instrument->site_capacity) {
+		instrument->site_capacity =
+			instrument->site_capacity ? 2 * instrument->site_capacity : 1024;
+		instrument->sites = realloc(
+			instrument->sites, instrument->site_capacity * sizeof *instrument->sites);
+		if (!instrument->sites)
+			abort(); /* out of memory: as the compiler itself does */
+	}
+	instrument->sites[instrument->site_count++] = *site;
+}
+
+static uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
+{
+	const uint64_t bytes = LLVMStoreSizeOfType(instrument->layout, type);
+
+	return bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
+}
+
+/* A load, store or atomic access to `pointer`, with a value of `type`. */
+static void add_access(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+	LLVMTypeRef type, enum site_kind kind)
+{
+	const bool is_read = kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD;
+
+	if (filter_skips(pointer, !is_read))
+		return;
+	site.pointer = pointer;
+	site.kind = (uint8_t)kind;
+	site.bytes = type_bytes(instrument, type);
+	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+		site.flags |= SITE_VECTOR;
+	add(instrument, &site);
+}
+
+static void add_plain(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+	LLVMTypeRef type, enum site_kind plain, enum site_kind atomic)
+{
+	const LLVMAtomicOrdering order = LLVMGetOrdering(site.instruction);
+
+	site.order = orders[order];
+	if (LLVMGetVolatile(site.instruction))
+		site.flags |= SITE_VOLATILE;
+	if (LLVMGetAlignment(site.instruction) < LLVMABIAlignmentOfType(instrument->layout, type))
+		site.flags |= SITE_UNALIGNED;
+	add_access(instrument, site, pointer, type,
+		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
+}
+
+static void add_range(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+	LLVMValueRef length, enum site_kind kind)
+{
+	if (filter_skips(pointer, kind == SITE_RANGE_WRITE))
+		return;
+	site.pointer = pointer;
+	site.length = length;
+	site.kind = (uint8_t)kind;
+	add(instrument, &site);
+}
+
+static void add_call(struct instrument *instrument, struct site site)
+{
+	LLVMValueRef call = site.instruction;
+	const char *name = called_name(call);
+
+	if (!name)
+		return;
+	if (!strncmp(name, "llvm.memcpy.", 12) || !strncmp(name, "llvm.memmove.", 13)) {
+		add_range(instrument, site, LLVMGetArgOperand(call, 1), LLVMGetArgOperand(call, 2),
+			SITE_RANGE_READ);
+		add_range(instrument, site, LLVMGetArgOperand(call, 0), LLVMGetArgOperand(call, 2),
+			SITE_RANGE_WRITE);
+	} else if (!strncmp(name, "llvm.memset.", 12)) {
+		add_range(instrument, site, LLVMGetArgOperand(call, 0), LLVMGetArgOperand(call, 2),
+			SITE_RANGE_WRITE);
+	}
+}
+
+static void add_instruction(struct instrument *instrument, struct site site)
+{
+	LLVMValueRef instruction = site.instruction;
+
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+		add_plain(instrument, site, LLVMGetOperand(instruction, 0), LLVMTypeOf(instruction),
+			SITE_LOAD, SITE_ATOMIC_LOAD);
+		return;
+	case LLVMStore:
+		add_plain(instrument, site, LLVMGetOperand(instruction, 1),
+			LLVMTypeOf(LLVMGetOperand(instruction, 0)), SITE_STORE, SITE_ATOMIC_STORE);
+		return;
+	case LLVMAtomicRMW:
+		site.order = orders[LLVMGetOrdering(instruction)];
+		add_access(instrument, site, LLVMGetOperand(instruction, 0),
+			LLVMTypeOf(instruction), SITE_ATOMIC_UPDATE);
+		return;
+	case LLVMAtomicCmpXchg:
+		site.order = orders[LLVMGetCmpXchgSuccessOrdering(instruction)];
+		add_access(instrument, site, LLVMGetOperand(instruction, 0),
+			LLVMTypeOf(LLVMGetOperand(instruction, 1)), SITE_COMPARE_EXCHANGE);
+		return;
+	case LLVMFence:
+		site.order = orders[LLVMGetOrdering(instruction)];
+		site.kind = SITE_FENCE;
+		add(instrument, &site);
+		return;
+	case LLVMCall:
+		add_call(instrument, site);
+		return;
+	default:
+		return;
+	}
+}
+
+/* Behind the allocas of the entry block, which must stay together. */
+static LLVMValueRef first_place(LLVMValueRef function)
+{
+	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+
+	while (LLVMIsAAllocaInst(place))
+		place = LLVMGetNextInstruction(place);
+	return place;
+}
+
+static bool is_exit(LLVMValueRef instruction)
+{
+	LLVMValueRef before = LLVMGetPreviousInstruction(instruction);
+
+	if (LLVMGetInstructionOpcode(instruction) != LLVMRet)
+		return false;
+	return !before || !LLVMIsACallInst(before) ||
+	       LLVMGetTailCallKind(before) != LLVMTailCallKindMustTail;
+}
+
+void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number)
+{
+	struct site site = {.function = function, .function_number = function_number};
+	struct site entry = site;
+
+	entry.instruction = first_place(function);
+	entry.kind = SITE_FUNCTION_ENTRY;
+	add(instrument, &entry);
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block)) {
+		for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
+			instruction = LLVMGetNextInstruction(instruction)) {
+			site.instruction = instruction;
+			add_instruction(instrument, site);
+			if (is_exit(instruction)) {
+				struct site leave = site;
+
+				leave.kind = SITE_FUNCTION_EXIT;
+				add(instrument, &leave);
+			}
+			site.instruction_number++;
+		}
+	}
+}

@@ -1,0 +1,36 @@
+// The one C++ file: the entry point of a clang plugin exists in C++ only. It hands the module to C.
+#include "llvm-c/Core.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+
+extern "C" bool instrument_module(LLVMModuleRef module);
+
+namespace
+{
+
+struct InstrumentPass : llvm::PassInfoMixin<InstrumentPass> {
+	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
+	{
+		return instrument_module(llvm::wrap(&module)) ? llvm::PreservedAnalyses::none()
+							      : llvm::PreservedAnalyses::all();
+	}
+	// Also where nothing is optimised: -O0 and functions marked optnone.
+	static bool isRequired()
+	{
+		return true;
+	}
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo()
+{
+	return {LLVM_PLUGIN_API_VERSION, "raddle", "1", [](llvm::PassBuilder &builder) {
+			builder.registerOptimizerLastEPCallback(
+				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
+					manager.addPass(InstrumentPass());
+				});
+		}};
+}

@@ -1,0 +1,107 @@
+/* See instrument.h: the order of work for one module. */
+#include "instrument/instrument.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+
+#define DONE "raddle.instrumented"
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static void add_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(
+		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static bool is_instrumented(LLVMValueRef function)
+{
+	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+	       !has_attribute(function, "naked") &&
+	       !has_attribute(function, "disable_sanitizer_instrumentation");
+}
+
+/* Stubs use memory below the stack pointer, so the compiler must not. */
+static void collect(struct instrument *instrument)
+{
+	uint32_t number = 0;
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function)) {
+		const size_t before = instrument->site_count;
+
+		if (LLVMIsDeclaration(function))
+			continue;
+		if (is_instrumented(function))
+			collect_sites(instrument, function, number);
+		if (instrument->site_count > before)
+			add_attribute(instrument->context, function, "noredzone");
+		number++;
+	}
+}
+
+static void mark_done(struct instrument *instrument)
+{
+	LLVMMetadataRef one =
+		LLVMValueAsMetadata(LLVMConstInt(instrument->i32, INSTRUMENT_ABI_VERSION, 0));
+
+	LLVMAddNamedMetadataOperand(instrument->module, DONE,
+		LLVMMetadataAsValue(
+			instrument->context, LLVMMDNodeInContext2(instrument->context, &one, 1)));
+}
+
+/* For raddle's own tests: an invalid module would only fail later, and elsewhere. */
+static void verify(LLVMModuleRef module)
+{
+	char *message = NULL;
+
+	if (!getenv("RADDLE_VERIFY"))
+		return;
+	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message)) {
+		(void)fprintf(
+			stderr, "raddle-cc: the instrumented module is not valid: %s\n", message);
+		abort();
+	}
+	LLVMDisposeMessage(message);
+}
+
+bool instrument_module(LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	struct instrument instrument = {
+		.module = module,
+		.context = context,
+		.layout = LLVMGetModuleDataLayout(module),
+		.i16 = LLVMInt16TypeInContext(context),
+		.i32 = LLVMInt32TypeInContext(context),
+		.i64 = LLVMInt64TypeInContext(context),
+		.pointer = LLVMPointerTypeInContext(context, 0),
+		.nothing = LLVMVoidTypeInContext(context),
+	};
+
+	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
+		return false;
+	instrument.builder = LLVMCreateBuilderInContext(context);
+	embed_bitcode(&instrument);
+	collect(&instrument);
+	if (instrument.site_count) {
+		describe_sites(&instrument);
+		insert_points(&instrument);
+		insert_registration(&instrument);
+	}
+	mark_done(&instrument);
+	verify(module);
+	LLVMDisposeBuilder(instrument.builder);
+	free(instrument.sites);
+	return true;
+}

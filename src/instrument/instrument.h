@@ -1,0 +1,76 @@
+/*
+ * The compiler's part of raddle: finds the places of a module that access memory, and makes each of
+ * them a site as runtime/instrument_abi.h says. C on the LLVM-C API, run by clang as the last pass of
+ * its optimiser. Everything of one module lives in a struct instrument; clang runs one at a time.
+ *
+ *	collect.c	instructions that become sites
+ *	filter.c	accesses that need none: nobody else can see the memory
+ *	places.c	what is told of a site: places, types
+ *	points.c	the code of a site, its stub and its record
+ *	module.c	what a module has once: registration, note, bitcode
+ */
+#ifndef RADDLE_INSTRUMENT_INSTRUMENT_H
+#define RADDLE_INSTRUMENT_INSTRUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+
+#include "runtime/instrument_abi.h"
+
+struct site {
+	LLVMValueRef instruction; /* the point lies before it */
+	LLVMValueRef function;
+	LLVMValueRef pointer; /* NULL: kinds without an address */
+	LLVMValueRef length;  /* ranges and strings, else NULL */
+	uint8_t kind;	      /* enum site_kind */
+	uint8_t order;	      /* enum site_order */
+	uint16_t bytes;
+	uint32_t flags;
+	uint32_t function_number;
+	uint32_t instruction_number;
+};
+
+struct instrument {
+	LLVMModuleRef module;
+	LLVMContextRef context;
+	LLVMTargetDataRef layout;
+	LLVMBuilderRef builder;
+	LLVMTypeRef i16, i32, i64, pointer, nothing;
+	struct site *sites;
+	size_t site_count, site_capacity;
+	struct string_table *strings; /* places.c */
+	LLVMValueRef descriptions;    /* the array of struct site_info */
+	LLVMTypeRef descriptions_type;
+};
+
+/* The entry point; true: the module was changed. */
+bool instrument_module(LLVMModuleRef module);
+
+/* Appends the sites of a function, in the order of its instructions. */
+void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
+
+/* Can no other thread see what this access does? */
+bool filter_skips(LLVMValueRef pointer, bool is_write);
+/* The name of the function that is called; NULL: not known. */
+const char *called_name(LLVMValueRef call);
+
+/* Makes the array of site_info, one for each site. */
+void describe_sites(struct instrument *instrument);
+/* Address of the site_info of a site, as a constant. */
+LLVMValueRef site_description(const struct instrument *instrument, size_t index);
+/* The place of `of` for code that is put before it. */
+void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
+
+void insert_points(struct instrument *instrument);
+
+/* Before anything is changed: the module's own bitcode goes into its object file. */
+void embed_bitcode(struct instrument *instrument);
+void insert_registration(struct instrument *instrument);
+/* Keeps the global through optimisation and linking. */
+void keep_global(struct instrument *instrument, LLVMValueRef global);
+
+#endif
