@@ -245,6 +245,8 @@ void engine_changed_kind(enum op_kind kind);
  * variable from now on waits for its mutex.
  */
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
+/* The moving thread waits for somebody else: from the next point on it stands back as one that yields. */
+void engine_give_way(void);
 /* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
 void engine_unproductive(void);
 /*

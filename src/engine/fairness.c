@@ -42,6 +42,12 @@ void engine_offer(void)
 	}
 }
 
+void engine_give_way(void)
+{
+	if (engine.is_live)
+		engine_hold_back(engine.current);
+}
+
 /* Failed tries at one object with no success between: from the third on, each counts as a yield. */
 #define TRIES_BEFORE_YIELD 2
 /* Failed tries at whatever objects with nothing else between: a loop that looks at many in turn. */

@@ -98,6 +98,8 @@ struct contract_memory {
 	uint32_t block_count;	 /* of the last traced run, also those beyond the capacity */
 	uint32_t sites_on;	 /* in the current run */
 	uint32_t points_known;	 /* variables that are points */
+	uint32_t was_profile;	 /* the current run is a profiling run */
+	uint32_t newly_shared;	 /* variables that become points when the next run begins */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
 	char refusal[128];	 /* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 
 static void exec_at_main(void)
@@ -15,6 +16,7 @@ static void exec_at_first_create(void)
 {
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
+	memory_prepare_run(runtime.contract->plan.run_first);
 	runtime_begin_run(runtime.contract->plan.run_first);
 }
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/undo.h"
 
@@ -84,6 +85,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 
 		*number = plan->run_first + i;
 		contract->run_number = *number;
+		memory_prepare_run(*number);
 		fork_grow_pool();
 		pid = fork_raw();
 		if (pid == 0) {

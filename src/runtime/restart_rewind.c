@@ -10,6 +10,7 @@
 
 #include "runtime/image.h"
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/undo.h"
 
@@ -102,6 +103,7 @@ static enum contract_report rewind_batch(void)
 		if (rewind_server->is_broken)
 			return REPORT_TAINTED;
 		rewind_server->number = plan->run_first + i;
+		memory_prepare_run(rewind_server->number);
 		contract->taint = TAINT_NONE;
 		rewind_resume(ERRAND_RUN);
 		is_failure = runtime_account_run();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/sites.h"
 
 static const struct strategy *run_strategy(const struct contract *contract)
 {
@@ -58,6 +59,7 @@ void runtime_begin_run(uint64_t number)
 	runtime_detect_begin();
 	engine_begin_run(&run);
 	engine_go_live();
+	sites_are_live = 1;
 	runtime_spin_watch();
 }
 

@@ -1,0 +1,311 @@
+/*
+ * Accesses to memory: which of them are scheduling points, and what is learnt of them. The knowledge
+ * lies in the contract, so it outlives rewinds, forks and processes; see contract_memory.h.
+ *
+ * Which sites are on. In profiling runs all: the first few, each run for which new points were
+ * learnt, and one in 64 after that, for code paths and sharing that show late. In all others: sites
+ * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
+ * until they do. Everything is decided before a run begins.
+ */
+#include "runtime/memory.h"
+
+#include <string.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/spinning.h"
+
+/* One run to see who touches what, one to see which sites touch what is shared, one to be sure. */
+#define PROFILE_RUNS_FIRST 3
+/* About 2 % of the runs may be slower. */
+#define PROFILE_EVERY 64
+/* Eights of bytes of a range that are looked at one by one; of longer ones only the beginning. */
+#define RANGE_GRANULES_MOST 512
+#define GRANULE_BYTES 8
+
+/* ---- variables ---- */
+
+/* The variable's entry; NULL: it is not there, and `add` is not set or there is no room. */
+static struct memory_variable *memory_variable(
+	struct contract_memory *memory, object_name name, bool add)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name) {
+		if (memory->variables[slot].name == name)
+			return &memory->variables[slot];
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	}
+	if (!add)
+		return NULL;
+	/* Three quarters: searches stay short, and a free slot always ends them. */
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
+		memory->variables_lost++;
+		return NULL;
+	}
+	memory->variable_count++;
+	memory->variables[slot].name = name;
+	return &memory->variables[slot];
+}
+
+static bool memory_is_shared(const struct memory_variable *variable)
+{
+	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
+
+	return (variable->flags & both) == both;
+}
+
+static void memory_learn(
+	struct contract_memory *memory, struct memory_variable *variable, bool is_write)
+{
+	const thread_name self = engine_current()->name;
+	const uint32_t before = variable->flags;
+
+	if (!variable->thread)
+		variable->thread = self;
+	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
+	if (variable->thread != self)
+		variable->flags |= VARIABLE_MANY;
+	if (variable->flags != before && memory_is_shared(variable) && !(before & VARIABLE_POINT))
+		memory->newly_shared++;
+}
+
+/* ---- before a run ---- */
+
+static bool site_is_access(uint8_t kind)
+{
+	return kind < SITE_FUNCTION_ENTRY;
+}
+
+static bool site_on_by_state(uint8_t kind, uint8_t state)
+{
+	(void)kind;
+	return state & SITE_ON;
+}
+
+/* Marks the sites that are to be on in the coming run. */
+static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
+{
+	memory->sites_on = 0;
+	for (uint32_t i = 0; i < memory->site_count; i++) {
+		uint8_t *state = &memory->sites[i];
+		bool is_on = is_profile || *state & SITE_SHARED || !(*state & SITE_SEEN);
+
+		if (memory->mode == MEMORY_NONE)
+			is_on = false;
+		if (memory->mode == MEMORY_ALL ||
+			(memory->mode == MEMORY_CHOSEN && *state & SITE_CHOSEN))
+			is_on = true;
+		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
+		memory->sites_on += is_on;
+	}
+}
+
+/* Variables that were found to be shared become points. */
+static void memory_promote(struct contract_memory *memory)
+{
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
+		struct memory_variable *variable = &memory->variables[slot];
+
+		if (!variable->name || variable->flags & VARIABLE_POINT ||
+			!memory_is_shared(variable))
+			continue;
+		variable->flags |= VARIABLE_POINT;
+		memory->points_known++;
+	}
+	memory->newly_shared = 0;
+	memory->has_changed = true;
+}
+
+void memory_prepare_run(uint64_t number)
+{
+	struct contract_memory *memory = sites_memory();
+	bool is_profile;
+
+	if (!memory || !runtime.contract->has_memory_sites)
+		return;
+	if (memory->is_frozen) {
+		if (memory->has_changed)
+			(void)sites_apply(); /* what cannot be stands in the contract */
+		memory->has_changed = false;
+		return;
+	}
+	is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || number % PROFILE_EVERY == 0;
+	if (memory->newly_shared) {
+		memory_promote(memory);
+		is_profile = true; /* which sites touch them? */
+	}
+	memory->profile_runs += is_profile;
+	if (is_profile || memory->has_changed || memory->was_profile) {
+		memory_choose_sites(memory, is_profile);
+		(void)sites_apply(); /* what cannot be stands in the contract */
+	}
+	memory->has_changed = false;
+	memory->was_profile = is_profile;
+}
+
+static bool site_is_on(uint8_t kind, uint8_t state)
+{
+	return site_is_access(kind) && site_on_by_state(kind, state);
+}
+
+bool sites_apply(void)
+{
+	return sites_switch(site_is_on);
+}
+
+/* ---- an access ---- */
+
+static bool memory_is_write(uint8_t kind)
+{
+	switch (kind) {
+	case SITE_LOAD:
+	case SITE_ATOMIC_LOAD:
+	case SITE_RANGE_READ:
+	case SITE_STRING_READ:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static enum op_kind memory_op(uint8_t kind)
+{
+	switch (kind) {
+	case SITE_ATOMIC_LOAD:
+		return OP_ATOMIC_LOAD;
+	case SITE_ATOMIC_STORE:
+		return OP_ATOMIC_STORE;
+	case SITE_ATOMIC_UPDATE:
+	case SITE_COMPARE_EXCHANGE:
+		return OP_ATOMIC_UPDATE;
+	case SITE_FENCE:
+		return OP_FENCE;
+	default:
+		return memory_is_write(kind) ? OP_STORE : OP_LOAD;
+	}
+}
+
+static bool memory_wants(const struct contract_memory *memory, const struct memory_access *access,
+	const struct memory_variable *variable)
+{
+	switch ((enum memory_mode)memory->mode) {
+	case MEMORY_ALL:
+		return true;
+	case MEMORY_NONE:
+		return false;
+	case MEMORY_CHOSEN:
+		return access->site_state && *access->site_state & SITE_CHOSEN && variable &&
+		       variable->flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
+	default:
+		return variable && variable->flags & VARIABLE_POINT;
+	}
+}
+
+/* Learns of every part of the access; the name of the first that is a point, 0: none is. */
+static object_name memory_look(struct contract_memory *memory, const struct memory_access *access)
+{
+	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
+	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
+	const bool is_write = memory_is_write(access->kind);
+	object_name point = 0;
+
+	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
+		const object_name name = memory_variable_name((const void *)at);
+		struct memory_variable *variable =
+			memory_variable(memory, name, !memory->is_frozen);
+
+		if (variable && !memory->is_frozen)
+			memory_learn(memory, variable, is_write);
+		if (!point && memory_wants(memory, access, variable))
+			point = name;
+		if (variable && variable->flags & VARIABLE_POINT && access->site_state &&
+			!(*access->site_state & SITE_SHARED) && !memory->is_frozen)
+			*access->site_state |= SITE_SHARED;
+		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
+			break;
+	}
+	return point;
+}
+
+static void memory_point(const struct memory_access *access, object_name name)
+{
+	struct engine_op op = {.kind = (uint8_t)memory_op(access->kind),
+		.address = access->address,
+		.site = access->site,
+		.deadline_ns = ENGINE_FOREVER,
+		.object = name,
+		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
+		.order = access->order,
+		.may_only_read = access->kind == SITE_COMPARE_EXCHANGE};
+
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+void memory_access(const struct memory_access *access)
+{
+	struct contract_memory *memory = sites_memory();
+	object_name point;
+
+	if (!memory || !engine_is_live() || runtime.is_forked_child || !engine_is_in_control() ||
+		runtime.is_run_over)
+		return;
+	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
+		*access->site_state |= SITE_SEEN;
+		memory->has_changed = true;
+	}
+	if (access->kind == SITE_FENCE) {
+		if (access->site_state && !memory->is_frozen)
+			*access->site_state |= SITE_SHARED; /* stays on */
+		if (memory->mode != MEMORY_NONE)
+			memory_point(access, 0);
+		return;
+	}
+	point = memory_look(memory, access);
+	if (!point)
+		return;
+	memory_point(access, point);
+	spinning_note(access);
+}
+
+/* ---- from the thunk ---- */
+
+static size_t site_string_bytes(const char *string, size_t most)
+{
+	size_t bytes = 0;
+
+	while (bytes < most && string[bytes])
+		bytes++;
+	return bytes < most ? bytes + 1 : bytes;
+}
+
+void site_reached(const void *address, size_t length, const struct site_record *record)
+{
+	struct memory_access access = {
+		.address = address,
+		.bytes = record->bytes,
+		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
+		.kind = record->kind,
+		.order = record->order,
+		.site_state = site_state(record),
+	};
+
+	switch (record->kind) {
+	case SITE_RANGE_READ:
+	case SITE_RANGE_WRITE:
+		access.bytes = length;
+		if (!length)
+			return;
+		break;
+	case SITE_STRING_READ:
+		access.bytes = site_string_bytes(address, length);
+		break;
+	case SITE_STRING_WRITE:
+		access.bytes = site_string_bytes((const char *)length, SIZE_MAX);
+		break;
+	default:
+		break;
+	}
+	memory_access(&access);
+}

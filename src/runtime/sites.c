@@ -1,0 +1,270 @@
+/*
+ * Modules with sites, and their points in the code. A module tells of itself by a constructor when it
+ * is loaded, and gets a range of bytes in contract_memory.sites that is its own in every process and
+ * every run. Points are patched while only one thread moves, and between runs; patched code is private
+ * memory that is not part of a rewind's image, so it stays as it is.
+ */
+#include "runtime/sites.h"
+
+#include <cpuid.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "runtime/interpose.h"
+#include "runtime/memory.h"
+#include "runtime/runtime.h"
+
+#define POINT_BYTES 5
+#define PAGE_BYTES UINT64_C(4096)
+/* Records at either end that identify a build. */
+#define FINGERPRINT_RECORDS 64
+
+struct site_module {
+	const struct site_record *first;
+	uint32_t count;
+	uint32_t site_first; /* in contract_memory.sites */
+	bool has_place; /* in contract_memory: false where it is full, and the sites stay off */
+};
+
+/* Written when modules come and go. Part of a rewind's image: modules that a run loaded go with it. */
+static struct {
+	uint32_t module_count;
+	struct site_module modules[MEMORY_MODULES_MAX];
+	const struct site_module *last; /* that a site was looked up in */
+} sites;
+
+uint8_t sites_are_live;
+uint8_t sites_vector_check;
+
+struct contract_memory *sites_memory(void)
+{
+	struct contract *contract = runtime.contract;
+
+	return contract ? contract_area(contract, contract->memory_offset) : NULL;
+}
+
+/* ---- modules ---- */
+
+static uint64_t sites_fingerprint(const struct instrumented_module *module)
+{
+	const uint64_t count = (uint64_t)(module->end - module->first);
+	const uint64_t part = count < FINGERPRINT_RECORDS ? count : FINGERPRINT_RECORDS;
+
+	return hash_pair(hash_bytes(module->first, part * sizeof *module->first),
+		hash_pair(count, hash_bytes(module->end - part, part * sizeof *module->first)));
+}
+
+static uint64_t sites_module_name(const struct instrumented_module *module)
+{
+	struct dl_find_object object;
+	const char *name = "";
+
+	/* The executable's own name is empty. */
+	if (_dl_find_object((void *)(uintptr_t)module->first, &object) == 0 && object.dlfo_link_map)
+		name = object.dlfo_link_map->l_name;
+	if (strrchr(name, '/'))
+		name = strrchr(name, '/') + 1;
+	return hash_bytes(name, strlen(name)) | 1;
+}
+
+/* The module's range of bytes: the one it had before, or a new one. False: there is no room. */
+static bool sites_find_place(
+	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
+{
+	const uint64_t name = sites_module_name(module);
+	const uint64_t fingerprint = sites_fingerprint(module);
+	const uint32_t count = (uint32_t)(module->end - module->first);
+	struct memory_module *known = memory->modules;
+
+	for (; known < memory->modules + memory->module_count; known++)
+		if (known->name == name && known->fingerprint == fingerprint &&
+			known->count == count)
+			break;
+	if (known == memory->modules + memory->module_count) {
+		if (memory->module_count == MEMORY_MODULES_MAX ||
+			count > MEMORY_SITES_MAX - memory->site_count)
+			return false;
+		*known = (struct memory_module){.name = name,
+			.fingerprint = fingerprint,
+			.first = memory->site_count,
+			.count = count};
+		memory->module_count++;
+		memory->site_count += count;
+		memory->has_changed = true;
+	}
+	known->records = (uint64_t)(uintptr_t)module->first;
+	*first = known->first;
+	return true;
+}
+
+static void sites_refuse(const char *why)
+{
+	struct contract_memory *memory = sites_memory();
+	struct text text;
+
+	if (memory->refusal[0])
+		return;
+	text_init(&text, memory->refusal, sizeof memory->refusal);
+	text_add(&text, why);
+}
+
+static void sites_look_at_processor(void)
+{
+	unsigned a, b, c, d;
+
+	/* xgetbv with argument 1 is there where the operating system uses xsave. */
+	if (__get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE &&
+		__get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4)
+		sites_vector_check = 1;
+}
+
+EXPORT void raddle_module_loaded(const struct instrumented_module *module)
+{
+	struct contract_memory *memory;
+	struct site_module *own;
+
+	ENTER();
+	memory = sites_memory();
+	if (!memory || runtime.is_forked_child)
+		return;
+	if (module->magic != INSTRUMENT_MAGIC || module->version != INSTRUMENT_ABI_VERSION)
+		runtime_refuse(
+			"a part of the program was compiled by the raddle-cc of another raddle; "
+			"compile it again");
+	for (uint32_t i = 0; i < sites.module_count; i++)
+		if (sites.modules[i].first == module->first)
+			return; /* its units were merged: told twice */
+	if (sites.module_count == MEMORY_MODULES_MAX)
+		return;
+	if (!sites.module_count)
+		sites_look_at_processor();
+	heap_start_recording();
+	runtime.contract->has_memory_sites = 1;
+	own = &sites.modules[sites.module_count++];
+	*own = (struct site_module){
+		.first = module->first, .count = (uint32_t)(module->end - module->first)};
+	own->has_place = sites_find_place(memory, module, &own->site_first);
+	if (!own->has_place)
+		sites_refuse("the program has more sites than raddle can keep");
+	else if (memory->sites_on)
+		/* A process or a run of its own: as the last one left it. What cannot be stands in the
+		 * contract. */
+		(void)sites_apply();
+}
+
+EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
+{
+	for (uint32_t i = 0; i < sites.module_count; i++) {
+		if (sites.modules[i].first != module->first)
+			continue;
+		sites.modules[i] = sites.modules[--sites.module_count];
+		sites.last = NULL;
+		return;
+	}
+}
+
+uint8_t *site_state(const struct site_record *record)
+{
+	const struct site_module *module = sites.last;
+
+	if (!module || record < module->first || record >= module->first + module->count) {
+		module = sites.modules;
+		while (module < sites.modules + sites.module_count &&
+			(record < module->first || record >= module->first + module->count))
+			module++;
+		if (module == sites.modules + sites.module_count)
+			return NULL;
+		sites.last = module;
+	}
+	if (!module->has_place)
+		return NULL;
+	return &sites_memory()->sites[module->site_first + (uint32_t)(record - module->first)];
+}
+
+/* ---- patching ---- */
+
+static unsigned char *site_point(const struct site_record *record)
+{
+	return (unsigned char *)(uintptr_t)&record->point + record->point;
+}
+
+static void site_patch(const struct site_record *record, bool is_on)
+{
+	static const unsigned char off[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+	unsigned char *point = site_point(record);
+	const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
+	const int32_t distance = (int32_t)(stub - (point + POINT_BYTES));
+
+	if (!is_on) {
+		platform_copy(point, off, sizeof off);
+		return;
+	}
+	point[0] = 0xe9;
+	platform_copy(point + 1, &distance, sizeof distance);
+}
+
+static bool site_is_patched(const struct site_record *record)
+{
+	return *site_point(record) == 0xe9;
+}
+
+static bool site_has_point(const struct site_record *record)
+{
+	return record->kind != SITE_OPAQUE;
+}
+
+/* Opens the pages of [first, end), which are code, for writing, or closes them. */
+static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
+{
+	const uintptr_t start = first & ~(PAGE_BYTES - 1);
+	const uintptr_t bytes = ((end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)) - start;
+
+	return !platform_failed(platform_call(
+		SYS_mprotect, start, bytes, PROT_READ | PROT_EXEC | (is_open ? PROT_WRITE : 0)));
+}
+
+static bool sites_switch_module(
+	const struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t state))
+{
+	uint8_t *states = &sites_memory()->sites[module->site_first];
+	uintptr_t first = UINTPTR_MAX;
+	uintptr_t end = 0;
+
+	for (uint32_t i = 0; i < module->count; i++) {
+		const struct site_record *record = &module->first[i];
+		const uintptr_t point = (uintptr_t)site_point(record);
+
+		if (!site_has_point(record) ||
+			is_on(record->kind, states[i]) == site_is_patched(record))
+			continue;
+		first = point < first ? point : first;
+		end = point + POINT_BYTES > end ? point + POINT_BYTES : end;
+	}
+	if (!end)
+		return true;
+	if (!sites_open(first, end, true))
+		return false;
+	for (uint32_t i = 0; i < module->count; i++) {
+		const struct site_record *record = &module->first[i];
+
+		if (site_has_point(record) &&
+			is_on(record->kind, states[i]) != site_is_patched(record))
+			site_patch(record, is_on(record->kind, states[i]));
+	}
+	return sites_open(first, end, false);
+}
+
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
+{
+	for (uint32_t i = 0; i < sites.module_count; i++) {
+		if (sites.modules[i].has_place && !sites_switch_module(&sites.modules[i], is_on)) {
+			sites_refuse("the program's code is in a mapping that cannot be written");
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,29 @@
+/* Sites of instrumented modules as the process has them: which are there, which are on. */
+#ifndef RADDLE_RUNTIME_SITES_H
+#define RADDLE_RUNTIME_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/contract_memory.h"
+#include "runtime/instrument_abi.h"
+
+/* Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live. */
+extern uint8_t sites_are_live;
+/* Read by site_thunk.S: the processor says which wide registers are in use (xgetbv). */
+extern uint8_t sites_vector_check;
+
+/* From site_thunk.S: the code at the record's point is about to do its access. */
+void site_reached(const void *address, size_t length, const struct site_record *record);
+
+/* The byte in contract_memory.sites of a record; NULL: its module is not known there. */
+uint8_t *site_state(const struct site_record *record);
+
+/* Patches every site of every module to what `is_on` says of its byte. False: see the refusal. */
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
+
+/* NULL: nobody drives this process. */
+struct contract_memory *sites_memory(void);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * A thread that reads the same values at the same places again and again, and writes nothing that
+ * others see, waits for somebody else. From the REPEATS-th such read on it gives way at every one,
+ * like a thread that yields (engine/fairness.c), so that loops on flags end under every strategy, and
+ * the same way in every run. An atomic update counts as a read while what it finds does not change:
+ * a lock that is tried in a loop.
+ *
+ * Runs in the moving thread; the state is restored with the run.
+ */
+#include "runtime/spinning.h"
+
+#include "base/hash.h"
+#include "runtime/interpose.h"
+
+/* Different reads of one round of a loop: conditions of more variables are rare. */
+#define READS_MAX 8
+/* A second look is normal, so is a third after a wake-up; whole loops that repeat are not. */
+#define REPEATS 4
+
+struct spinning_thread {
+	uint64_t reads[READS_MAX]; /* hashes of site, address and value */
+	uint8_t count;
+	uint8_t repeats; /* reads in a row that were known */
+	uint8_t oldest;
+};
+
+/* Indexed by thread; those beyond are never held back here. */
+static struct spinning_thread spinning[256];
+
+static uint64_t spinning_value(const struct memory_access *access)
+{
+	switch (access->bytes) {
+	case 1:
+		return *(const volatile uint8_t *)access->address;
+	case 2:
+		return *(const volatile uint16_t *)access->address;
+	case 4:
+		return *(const volatile uint32_t *)access->address;
+	case 8:
+		return *(const volatile uint64_t *)access->address;
+	default:
+		return 0;
+	}
+}
+
+static bool spinning_is_read(uint8_t kind)
+{
+	return kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD || kind == SITE_ATOMIC_UPDATE ||
+	       kind == SITE_COMPARE_EXCHANGE;
+}
+
+void spinning_note(const struct memory_access *access)
+{
+	const struct engine_thread *self = engine_current();
+	struct spinning_thread *own = &spinning[self->id.index % 256];
+	uint64_t read;
+
+	if (self->id.index >= 256)
+		return;
+	if (!spinning_is_read(access->kind) || access->bytes > 8 ||
+		access->bytes & (access->bytes - 1)) {
+		own->count = own->repeats = 0;
+		return;
+	}
+	read = hash_pair(
+		hash_pair(access->site, (uintptr_t)access->address), spinning_value(access));
+	for (uint8_t i = 0; i < own->count; i++) {
+		if (own->reads[i] != read)
+			continue;
+		if (own->repeats < UINT8_MAX)
+			own->repeats++;
+		if (own->repeats >= REPEATS * own->count)
+			engine_give_way();
+		return;
+	}
+	own->repeats = 0;
+	if (own->count < READS_MAX)
+		own->reads[own->count++] = read;
+	else
+		own->reads[own->oldest++ % READS_MAX] = read;
+}
