@@ -180,7 +180,8 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
 		.check = campaign->settings.check,
 		.hang_ns = campaign->settings.hang_ns,
-		.sizes = {.strategy_bytes = strategy_bytes(options)},
+		.sizes = {.strategy_bytes = strategy_bytes(options),
+			.detector_bytes = races_state_bytes(&campaign->settings.races)},
 	};
 	struct contract_plan *plan;
 	int result = worker_open(&worker->worker, &params, err);
@@ -189,6 +190,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		return result;
 	plan = &worker->worker.contract->plan;
 	settings_to_plan(&campaign->settings, plan);
+	races_apply(&campaign->settings.races, worker->worker.contract);
 	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;

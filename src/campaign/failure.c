@@ -80,6 +80,9 @@ uint64_t failure_key(const struct outcome *outcome)
 	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
 
 	switch (outcome->kind) {
+	case OUTCOME_RACE:
+		/* Added: which of the two comes first is an accident. */
+		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
 		return hash_pair(key, waits_key(outcome));

@@ -90,12 +90,21 @@ static struct finding_source_thread *source_threads(struct contract *contract, u
 	return out;
 }
 
+#define STACK_ADDRESSES_MAX 64
+
+/* Where the earlier access of a race was made, by return addresses, innermost first. */
+struct earlier_access {
+	uint64_t addresses[STACK_ADDRESSES_MAX];
+	uint32_t count; /* 0: not known */
+};
+
 /* What a finding is made of. */
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	struct symbols *symbols; /* NULL: none */
-	uint32_t steps_most;	 /* 0: what a stored finding keeps */
+	struct symbols *symbols;	      /* NULL: none */
+	const struct earlier_access *earlier; /* NULL: not known */
+	uint32_t steps_most;		      /* 0: what a stored finding keeps */
 };
 
 static int build(struct finding *finding, const struct ingredients *ingredients, struct error *err)
@@ -119,6 +128,8 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
 		.program = worker->params.argv[0],
 		.steps_most = ingredients->steps_most,
+		.earlier_stack = ingredients->earlier ? ingredients->earlier->addresses : NULL,
+		.earlier_count = ingredients->earlier ? ingredients->earlier->count : 0,
 	};
 	int result = finding_build(finding, &source, ingredients->symbols, err);
 
@@ -126,11 +137,12 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	return result;
 }
 
-int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
+/* One traced run, as a finding. */
+static int trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
 	struct finding *finding, struct error *err)
 {
+	struct probe *probe = ingredients->probe;
 	struct contract *contract = probe->worker.contract;
-	struct symbols *symbols = NULL;
 	struct failure run = {0};
 	int result;
 
@@ -141,19 +153,60 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
 	failure_take(&run, contract);
 	/* Without symbols a finding has addresses; that is better than none. */
 	if (probe->report == REPORT_INSPECT)
-		(void)symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL);
-	result = build(finding,
-		&(struct ingredients){
-			.probe = probe, .run = &run, .symbols = symbols, .steps_most = steps_most},
-		err);
+		(void)symbols_from_process(&ingredients->symbols, (pid_t)contract->guest_pid, NULL);
+	ingredients->run = &run;
+	result = build(finding, ingredients, err);
 	if (result == 0) {
 		finding->output = output_end(&probe->worker.capture);
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}
-	symbols_free(symbols);
+	symbols_free(ingredients->symbols);
+	ingredients->symbols = NULL;
 	failure_release(&run);
 	return result;
+}
+
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
+	struct finding *finding, struct error *err)
+{
+	struct ingredients ingredients = {.probe = probe, .steps_most = steps_most};
+
+	return trace_run(&ingredients, plan, finding, err);
+}
+
+/*
+ * A race is over when its second access is due. The first one's stack is to be seen when it is due
+ * itself: in a run of its own, which stands still there. Without it a finding has the place only.
+ */
+static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
+	struct earlier_access *out)
+{
+	const struct outcome *outcome = &failure->outcome;
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct symbols *symbols = NULL;
+	struct probe probe;
+	struct contract *contract;
+
+	out->count = 0;
+	if (outcome->kind != OUTCOME_RACE || probe_open(&probe, params, NULL) < 0)
+		return;
+	contract = probe.worker.contract;
+	contract->plan.inspect = true;
+	contract->plan.inspect_step = outcome->other_step + 1;
+	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT &&
+		contract->outcome.kind == OUTCOME_NONE &&
+		outcome->other_thread.index < contract->thread_count &&
+		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0) {
+		const struct contract_thread *thread =
+			&contract_threads(contract)[outcome->other_thread.index];
+
+		out->count =
+			symbols_unwind(symbols, (pid_t)contract->guest_pid, thread->stack_pointer,
+				thread->thread_base, out->addresses, STACK_ADDRESSES_MAX);
+	}
+	symbols_free(symbols);
+	probe_close(&probe);
 }
 
 /* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
@@ -218,16 +271,19 @@ static int trace_or_describe(struct investigation *investigation, const struct f
 {
 	struct probe_params params = investigation->probe;
 	struct probe_plan plan = probe_plan_exact(failure);
+	struct earlier_access earlier;
 	struct probe probe;
 	int result;
 
 	params.restart = RESTART_EXEC;
-	params.trace_events = investigate_trace_events(failure->step_count);
 	params.worker.output = OUTPUT_KEEP;
+	look_at_earlier_access(&params, failure, &earlier);
+	params.trace_events = investigate_trace_events(failure->step_count);
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
-	result = investigate_trace(&probe, &plan, 0, finding, err);
+	result = trace_run(
+		&(struct ingredients){.probe = &probe, .earlier = &earlier}, &plan, finding, err);
 	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
 				   finding->code == failure->outcome.code)) {
 		finding_release(finding);

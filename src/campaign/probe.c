@@ -32,6 +32,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	worker.sizes = (struct contract_sizes){
 		.strategy_bytes = probe_strategy_bytes(),
 		.trace_events = params->trace_events,
+		.detector_bytes = races_state_bytes(&params->settings->races),
 	};
 	worker.check = params->settings->check;
 	worker.hang_ns = params->hang_ns ? params->hang_ns : params->settings->hang_ns;
@@ -44,6 +45,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 		contract_memory(probe->worker.contract));
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
+	races_apply(&params->settings->races, probe->worker.contract);
 	plan->restart = params->restart;
 	plan->strategy = replay_index();
 	plan->strategy_config.thread_capacity = THREAD_CAPACITY;

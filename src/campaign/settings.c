@@ -30,6 +30,7 @@ void settings_release(struct settings *settings)
 {
 	free(settings->input);
 	free(settings->check);
+	races_release(&settings->races);
 	settings->input = NULL;
 	settings->check = NULL;
 }
@@ -47,6 +48,7 @@ void settings_copy(struct settings *to, const struct settings *from)
 	*to = *from;
 	to->input = copy_text(from->input);
 	to->check = copy_text(from->check);
+	races_copy(&to->races, &from->races);
 }
 
 void settings_to_plan(const struct settings *settings, struct contract_plan *plan)
@@ -76,14 +78,14 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 
 char *settings_to_json(const struct settings *settings)
 {
-	json_t *object = json_pack("{s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s:s*, s:s*}",
+	json_t *object = json_pack("{s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s:s*, s:s*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
 		"spurious_wakeups", settings->has_spurious_wakeups, "early_timeouts",
 		settings->has_early_timeouts, "without_dispatch", settings->without_dispatch,
 		"without_virtual_time", settings->without_virtual_time, "input", settings->input,
-		"check", settings->check);
+		"check", settings->check, "races", races_to_json(&settings->races));
 	char *text;
 
 	BUG_ON(!object);
@@ -123,15 +125,16 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	json_int_t step_limit, hang_ns;
 	int spurious, early, dispatch, virtual_time;
 	json_t *tolerated;
+	json_t *races = NULL;
 	int result = 0;
 
 	settings_init(&read);
 	if (!object ||
-		json_unpack(object, "{s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s?s, s?s}",
+		json_unpack(object, "{s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "spurious_wakeups", &spurious, "early_timeouts",
 			&early, "without_dispatch", &dispatch, "without_virtual_time",
-			&virtual_time, "input", &input, "check", &check) != 0)
+			&virtual_time, "input", &input, "check", &check, "races", &races) != 0)
 		result = damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = damaged(err, "executor");
@@ -139,6 +142,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		result = damaged(err, "limits");
 	else
 		result = read_tolerated(tolerated, &read.tolerated, err);
+	if (result == 0)
+		result = races_from_json(races, &read.races, err);
 	if (result == 0) {
 		read.step_limit = (uint64_t)step_limit;
 		read.hang_ns = (uint64_t)hang_ns;
@@ -197,5 +202,16 @@ int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct erro
 		words += length + 1;
 	}
 	*tolerated = all;
+	return 0;
+}
+
+int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err)
+{
+	if (strcmp(words, outcome_descriptions[OUTCOME_RACE].word) != 0)
+		return error_set(err, ERROR_USAGE,
+			"--fail-on takes race, not %s; all other failures always count (see "
+			"--tolerate)",
+			words);
+	settings->races.are_failures = true;
 	return 0;
 }

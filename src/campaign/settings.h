@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "campaign/races.h"
 #include "runtime/contract.h"
 #include "runtime/contract_memory.h"
 
@@ -22,8 +23,9 @@ struct settings {
 	bool without_dispatch;
 	bool without_virtual_time;
 	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */
-	char *input;		      /* file for standard input, NULL: /dev/null. Owned */
-	char *check;		      /* the user's judge, NULL: none. Owned */
+	struct races races;
+	char *input; /* file for standard input, NULL: /dev/null. Owned */
+	char *check; /* the user's judge, NULL: none. Owned */
 };
 
 void settings_init(struct settings *settings);
@@ -38,6 +40,8 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 char *settings_to_json(const struct settings *settings);
 int settings_from_json(const char *text, struct settings *out, struct error *err);
 
+/* "race": kinds of failure that are none unless asked for. */
+int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
 /* "exit,hang": words of outcomes.def that are failures, added to *tolerated. */
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err);
 

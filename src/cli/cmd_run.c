@@ -20,6 +20,7 @@ enum {
 	OPTION_SPURIOUS,
 	OPTION_EARLY,
 	OPTION_TOLERATE,
+	OPTION_FAIL_ON,
 	OPTION_MAX_STEPS,
 	OPTION_HANG_TIME,
 	OPTION_MEMORY,
@@ -58,6 +59,10 @@ static const struct argp_option run_options[] = {
 	{.doc = "What counts as a failure:", .group = 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
 		"Not these: exit, abort, crash, deadlock, ... as printed with a finding", 3},
+	{"fail-on", OPTION_FAIL_ON, "race", 0,
+		"Also this: two accesses to the same memory, one of them a write, that nothing "
+		"orders (docs/races.md)",
+		3},
 	{"check", OPTION_CHECK, "CMD", 0,
 		"Judge runs that end by themselves: CMD (by sh) reads what the run printed, with "
 		"RADDLE_STATUS and RADDLE_OUTCOME set; its status 0 is good. Slow: every run is a "
@@ -195,6 +200,10 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_TOLERATE:
 		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_FAIL_ON:
+		if (settings_parse_fail_on(text, settings, &err) < 0)
 			argp_error(state, "%s", err.text);
 		return 0;
 	case OPTION_MAX_STEPS:

@@ -59,4 +59,8 @@ enum detector_index {
 
 extern const struct detector *const detectors[DETECTOR_COUNT];
 
+/* The states of all detectors lie one behind the other in one block of this size. */
+size_t detectors_bytes(void);
+void *detectors_state(void *block, enum detector_index index);
+
 #endif

@@ -9,3 +9,23 @@ const struct detector *const detectors[DETECTOR_COUNT] = {
 #include "detectors/detectors.def"
 #undef DETECTOR
 };
+
+/* Where the state of this one begins. */
+static size_t detectors_offset(unsigned index)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < index; i++)
+		bytes += (detectors[i]->state_bytes() + 15) / 16 * 16;
+	return bytes;
+}
+
+void *detectors_state(void *block, enum detector_index index)
+{
+	return (char *)block + detectors_offset((unsigned)index);
+}
+
+size_t detectors_bytes(void)
+{
+	return detectors_offset(DETECTOR_COUNT);
+}

@@ -137,6 +137,10 @@ static int check_source(const struct finding_source *source, struct error *err)
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
 	if (!is_thread(source, outcome->thread))
 		return contradiction(err, "the outcome names thread", outcome->thread.index);
+	if (outcome->kind == OUTCOME_RACE && !is_thread(source, outcome->other_thread))
+		return contradiction(err, "the race names thread", outcome->other_thread.index);
+	if (outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT)
+		return contradiction(err, "there is no access of kind", outcome->op);
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];
 
@@ -210,6 +214,7 @@ static void fill(struct builder *builder)
 	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
 		fill_wait(builder, &outcome->waits[finding->wait_count],
 			&finding->waits[finding->wait_count]);
+	builder_fill_race(builder);
 	builder_fill_steps(builder);
 	finding->title = builder_title(builder);
 	finding->detail = builder_detail(builder);

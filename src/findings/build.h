@@ -38,11 +38,14 @@ struct finding_source {
 	uint32_t segment_count;
 	pid_t pid;	     /* process that stands still with its stacks in place, 0: none */
 	const char *program; /* for the schedule's text; NULL: not written */
+	/* A race: return addresses of the earlier access, innermost first; none: its place only. */
+	const uint64_t *earlier_stack;
+	uint32_t earlier_count;
 	uint32_t steps_most; /* steps of the interleaving that are kept, from its end; 0: 500 */
 };
 
 /*
- * Fills kind, code, title, detail, at, failing_thread, waits, steps, schedule and, where there are
+ * Fills kind, code, title, detail, at, failing_thread, waits, race, steps, schedule and, where there are
  * events, trace; computes the signature. Everything else of *out is zero. `symbols` may be NULL: then places are addresses.
  * Without a standing process stacks have one frame, where the outcome says it happened.
  * On failure *out is untouched; the error is about a source that contradicts itself.

@@ -40,6 +40,13 @@ void builder_stack_of_site(
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack);
 
+/*
+ * The stack of an access to memory at `site`, by the return addresses of a thread that stood before
+ * it, `count` 0: not known. Where the thread stands is the runtime's affair and not shown.
+ */
+void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
+	unsigned count, struct finding_stack *stack);
+
 /* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
 void frame_place(const struct finding_frame *frame, struct strbuf *out);
 
@@ -49,6 +56,11 @@ void frame_place(const struct finding_frame *frame, struct strbuf *out);
 char *builder_title(const struct builder *builder);
 /* Further lines; NULL: there is nothing to add. To be freed. */
 char *builder_detail(const struct builder *builder);
+
+/* ---- race.c ---- */
+
+/* The finding's variable and accesses, where it is a race. */
+void builder_fill_race(struct builder *builder);
 
 /* ---- trace.c ---- */
 

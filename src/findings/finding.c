@@ -36,6 +36,14 @@ static void wait_release(struct finding_wait *wait)
 	frame_release(&wait->held_since);
 }
 
+static void access_release(struct finding_access *access)
+{
+	free(access->thread);
+	free(access->verb);
+	free(access->held);
+	stack_release(&access->at);
+}
+
 static void step_release(struct finding_step *step)
 {
 	free(step->thread);
@@ -52,6 +60,9 @@ void finding_release(struct finding *finding)
 		wait_release(&finding->waits[i]);
 	for (uint32_t i = 0; i < finding->step_count; i++)
 		step_release(&finding->steps[i]);
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
+		access_release(&finding->race[i]);
+	free(finding->variable);
 	stack_release(&finding->at);
 	schedule_file_release(&finding->schedule);
 	free(finding->title);
@@ -172,10 +183,36 @@ static uint64_t waits_hash(const struct finding *finding)
 	return result;
 }
 
+/* The name without its numbers: which of many like allocations it is, is an accident of the run. */
+static uint64_t variable_hash(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (const char *at = name; at && *at; at++)
+		if (*at < '0' || *at > '9')
+			hash = hash_pair(hash, (unsigned char)*at);
+	return hash;
+}
+
+/* Added: which of the two comes first is an accident. */
+static uint64_t race_hash(const struct finding *finding)
+{
+	uint64_t places = 0;
+
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
+		const struct finding_frame *frame = finding_user_frame(&finding->race[i].at);
+
+		places += frame ? frame_hash(frame) : 0;
+	}
+	return hash_pair(places, variable_hash(finding->variable));
+}
+
 uint64_t finding_signature(const struct finding *finding)
 {
 	const uint64_t what = hash_pair((uint64_t)finding->kind, (uint64_t)(uint32_t)finding->code);
 
+	if (finding->race[FINDING_LATER].thread)
+		return hash_pair(what, race_hash(finding));
 	return hash_pair(
 		what, finding->wait_count ? waits_hash(finding) : stack_hash(&finding->at));
 }

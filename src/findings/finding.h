@@ -40,6 +40,16 @@ struct finding_wait {
 	uint32_t lost_signals;
 };
 
+/* One of the two accesses of a race. */
+struct finding_access {
+	char *thread; /* "main.0" */
+	char *verb;   /* "writes" */
+	char *held;   /* locks that it held: "mutex m, rwlock r"; NULL: none */
+	struct finding_stack at;
+};
+
+enum { FINDING_EARLIER, FINDING_LATER, FINDING_ACCESSES };
+
 /* One step of the interleaving that is shown. */
 struct finding_step {
 	uint64_t step;
@@ -81,6 +91,8 @@ struct finding {
 	char *failing_thread;
 	struct finding_wait *waits;
 	uint32_t wait_count;
+	char *variable; /* a race: what is accessed, "counter"; NULL: this is no race */
+	struct finding_access race[FINDING_ACCESSES]; /* threads NULL: this is no race */
 	struct finding_step *steps; /* the end of the interleaving, oldest first */
 	uint32_t step_count;
 	uint64_t steps_left_out; /* earlier ones */
@@ -107,8 +119,8 @@ int finding_short_name(const char *object);
 
 /*
  * Under this number equal findings are counted once: outcome kind and code, and the set (not the
- * order) of waits or the failing stack by function, file and line; never thread numbers or
- * addresses.
+ * order) of waits, the variable and the unordered pair of places of a race, or the failing stack, by
+ * function, file and line; never thread numbers or addresses.
  */
 uint64_t finding_signature(const struct finding *finding);
 

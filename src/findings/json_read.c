@@ -206,6 +206,30 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 	}
 }
 
+/* Findings of other kinds, and those stored before there were races, have none. */
+static void read_race(struct reader *reader, json_t *root, struct finding *finding)
+{
+	json_t *race = json_object_get(root, "race");
+	json_t *accesses;
+	uint32_t count;
+
+	if (!race)
+		return;
+	finding->variable = get_text(reader, race, "variable", true);
+	accesses = get_array(reader, race, "accesses", &count);
+	if (count != FINDING_ACCESSES)
+		reader_refuse(reader, "accesses", "has not two entries");
+	for (unsigned i = 0; i < FINDING_ACCESSES && !reader->status; i++) {
+		json_t *entry = json_array_get(accesses, i);
+		struct finding_access *access = &finding->race[i];
+
+		access->thread = get_text(reader, entry, "thread", false);
+		access->verb = get_text(reader, entry, "verb", false);
+		access->held = get_text(reader, entry, "held", true);
+		read_stack(reader, entry, "at", &access->at);
+	}
+}
+
 static void read_steps(struct reader *reader, json_t *root, struct finding *finding)
 {
 	uint32_t count;
@@ -326,6 +350,7 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 #undef FIELD
 	read_stack(reader, root, "at", &finding->at);
 	read_waits(reader, root, finding);
+	read_race(reader, root, finding);
 	read_steps(reader, root, finding);
 }
 

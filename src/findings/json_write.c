@@ -88,6 +88,27 @@ static json_t *waits_value(const struct finding *finding)
 	return value;
 }
 
+static json_t *race_value(const struct finding *finding)
+{
+	json_t *accesses = json_array();
+	json_t *value;
+
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
+		const struct finding_access *access = &finding->race[i];
+		json_t *entry = json_object();
+
+		put(entry, "thread", text_value(access->thread));
+		put(entry, "verb", text_value(access->verb));
+		put(entry, "held", text_value(access->held));
+		put(entry, "at", stack_value(&access->at));
+		BUG_ON(json_array_append_new(accesses, entry));
+	}
+	value = json_object();
+	put(value, "variable", text_value(finding->variable));
+	put(value, "accesses", accesses);
+	return value;
+}
+
 static json_t *steps_value(const struct finding *finding)
 {
 	json_t *value = json_array();
@@ -156,6 +177,8 @@ char *finding_to_json(const struct finding *finding)
 #undef FIELD
 	put(root, "at", stack_value(&finding->at));
 	put(root, "waits", waits_value(finding));
+	if (finding->race[FINDING_LATER].thread)
+		put(root, "race", race_value(finding));
 	put(root, "steps", steps_value(finding));
 	put(root, "steps_left_out", count_value(finding->steps_left_out));
 	text = json_dumps(root, JSON_INDENT(1));

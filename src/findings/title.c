@@ -328,6 +328,21 @@ static void add_abort_message(const struct builder *builder, struct strbuf *out)
 	strbuf_release(&text);
 }
 
+/* "main.0 writes counter (racy.c:12) while main.1 reads it (racy.c:20)" */
+static void race_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &finding->race[FINDING_LATER];
+	const char *variable = finding->variable ? finding->variable : "the same memory";
+
+	strbuf_addf(out, "%s %s %.*s", earlier->thread, earlier->verb, finding_short_name(variable),
+		variable);
+	add_place(&earlier->at, out);
+	strbuf_addf(out, " while %s %s it", later->thread, later->verb);
+	add_place(&later->at, out);
+}
+
 static void add_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
@@ -370,6 +385,9 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 	case OUTCOME_DESTROY_HELD:
 		misuse_title(
 			builder, "destroys", destroyed_kind(builder), " while it is held", out);
+		break;
+	case OUTCOME_RACE:
+		race_title(builder, out);
 		break;
 	case OUTCOME_JOIN_SELF:
 		strbuf_addf(out, "%s joins itself", failing(builder));

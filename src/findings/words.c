@@ -286,6 +286,19 @@ static unsigned skip_runtime(
 	return is_handler ? skipped : skipped - 1;
 }
 
+void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
+	unsigned count, struct finding_stack *stack)
+{
+	unsigned callers = 0;
+
+	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
+		callers++;
+	builder_stack_of_site(builder, site, stack);
+	/* The innermost frame of the target is the one with the site. */
+	for (unsigned i = callers + 1; i < count; i++)
+		builder_stack_of_site(builder, addresses[i], stack);
+}
+
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack)
 {
@@ -298,8 +311,8 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		count = symbols_unwind(builder->symbols, source->pid,
 			source->threads[thread.index].stack_pointer,
 			source->threads[thread.index].thread_base, addresses, STACK_ADDRESSES_MAX);
-	if (!count) {
-		builder_stack_of_site(builder, site, stack);
+	if (!count || source->outcome->kind == OUTCOME_RACE) {
+		builder_access_stack(builder, site, addresses, count, stack);
 		return;
 	}
 	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)

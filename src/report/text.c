@@ -175,11 +175,32 @@ static void add_stack(const char *thread, const struct finding_stack *stack,
 	add_frames(stack, !users || style->has_system_frames, style, out);
 }
 
+static void report_race(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	add_heading(out, style, "the two accesses, which nothing orders");
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
+		const struct finding_access *access = &finding->race[i];
+		struct strbuf text;
+
+		strbuf_init(&text);
+		strbuf_addf(&text, "%s %s it%s%s", access->thread, access->verb,
+			access->held ? ", holding " : ", holding no lock",
+			access->held ? access->held : "");
+		add_stack(text.text, &access->at, style, out);
+		strbuf_release(&text);
+	}
+}
+
 void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	bool is_told = false; /* the failing thread is one of those that wait */
 
+	if (finding->race[FINDING_LATER].thread) {
+		report_race(finding, style, out);
+		return;
+	}
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		is_told |= finding->failing_thread && finding->waits[i].at.count &&
 			   !strcmp(finding->waits[i].thread, finding->failing_thread);

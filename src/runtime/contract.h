@@ -84,6 +84,8 @@ struct contract_plan {
 	bool stop_at_failure;	   /* ring REPORT_FAILURE and wait; else count and go on */
 	bool is_traced;		   /* fill the trace area */
 	bool inspect;		   /* stand still at the end of a failing run */
+	uint64_t inspect_step;	   /* with detectors and `inspect`: stand still before the access of
+				      this step - 1, too; 0: no step */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */

@@ -3,6 +3,7 @@
  * state lies in the contract's shared memory, so that it outlives rewinds and forks.
  */
 #include "detectors/detector.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
@@ -12,16 +13,13 @@
 static void detect_event(const struct detector_event *event)
 {
 	struct contract *contract = runtime.contract;
-	char *state = contract_area(contract, contract->detectors_offset);
+	void *block = contract_area(contract, contract->detectors_offset);
+	struct outcome verdict;
 
-	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
-		struct outcome verdict;
-
+	for (unsigned i = 0; i < DETECTOR_COUNT; i++)
 		if (contract->plan.detectors >> i & 1 &&
-			detectors[i]->observe(state, event, &verdict))
+			detectors[i]->observe(detectors_state(block, i), event, &verdict))
 			engine_fail_by_verdict(&verdict);
-		state += detectors[i]->state_bytes();
-	}
 }
 
 /* The word that the access begins in comes first, and has the name that the engine knows. */
@@ -34,7 +32,8 @@ static void detect_access(struct detector_event *event)
 
 		event->bytes = (uint32_t)((end < word_end ? end : word_end) - event->address);
 		if (!event->object)
-			event->object = engine_object_name((const void *)(uintptr_t)event->address);
+			event->object =
+				memory_variable_name((const void *)(uintptr_t)event->address);
 		detect_event(event);
 		event->address = word_end;
 		event->object = 0;
@@ -61,6 +60,10 @@ void runtime_detect(const struct engine_performed *performed)
 	enum object_class class = op_descriptions[performed->kind].object;
 
 	if (class == OBJECT_MEMORY) {
+		const struct contract_plan *plan = &runtime.contract->plan;
+
+		if (plan->inspect && plan->inspect_step == performed->step + 1)
+			runtime_stand_still();
 		detect_access(&event);
 		return;
 	}
@@ -72,11 +75,9 @@ void runtime_detect(const struct engine_performed *performed)
 void runtime_detect_begin(void)
 {
 	struct contract *contract = runtime.contract;
-	char *state = contract_area(contract, contract->detectors_offset);
+	void *block = contract_area(contract, contract->detectors_offset);
 
-	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
+	for (unsigned i = 0; i < DETECTOR_COUNT; i++)
 		if (contract->plan.detectors >> i & 1)
-			detectors[i]->begin_run(state);
-		state += detectors[i]->state_bytes();
-	}
+			detectors[i]->begin_run(detectors_state(block, i));
 }

@@ -216,6 +216,12 @@ static void run_inspect(void)
 	platform_unmap(inspection, sizeof *inspection);
 }
 
+void runtime_stand_still(void)
+{
+	run_publish_threads(runtime.contract);
+	run_inspect();
+}
+
 /* A forked child of the target, or a process that nobody drives: ends as it would natively. */
 static void run_end_alone(const struct outcome *outcome) __attribute__((noreturn));
 static void run_end_alone(const struct outcome *outcome)

@@ -44,6 +44,8 @@ void runtime_begin_run(uint64_t number);
  * whether the host must look at it.
  */
 bool runtime_account_run(void);
+/* plan.inspect: tells the host where the threads stand, and goes on when it has looked. */
+void runtime_stand_still(void);
 /* The run is over; the outcome is in place. */
 void runtime_finish_run(void) __attribute__((noreturn));
 /* The process would end now with this status: by _exit, by the end of exit(), by the last thread. */

@@ -1,0 +1,130 @@
+/* A race in words: the variable, both accesses with their stacks, and the locks that were held. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build_internal.h"
+
+/* Locks of one thread at one moment that are told. */
+#define HELD_MAX 8
+
+struct held_locks {
+	const struct trace_event *taken[HELD_MAX];
+	unsigned count;
+};
+
+static void hold(struct held_locks *held, const struct trace_event *event)
+{
+	for (unsigned i = 0; i < held->count; i++)
+		if (held->taken[i]->address == event->address)
+			return;
+	if (held->count < HELD_MAX)
+		held->taken[held->count++] = event;
+}
+
+static void let_go(struct held_locks *held, uint64_t address)
+{
+	for (unsigned i = 0; i < held->count; i++)
+		if (held->taken[i]->address == address) {
+			held->taken[i] = held->taken[--held->count];
+			return;
+		}
+}
+
+/* A trace does not say whether a try succeeded: if so, the thread's next op on the lock gives it up. */
+static bool has_succeeded(const struct finding_source *source, uint64_t at)
+{
+	const struct trace_event *try = &source->events[at];
+
+	for (uint64_t i = at + 1; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread == try->thread && event->address == try->address)
+			return op_descriptions[event->kind].flags & OP_RELEASE;
+	}
+	return false;
+}
+
+/* Which locks the thread held before `step`. */
+static void find_held(const struct finding_source *source, struct thread_id thread, uint64_t step,
+	struct held_locks *held)
+{
+	for (uint64_t i = 0; i < source->event_count && source->events[i].step < step; i++) {
+		const struct trace_event *event = &source->events[i];
+		const struct op_description *op = &op_descriptions[event->kind];
+
+		if (event->thread != thread.index)
+			continue;
+		if (op->flags & OP_RELEASE)
+			let_go(held, event->address);
+		else if (op->flags & OP_ACQUIRE && event->kind != OP_COND_WAKE &&
+			 (op->flags & OP_MAYBLOCK || has_succeeded(source, i)))
+			hold(held, event);
+	}
+}
+
+static char *held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
+{
+	struct held_locks held = {.count = 0};
+	struct strbuf text;
+
+	find_held(builder->source, thread, step, &held);
+	if (!held.count)
+		return NULL;
+	strbuf_init(&text);
+	for (unsigned i = 0; i < held.count; i++) {
+		char *object = builder_object(
+			builder, (enum op_kind)held.taken[i]->kind, held.taken[i]->address);
+
+		strbuf_addf(&text, "%s%.*s", i ? ", " : "", finding_short_name(object), object);
+		free(object);
+	}
+	return strbuf_detach(&text);
+}
+
+/* "counter"; "memory #3 first used at ..." where the program has no name for it. */
+static char *variable_words(const struct builder *builder)
+{
+	char *object = builder_object(builder, OP_LOAD, builder->source->outcome->address);
+	const char *class = object_class_text(OBJECT_MEMORY);
+	size_t length = strlen(class);
+
+	BUG_ON(!object && builder->source->outcome->address);
+	if (!object)
+		return NULL;
+	if (strncmp(object, class, length) == 0 && object[length] == ' ' &&
+		object[length + 1] != '#')
+		memmove(object, object + length + 1, strlen(object + length + 1) + 1);
+	return object;
+}
+
+static char *copy(const char *text)
+{
+	char *result = strdup(text);
+
+	BUG_ON(!result);
+	return result;
+}
+
+void builder_fill_race(struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+	const struct outcome *outcome = source->outcome;
+	struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
+	struct finding_access *later = &builder->finding->race[FINDING_LATER];
+	/* The later access did not happen any more, and may not be in the trace. */
+	uint64_t now = outcome->step ? outcome->step : UINT64_MAX;
+
+	if (outcome->kind != OUTCOME_RACE)
+		return;
+	builder->finding->variable = variable_words(builder);
+	earlier->thread = copy(builder_thread(builder, outcome->other_thread));
+	earlier->verb = copy(op_descriptions[outcome->other_op].verb);
+	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
+	builder_access_stack(builder, outcome->other_site, source->earlier_stack,
+		source->earlier_count, &earlier->at);
+	later->thread = copy(builder_thread(builder, outcome->thread));
+	later->verb = copy(op_descriptions[outcome->op].verb);
+	later->held = held_words(builder, outcome->thread, now);
+	builder_stack(builder, outcome->thread, outcome->site, &later->at);
+}
