@@ -22,21 +22,23 @@ static void detect_event(const struct detector_event *event)
 			engine_fail_by_verdict(&verdict);
 }
 
-/* The word that the access begins in comes first, and has the name that the engine knows. */
+/* The engine knows the name of one word. */
 static void detect_access(struct detector_event *event)
 {
 	uint64_t end = event->address + event->bytes;
+	uint64_t first_end = (event->address | (DETECT_WORD - 1)) + 1;
 
+	if (end <= first_end && event->object) {
+		detect_event(event);
+		return;
+	}
 	while (event->address < end) {
 		uint64_t word_end = (event->address | (DETECT_WORD - 1)) + 1;
 
 		event->bytes = (uint32_t)((end < word_end ? end : word_end) - event->address);
-		if (!event->object)
-			event->object =
-				memory_variable_name((const void *)(uintptr_t)event->address);
+		event->object = memory_variable_name((const void *)(uintptr_t)event->address);
 		detect_event(event);
 		event->address = word_end;
-		event->object = 0;
 	}
 }
 
