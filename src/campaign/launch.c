@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/installed.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "runtime/contract.h"
@@ -211,41 +212,13 @@ void launch_environment_free(char **environment)
 
 int launch_find_runtime(char **path, struct error *err)
 {
-	/* As built (build/bin), as installed (bin, lib/raddle), and with Debian's multiarch folder. */
-	static const char *const places[] = {
-		"../lib/raddle/libraddle.so",
-		"../lib/x86_64-linux-gnu/raddle/libraddle.so",
-		RADDLE_LIBDIR "/raddle/libraddle.so",
-	};
-	char command[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
+	int result = installed_find("libraddle.so", path, err);
 
-	if (length < 0)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted; raddle needs it");
-	command[length] = '\0';
-	*strrchr(command, '/') = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		struct strbuf candidate;
-		char *real;
-
-		strbuf_init(&candidate);
-		if (places[i][0] != '/')
-			strbuf_addf(&candidate, "%s/", command);
-		strbuf_adds(&candidate, places[i]);
-		real = realpath(candidate.text, NULL);
-		strbuf_release(&candidate);
-		if (!real)
-			continue;
-		if (strpbrk(real, ": \t")) {
-			free(real);
-			return error_set(err, ERROR_MISSING,
-				"the path of libraddle.so holds a blank or a colon, which "
-				"LD_PRELOAD "
-				"cannot express; install raddle elsewhere");
-		}
-		*path = real;
-		return 0;
-	}
+	if (result < 0 || !strpbrk(*path, ": \t"))
+		return result;
+	free(*path);
+	*path = NULL;
 	return error_set(err, ERROR_MISSING,
-		"libraddle.so is not in %s/../lib/raddle; install raddle again", command);
+		"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; "
+		"install raddle elsewhere");
 }

@@ -83,6 +83,16 @@ static int finish(int status)
 	return command_fail("standard output cannot be written; is the disk full?");
 }
 
+/* Under these names the program is a compiler, and all arguments are the compiler's. */
+static const struct command *compiler_named(const char *program)
+{
+	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+
+	if (strcmp(base, "raddle-cc") == 0)
+		return &command_cc;
+	return strcmp(base, "raddle-c++") == 0 ? &command_cxx : NULL;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const struct command *command;
@@ -122,5 +132,7 @@ int main(int argc, char **argv)
 {
 	open_standard_files();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
+	if (argc > 0 && compiler_named(argv[0]))
+		return finish(compiler_named(argv[0])->run(argc, argv));
 	return finish(dispatch(argc, argv));
 }

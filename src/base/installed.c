@@ -1,0 +1,39 @@
+#include "base/installed.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+int installed_find(const char *name, char **path, struct error *err)
+{
+	/* As built (build/bin), as installed (bin, lib/raddle), and with Debian's multiarch folder. */
+	static const char *const places[] = {
+		"../lib/raddle",
+		"../lib/x86_64-linux-gnu/raddle",
+		RADDLE_LIBDIR "/raddle",
+	};
+	char command[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
+
+	if (length < 0)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted; raddle needs it");
+	command[length] = '\0';
+	*strrchr(command, '/') = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		struct strbuf candidate;
+
+		strbuf_init(&candidate);
+		if (places[i][0] != '/')
+			strbuf_addf(&candidate, "%s/", command);
+		strbuf_addf(&candidate, "%s/%s", places[i], name);
+		*path = realpath(candidate.text, NULL);
+		strbuf_release(&candidate);
+		if (*path)
+			return 0;
+	}
+	return error_set(err, ERROR_MISSING, "%s is not in %s/../lib/raddle; install raddle again",
+		name, command);
+}

@@ -1,0 +1,85 @@
+/*
+ * raddle cc and raddle c++, also as raddle-cc and raddle-c++: a compiler whose programs show their
+ * accesses to memory. Only raddle's own options are looked at; everything else is the compiler's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "compile/compile.h"
+
+/* For help only: argp would take the compiler's options for mistakes. */
+static const struct argp_option cc_options[] = {
+	{"abi", 1, "sites|tsan", 0,
+		"How accesses are seen: by raddle's pass in clang 19, or by ThreadSanitizer's calls, "
+		"which any gcc or clang makes (sites)",
+		0},
+	{"cc", 2, "COMPILER", 0, "With --abi=tsan: the compiler (gcc, g++)", 0},
+	{"warn-opaque", 3, NULL, 0,
+		"Name each piece of inline assembly, whose accesses cannot be seen", 0},
+	{0},
+};
+
+static const struct argp cc_argp = {
+	.options = cc_options,
+	.args_doc = "[COMPILER-OPTION...] FILE...",
+	.doc = "Compiles and links as clang 19 does, so that raddle sees accesses to memory. "
+	       "CC=raddle-cc CXX=raddle-c++ builds projects as they are. The program also runs "
+	       "without raddle, as if nothing were.\v"
+	       "RADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
+};
+
+static int compile(char **argv, bool is_cxx)
+{
+	struct compile_options options = {.is_cxx = is_cxx};
+	struct error err;
+	char **left;
+	int result = compile_take_options(argv + 1, &options, &left, &err);
+
+	if (result == 0) {
+		result = compile_execute(&options, left, &err);
+		free(left);
+	}
+	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
+}
+
+static int cc_help(const char *name)
+{
+	char program[32] = "raddle ";
+
+	argp_help(&cc_argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK,
+		strcat(program, name));
+	return EXIT_NOTHING_FOUND;
+}
+
+static int run(int argc, char **argv, bool is_cxx)
+{
+	/* As "raddle cc --help" it is ours; as "raddle-cc --help" the compiler's. */
+	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
+		return cc_help(is_cxx ? "c++" : "cc");
+	return compile(argv, is_cxx);
+}
+
+static int cc_run(int argc, char **argv)
+{
+	return run(argc, argv, false);
+}
+
+static int cxx_run(int argc, char **argv)
+{
+	return run(argc, argv, true);
+}
+
+const struct command command_cc = {
+	.name = "cc",
+	.summary = "compile C so that accesses to memory are seen (raddle-cc)",
+	.argp = &cc_argp,
+	.run = cc_run,
+};
+
+const struct command command_cxx = {
+	.name = "c++",
+	.summary = "compile C++ so that accesses to memory are seen (raddle-c++)",
+	.argp = &cc_argp,
+	.run = cxx_run,
+};

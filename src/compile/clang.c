@@ -1,0 +1,110 @@
+/* Which clang: it must be the one whose LLVM the pass was built for. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "compile/compile.h"
+
+#define CLANG_VERSION 19
+
+/* The full path of a program; NULL: it is not there. To be freed. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *found = NULL;
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0 ? strdup(name) : NULL;
+	for (const char *at = path ? path : "/usr/bin:/bin"; at && !found;) {
+		const size_t length = strcspn(at, ":");
+		struct strbuf candidate;
+
+		strbuf_init(&candidate);
+		strbuf_addf(
+			&candidate, "%.*s/%s", length ? (int)length : 1, length ? at : ".", name);
+		if (access(candidate.text, X_OK) == 0)
+			found = strdup(candidate.text);
+		strbuf_release(&candidate);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return found;
+}
+
+/* "19" of "Debian clang version 19.1.7"; 0: it says nothing of the kind. */
+static int ask_version(const char *clang)
+{
+	struct strbuf command;
+	char line[256] = "";
+	const char *at;
+	FILE *pipe;
+
+	strbuf_init(&command);
+	strbuf_adds(&command, "'");
+	for (const char *c = clang; *c; c++)
+		strbuf_addf(&command, *c == '\'' ? "'\\''" : "%c", *c);
+	strbuf_adds(&command, "' --version 2> /dev/null");
+	pipe = popen(command.text, "r");
+	strbuf_release(&command);
+	if (!pipe)
+		return 0;
+	if (!fgets(line, sizeof line, pipe))
+		line[0] = '\0';
+	(void)pclose(pipe); /* what it printed is all that counts */
+	at = strstr(line, "clang version ");
+	return at ? atoi(at + strlen("clang version ")) : 0;
+}
+
+/* Names that say their version are believed: a build calls us thousands of times. */
+static bool names_its_version(const char *name)
+{
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+
+	return strcmp(base, "clang-19") == 0 || strcmp(base, "clang++-19") == 0;
+}
+
+static int check(char *clang, char **path, struct error *err)
+{
+	const int version = names_its_version(clang) ? CLANG_VERSION : ask_version(clang);
+
+	if (version == CLANG_VERSION) {
+		*path = clang;
+		return 0;
+	}
+	if (version)
+		error_set(err, ERROR_MISSING,
+			"%s is of version %d, and raddle's pass needs clang %d; install clang-%d, or "
+			"name one in RADDLE_CLANG",
+			clang, version, CLANG_VERSION, CLANG_VERSION);
+	else
+		error_set(err, ERROR_MISSING,
+			"%s does not say that it is a clang; name clang %d in RADDLE_CLANG", clang,
+			CLANG_VERSION);
+	free(clang);
+	return ERROR_MISSING;
+}
+
+int compile_find_clang(char **path, struct error *err)
+{
+	const char *named = getenv("RADDLE_CLANG");
+	char *clang;
+
+	if (named && *named) {
+		clang = find_program(named);
+		if (!clang)
+			return error_set(err, ERROR_MISSING,
+				"RADDLE_CLANG names %s, which cannot be run; correct or unset it",
+				named);
+		return check(clang, path, err);
+	}
+	clang = find_program("clang-19");
+	if (!clang)
+		clang = find_program("clang");
+	if (!clang)
+		return error_set(err, ERROR_MISSING,
+			"there is no clang 19; install it (apt-get install clang-19), or name it in "
+			"RADDLE_CLANG");
+	return check(clang, path, err);
+}

@@ -1,0 +1,133 @@
+#include "compile/compile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/installed.h"
+#include "base/strbuf.h"
+#include "compile/arguments.h"
+#include "compile/tsan_link.h"
+
+int compile_take_options(
+	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err)
+{
+	size_t count = 0;
+	char **left;
+
+	while (argv[count])
+		count++;
+	left = calloc(count + 1, sizeof *left);
+	BUG_ON(!left);
+	count = 0;
+	for (; *argv; argv++) {
+		if (strncmp(*argv, "--abi=", 6) == 0) {
+			if (strcmp(*argv + 6, "tsan") != 0 && strcmp(*argv + 6, "sites") != 0) {
+				free(left);
+				return error_set(err, ERROR_USAGE, "--abi is sites or tsan, not %s",
+					*argv + 6);
+			}
+			options->abi = strcmp(*argv + 6, "tsan") == 0 ? ABI_TSAN : ABI_SITES;
+		} else if (strncmp(*argv, "--cc=", 5) == 0) {
+			options->compiler = *argv + 5;
+		} else if (strcmp(*argv, "--warn-opaque") == 0) {
+			options->warns_opaque = true;
+		} else {
+			left[count++] = *argv;
+		}
+	}
+	if (options->compiler && options->abi == ABI_SITES) {
+		free(left);
+		return error_set(err, ERROR_USAGE,
+			"--cc needs --abi=tsan: only clang 19 can run raddle's pass; leave --cc out, "
+			"or name that clang in RADDLE_CLANG");
+	}
+	*argv_left = left;
+	return 0;
+}
+
+static int execute(char **argv, struct error *err)
+{
+	(void)execvp(argv[0], argv);
+	return error_set(err, ERROR_MISSING, "%s cannot be run (%s); is it installed?", argv[0],
+		strerror(errno));
+}
+
+/*
+ * Ours stand in front of the user's, so that the user's win. Unused where nothing is compiled, which
+ * is no news to anybody.
+ */
+static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
+{
+	struct strbuf option;
+	char *pass;
+	int result;
+
+	if (!kind->compiles)
+		return 0;
+	result = installed_find("libraddle-pass.so", &pass, err);
+	if (result < 0)
+		return result;
+	strbuf_init(&option);
+	strbuf_addf(&option, "-fpass-plugin=%s", pass);
+	arguments_add(command, "--start-no-unused-arguments");
+	arguments_add(command, option.text);
+	if (!kind->names_debug)
+		arguments_add(command, "-g");
+	arguments_add(command, "-fno-omit-frame-pointer");
+	arguments_add(command, "-mno-omit-leaf-frame-pointer");
+	arguments_add(command, "--end-no-unused-arguments");
+	strbuf_release(&option);
+	free(pass);
+	return 0;
+}
+
+static int execute_sites(
+	const struct compile_options *options, char *const *argv, struct error *err)
+{
+	const struct arguments_kind kind = arguments_classify(argv);
+	struct arguments command = {0};
+	char *clang;
+	int result = compile_find_clang(&clang, err);
+
+	if (result < 0)
+		return result;
+	arguments_add(&command, clang);
+	if (options->is_cxx)
+		arguments_add(&command, "--driver-mode=g++");
+	result = add_pass(&command, &kind, err);
+	for (; *argv; argv++)
+		arguments_add(&command, *argv);
+	if (result == 0 && options->warns_opaque)
+		result = setenv("RADDLE_WARN_OPAQUE", "1", 1) == 0
+				 ? 0
+				 : error_set(err, ERROR_NOMEM, "out of memory");
+	if (result == 0)
+		result = execute(command.items, err);
+	arguments_release(&command);
+	free(clang);
+	return result;
+}
+
+static int execute_tsan(const struct compile_options *options, char *const *argv, struct error *err)
+{
+	const char *compiler = options->compiler;
+	struct arguments command = {0};
+	int result;
+
+	if (!compiler)
+		compiler = options->is_cxx ? "g++" : "gcc";
+	result = tsan_command(compiler, argv, &command, err);
+	if (result == 0)
+		result = execute(command.items, err);
+	arguments_release(&command);
+	return result;
+}
+
+int compile_execute(const struct compile_options *options, char *const *argv, struct error *err)
+{
+	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)
+					: execute_sites(options, argv, err);
+}

@@ -1,0 +1,39 @@
+/*
+ * raddle-cc: the command line of a compiler, made into that of clang 19 with raddle's pass, or of any
+ * compiler that makes ThreadSanitizer's calls. Everything that is not raddle's own option is passed
+ * through unchanged and in its order.
+ */
+#ifndef RADDLE_COMPILE_COMPILE_H
+#define RADDLE_COMPILE_COMPILE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+enum compile_abi {
+	ABI_SITES, /* clang 19 and the pass */
+	ABI_TSAN   /* -fsanitize=thread, linked with libraddle-tsan.so */
+};
+
+struct compile_options {
+	bool is_cxx;
+	enum compile_abi abi;
+	const char *compiler; /* --cc=: for ABI_TSAN; NULL: gcc or g++ */
+	bool warns_opaque;    /* --warn-opaque: name inline assembly that is not seen into */
+};
+
+/*
+ * Takes raddle's own options out of argv (argv[0] is not looked at); *argv_left is a new array, NULL at
+ * its end, whose strings are the caller's.
+ */
+int compile_take_options(
+	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
+
+/* Becomes the compiler. Only returns when it cannot, with the error. */
+int compile_execute(const struct compile_options *options, char *const *argv, struct error *err);
+
+/* The compiler that will be used, to be freed: RADDLE_CLANG, else clang-19, else a clang of version
+ * 19 in the path. */
+int compile_find_clang(char **path, struct error *err);
+
+#endif
