@@ -115,6 +115,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	struct contract *contract = worker->contract;
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	uint64_t events = contract->trace_count;
+	const struct contract_memory *memory = contract_memory(contract);
 	struct finding_source_thread *threads = source_threads(contract, run->thread_count);
 	struct finding_source source = {
 		.outcome = &run->outcome,
@@ -123,6 +124,9 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 		.events = contract_area(contract, contract->trace_offset),
 		.event_count = events < capacity ? events : capacity,
 		.events_dropped = events > capacity ? events - capacity : 0,
+		.blocks = memory->blocks,
+		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
+								       : MEMORY_BLOCKS_MAX,
 		.segments = run->segments,
 		.segment_count = run->segment_count,
 		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,

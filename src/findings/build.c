@@ -170,10 +170,16 @@ static int make_paths(struct builder *builder, struct error *err)
 	const struct finding_source *source = builder->source;
 
 	builder->paths = allocate(source->thread_count, sizeof *builder->paths);
+	builder->threads = allocate(source->thread_count, sizeof *builder->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		builder->paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		if (!builder->paths[i])
 			return contradiction(err, "no path of creations leads to thread", i);
+		builder->threads[i] =
+			(struct symbols_thread){.name = thread_path_name(builder->paths[i]),
+				.path = builder->paths[i],
+				.stack_pointer = source->threads[i].stack_pointer,
+				.thread_base = source->threads[i].thread_base};
 	}
 	return 0;
 }
@@ -245,5 +251,6 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	for (uint32_t i = 0; builder.paths && i < source->thread_count; i++)
 		free(builder.paths[i]);
 	free(builder.paths);
+	free(builder.threads);
 	return status;
 }

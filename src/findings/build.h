@@ -10,6 +10,7 @@
 
 #include "findings/finding.h"
 #include "model/event.h"
+#include "model/memory_block.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "symbols/symbols.h"
@@ -33,7 +34,9 @@ struct finding_source {
 	uint32_t thread_count;
 	const struct trace_event *events; /* oldest first; may be NULL with count 0 */
 	uint64_t event_count;
-	uint64_t events_dropped;		 /* later ones that did not fit into the trace */
+	uint64_t events_dropped;	   /* later ones that did not fit into the trace */
+	const struct memory_block *blocks; /* allocations of the run, as they were made */
+	uint32_t block_count;
 	const struct schedule_segment *segments; /* of the run, by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* process that stands still with its stacks in place, 0: none */

@@ -11,7 +11,8 @@ struct builder {
 	const struct finding_source *source;
 	struct symbols *symbols; /* NULL: none */
 	struct finding *finding;
-	char **paths; /* creation path by thread index */
+	char **paths;			/* creation path by thread index */
+	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
 };
 
@@ -25,6 +26,13 @@ void builder_forget_first_uses(struct builder *builder);
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
 /* "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. To be freed. */
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
+/*
+ * Memory as the program calls it: "counter", "((struct account *)malloc at bank.c:41, #3).balance",
+ * "memory #3 first used at pool.c:12 by main.0". To be freed.
+ */
+char *builder_memory(const struct builder *builder, const struct symbols_access *access);
+/* The object of an event. NULL: no object. To be freed. */
+char *builder_event_object(const struct builder *builder, const struct trace_event *event);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
 /* The same of an event, through the calls around it where its own place is a library's header. */

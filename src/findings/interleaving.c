@@ -74,7 +74,7 @@ static void fill_step(
 	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
 	step->verb = strdup(op_descriptions[event->kind].verb);
 	BUG_ON(!step->thread || !step->verb);
-	step->object = builder_object(builder, (enum op_kind)event->kind, event->address);
+	step->object = builder_event_object(builder, event);
 	step->where = builder_event_frame(builder, event);
 }
 

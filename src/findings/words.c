@@ -135,6 +135,35 @@ static void add_first_use(const struct builder *builder, enum object_class class
 	free(frame.module);
 }
 
+char *builder_memory(const struct builder *builder, const struct symbols_access *access)
+{
+	const struct finding_source *source = builder->source;
+	const struct symbols_memory memory = {.pid = source->pid,
+		.threads = builder->threads,
+		.thread_count = source->thread_count,
+		.blocks = source->blocks,
+		.block_count = source->block_count};
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (!builder->symbols || !symbols_describe_data(builder->symbols, &memory, access, &text)) {
+		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+		add_first_use(builder, OBJECT_MEMORY, access->address, &text);
+	}
+	return strbuf_detach(&text);
+}
+
+char *builder_event_object(const struct builder *builder, const struct trace_event *event)
+{
+	if (op_descriptions[event->kind].object != OBJECT_MEMORY || !event->address)
+		return builder_object(builder, (enum op_kind)event->kind, event->address);
+	return builder_memory(builder, &(struct symbols_access){.address = event->address,
+					       .bytes = event->bytes,
+					       .site = event->site,
+					       .step = event->step,
+					       .is_brief = true});
+}
+
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
 {
 	const enum object_class class = op_descriptions[kind].object;
@@ -142,6 +171,9 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 
 	if (class == OBJECT_NOTHING || !address)
 		return NULL;
+	if (class == OBJECT_MEMORY)
+		return builder_memory(
+			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
 	strbuf_init(&text);
 	if (class == OBJECT_THREAD) {
 		add_thread_name(builder, address, &text);
@@ -189,7 +221,8 @@ static unsigned frames_at(
 {
 	if (!builder->symbols || !site)
 		return 0;
-	return symbols_lookup(builder->symbols, site, true, frames, SITE_FRAMES_MAX);
+	return symbols_lookup(builder->symbols, site, !symbols_is_point(builder->symbols, site),
+		frames, SITE_FRAMES_MAX);
 }
 
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site)

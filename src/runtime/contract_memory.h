@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
+#include "model/memory_block.h"
 
 #define MEMORY_MODULES_MAX 256
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
@@ -58,33 +59,6 @@ struct memory_module {
 	uint64_t records;     /* address of the first record; that of the last load */
 	uint32_t first;	      /* index of its first site in sites[] */
 	uint32_t count;
-};
-
-/* How a block of memory was made. */
-enum memory_block_kind {
-	BLOCK_MALLOC,
-	BLOCK_CALLOC,
-	BLOCK_REALLOC,
-	BLOCK_ALIGNED, /* aligned_alloc and its likes */
-	BLOCK_NEW,
-	BLOCK_TEXT,    /* strdup, getline, asprintf */
-	BLOCK_LIBRARY, /* any other function of libc that hands out memory to be freed */
-	BLOCK_MAPPING, /* mmap */
-	BLOCK_KIND_COUNT
-};
-
-/* An allocation of a traced run, so that the command can name addresses. [guest] */
-struct memory_block {
-	uint64_t start;
-	uint64_t bytes;
-	uint64_t site;	     /* return address of the allocating call in the user's code */
-	uint64_t callers[4]; /* around it, innermost first */
-	uint64_t made_step;
-	uint64_t freed_step; /* UINT64_MAX: it was not */
-	uint32_t ordinal;    /* n-th of its site and thread, from 1 */
-	thread_name thread;
-	uint32_t kind; /* enum memory_block_kind */
-	uint32_t reserved;
 };
 
 struct contract_memory {

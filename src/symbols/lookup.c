@@ -12,7 +12,7 @@
 #include "symbols/symbols_internal.h"
 
 /* Deeper inlining is cut; the outermost frame then is not the function itself. */
-#define LOOKUP_FRAMES_MAX 16
+#define LOOKUP_FRAMES_MAX CHAIN_MAX
 /* Namespaces, classes, functions and blocks around code. */
 #define DEPTH_MAX 64
 
@@ -72,6 +72,36 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 	free(name);
 }
 
+/*
+ * Code that the compiler moved or merged has line 0. The nearest line before it in the same file is
+ * where a person begins to look; 0: there is none.
+ */
+static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
+{
+	const char *file = dwarf_linesrc(line, NULL, NULL);
+	unsigned near = 0;
+	Dwarf_Lines *lines;
+	size_t count;
+
+	if (dwarf_getsrclines(unit, &lines, &count))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		Dwarf_Line *other = dwarf_onesrcline(lines, i);
+		bool ends = false;
+		int number;
+
+		if (other == line)
+			return near;
+		(void)dwarf_lineendsequence(other, &ends);
+		if (ends)
+			near = 0;
+		else if (!dwarf_lineno(other, &number) && number &&
+			 dwarf_linesrc(other, NULL, NULL) == file)
+			near = (unsigned)number;
+	}
+	return 0;
+}
+
 static void set_source(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Addr address)
 {
@@ -85,7 +115,7 @@ static void set_source(
 	frame->file = symbols_shown_path(
 		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)), file);
 	if (!dwarf_lineno(line, &number))
-		frame->line = (unsigned)number;
+		frame->line = number ? (unsigned)number : line_near(unit, line);
 }
 
 /* The symbol that covers the address, if it says that it does. */
@@ -111,12 +141,6 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 		name = symbol_at(module, address);
 	return name ? name : dwarf_diename(scope);
 }
-
-/* Functions around an address, outermost first; the others of a chain were inlined into the first. */
-struct chain {
-	Dwarf_Die functions[LOOKUP_FRAMES_MAX];
-	unsigned count;
-};
 
 /*
  * Goes down from `parent` to the address. libdw's dwarf_getscopes() fails on members that clang
@@ -151,6 +175,13 @@ static bool find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough, 
 	return false;
 }
 
+void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
+{
+	chain->count = 0;
+	if (!find_chain(unit, address, false, 0, chain))
+		(void)find_chain(unit, address, true, 0, chain);
+}
+
 /*
  * Names the first frame and adds those that it was inlined into: from the innermost function
  * outwards, each inlined one says where it was called.
@@ -161,8 +192,7 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 	struct symbols_frame *frame = &lookup->frames[0];
 	struct chain chain = {.count = 0};
 
-	if (!find_chain(unit, address, false, 0, &chain))
-		(void)find_chain(unit, address, true, 0, &chain);
+	chain_find(unit, address, &chain);
 	while (chain.count && frame) {
 		Dwarf_Die *function = &chain.functions[--chain.count];
 

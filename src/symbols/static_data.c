@@ -10,12 +10,13 @@
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
-#define DIMENSIONS_MAX 8
-/* Namespaces, functions and blocks around a static variable; types deeper than this are not named. */
+/* Namespaces, functions and blocks around a static variable. */
 #define DEPTH_MAX 32
 
 struct variable {
-	uint64_t start, size; /* in the layout */
+	uint64_t start, size; /* in the layout; of thread-local ones, in the module's block */
+	uint64_t inner;	      /* a piece of a variable: where in it */
+	bool is_thread_local;
 	Dwarf_Die die, unit;
 };
 
@@ -29,44 +30,48 @@ struct variable_index {
 
 /* ---- the index ---- */
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+/* Where a variable, or a piece of one that the compiler took apart, lies. */
+struct fixed_place {
+	uint64_t place;
+	uint64_t inner, bytes; /* of the piece; bytes 0: all of the variable */
+	bool is_thread_local;
+};
+
+/* The operand of an op that names an address or a distance in the thread-local block. */
+static bool operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *value)
 {
-	Dwarf_Attribute attribute;
+	Dwarf_Attribute indirect;
 
-	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), type) &&
-	       !dwarf_peel_type(type, type);
-}
-
-static bool fixed_address(Dwarf_Die *die, uint64_t *address)
-{
-	Dwarf_Attribute attribute, indirect;
-	Dwarf_Op *ops;
-	size_t count;
-
-	if (!dwarf_attr(die, DW_AT_location, &attribute) ||
-		dwarf_getlocation(&attribute, &ops, &count) || count != 1)
-		return false;
-	if (ops[0].atom == DW_OP_addr) {
-		*address = ops[0].number;
+	switch (op->atom) {
+	case DW_OP_addr:
+	case DW_OP_const4u:
+	case DW_OP_const8u:
+		*value = op->number;
 		return true;
+	case DW_OP_addrx:
+	case DW_OP_GNU_addr_index:
+	case DW_OP_constx:
+	case DW_OP_GNU_const_index:
+		return !dwarf_getlocation_attr(attribute, op, &indirect) &&
+		       !dwarf_formaddr(&indirect, value);
+	default:
+		return false;
 	}
-	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
-	       !dwarf_getlocation_attr(&attribute, ops, &indirect) &&
-	       !dwarf_formaddr(&indirect, address);
 }
 
-static void add_variable(
-	struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *die, Dwarf_Addr bias)
+static void add_variable(struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *die,
+	const struct fixed_place *place)
 {
-	struct variable variable = {.die = *die, .unit = *unit};
+	struct variable variable = {.die = *die,
+		.unit = *unit,
+		.start = place->place,
+		.inner = place->inner,
+		.size = place->bytes,
+		.is_thread_local = place->is_thread_local};
 	Dwarf_Die type;
-	Dwarf_Word size = 0;
 
-	if (!fixed_address(die, &variable.start))
-		return;
-	variable.start += bias;
-	if (type_of(die, &type) && !dwarf_aggregate_size(&type, &size))
-		variable.size = size;
+	if (!variable.size && types_of(die, &type))
+		variable.size = types_size(&type);
 	if (!variable.size)
 		variable.size = 1; /* a type without a size still has a first byte */
 	if (index->count == index->capacity) {
@@ -76,6 +81,43 @@ static void add_variable(
 		BUG_ON(!index->variables);
 	}
 	index->variables[index->count++] = variable;
+}
+
+static void add_variables(
+	struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *die, Dwarf_Addr bias)
+{
+	struct fixed_place place = {.inner = 0};
+	bool has_place = false;
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!dwarf_attr(die, DW_AT_location, &attribute) ||
+		dwarf_getlocation(&attribute, &ops, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (ops[i].atom == DW_OP_plus_uconst && has_place) {
+			place.place += ops[i].number;
+		} else if ((ops[i].atom == DW_OP_form_tls_address ||
+				   ops[i].atom == DW_OP_GNU_push_tls_address) &&
+			   has_place) {
+			place.is_thread_local = true;
+			place.place -= bias;
+		} else if (ops[i].atom == DW_OP_piece) {
+			place.bytes = ops[i].number;
+			if (has_place)
+				add_variable(index, unit, die, &place);
+			place.inner += place.bytes;
+			has_place = false;
+		} else if (!has_place && operand_of(&attribute, &ops[i], &place.place)) {
+			place.place += bias;
+			has_place = true;
+		} else {
+			return;
+		}
+	}
+	if (has_place)
+		add_variable(index, unit, die, &place);
 }
 
 /* Descends only where variables can stand. */
@@ -89,7 +131,7 @@ static void add_children(struct variable_index *index, Dwarf_Die *unit, Dwarf_Di
 	do {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_variable:
-			add_variable(index, unit, &child, bias);
+			add_variables(index, unit, &child, bias);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_subprogram:
@@ -131,135 +173,69 @@ void symbols_forget_variables(struct symbols *symbols)
 	}
 }
 
-static const struct variable *find_variable(const struct variable_index *index, uint64_t address)
+static const struct variable *find_variable(
+	const struct variable_index *index, uint64_t place, bool is_thread_local)
 {
 	for (size_t i = 0; i < index->count; i++)
-		if (address - index->variables[i].start < index->variables[i].size)
+		if (place - index->variables[i].start < index->variables[i].size &&
+			index->variables[i].is_thread_local == is_thread_local)
 			return &index->variables[i];
 	return NULL;
 }
 
-/* ---- the place inside ---- */
-
-/* Elements per dimension, outermost first; 0: not an array of known size. */
-static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
-{
-	Dwarf_Die child;
-	unsigned count = 0;
-
-	if (dwarf_child(array, &child))
-		return 0;
-	do {
-		Dwarf_Attribute attribute;
-		Dwarf_Word value;
-
-		if (dwarf_tag(&child) != DW_TAG_subrange_type || count == DIMENSIONS_MAX)
-			return 0;
-		if (!dwarf_formudata(dwarf_attr(&child, DW_AT_count, &attribute), &value))
-			counts[count++] = value;
-		else if (!dwarf_formudata(
-				 dwarf_attr(&child, DW_AT_upper_bound, &attribute), &value))
-			counts[count++] = value + 1;
-		else
-			return 0;
-	} while (!dwarf_siblingof(&child, &child));
-	return count;
-}
-
-/* Steps into the element that holds *offset: "[1][2]". */
-static bool step_into_array(Dwarf_Die *type, uint64_t *offset, struct strbuf *out)
-{
-	uint64_t counts[DIMENSIONS_MAX];
-	const unsigned count = dimensions_of(type, counts);
-	Dwarf_Word stride;
-	Dwarf_Die element;
-
-	if (!count || !type_of(type, &element) || dwarf_aggregate_size(&element, &stride) ||
-		!stride)
-		return false;
-	for (unsigned i = 1; i < count; i++)
-		if (__builtin_mul_overflow(stride, counts[i], &stride) || !stride)
-			return false;
-	for (unsigned i = 0; i < count; i++) {
-		strbuf_addf(out, "[%llu]", (unsigned long long)(*offset / stride));
-		*offset %= stride;
-		if (i + 1 < count)
-			stride /= counts[i + 1];
-	}
-	*type = element;
-	return true;
-}
-
-/* Steps into the member that holds *offset. Members of the libraries (_M_mutex) are no words. */
-static bool step_into_struct(Dwarf_Die *type, uint64_t *offset, struct strbuf *out)
-{
-	Dwarf_Die member;
-
-	if (dwarf_child(type, &member))
-		return false;
-	do {
-		Dwarf_Attribute attribute;
-		Dwarf_Die inner;
-		Dwarf_Word place, size;
-		const char *name = dwarf_diename(&member);
-
-		if (dwarf_tag(&member) != DW_TAG_member || !name || *name == '_' ||
-			dwarf_formudata(dwarf_attr(&member, DW_AT_data_member_location, &attribute),
-				&place) ||
-			!type_of(&member, &inner) || dwarf_aggregate_size(&inner, &size) ||
-			*offset - place >= size)
-			continue;
-		strbuf_addf(out, ".%s", name);
-		*offset -= place;
-		*type = inner;
-		return true;
-	} while (!dwarf_siblingof(&member, &member));
-	return false;
-}
-
-static void describe_inside(Dwarf_Die *variable, uint64_t offset, struct strbuf *out)
-{
-	Dwarf_Die type;
-	bool goes_on = type_of(variable, &type);
-
-	for (unsigned depth = 0; goes_on && depth < DEPTH_MAX; depth++) {
-		const int tag = dwarf_tag(&type);
-
-		if (tag == DW_TAG_array_type)
-			goes_on = step_into_array(&type, &offset, out);
-		else if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
-			goes_on = step_into_struct(&type, &offset, out);
-		else
-			break;
-	}
-	if (offset)
-		strbuf_addf(out, "+%llu", (unsigned long long)offset);
-}
-
 /* ---- descriptions ---- */
 
-static void describe_variable(struct symbols *symbols, const struct variable *variable,
-	uint64_t address, struct strbuf *out)
+static void add_declaration(
+	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, struct strbuf *out)
 {
-	Dwarf_Die die = variable->die, unit = variable->unit;
+	const char *file = symbols_die_file(symbols, unit, die, DW_AT_decl_file);
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	if (file)
+		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : file,
+			symbols_die_number(die, DW_AT_decl_line));
+}
+
+/* Static variables have their namespace and function only in the mangled name. */
+static void describe_variable(struct symbols *symbols, const struct variable *variable,
+	const struct variable_place *place, struct strbuf *out)
+{
+	Dwarf_Die die = variable->die, unit = variable->unit, type;
 	const char *linkage_name = symbols_die_linkage_name(&die);
 	const char *raw = linkage_name ? linkage_name : dwarf_diename(&die);
 	char *name = raw ? symbols_readable_name(raw) : NULL;
-	const char *file = symbols_die_file(symbols, &unit, &die, DW_AT_decl_file);
-	const char *slash = file ? strrchr(file, '/') : NULL;
+	const uint64_t offset = place->place - variable->start + variable->inner;
 
 	strbuf_adds(out, name ? name : "(unnamed)");
-	describe_inside(&die, address - variable->start, out);
-	if (file)
-		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : file,
-			symbols_die_number(&die, DW_AT_decl_line));
+	if (types_of(&die, &type))
+		types_describe_inside(&type, offset, place->bytes, out);
+	else if (offset)
+		strbuf_addf(out, "+%llu", (unsigned long long)offset);
+	if (!place->is_brief)
+		add_declaration(symbols, &unit, &die, out);
 	free(name);
+}
+
+bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
+	const struct variable_place *place, struct strbuf *out)
+{
+	const struct variable *variable =
+		find_variable(index_of(symbols, module), place->place, place->is_thread_local);
+
+	if (variable)
+		describe_variable(symbols, variable, place, out);
+	return variable;
 }
 
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
-	const struct variable *variable;
+	return static_data_describe(symbols, &(struct variable_place){.place = address}, out);
+}
+
+bool static_data_describe(
+	struct symbols *symbols, const struct variable_place *place, struct strbuf *out)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, place->place);
 	const char *raw;
 	GElf_Off offset;
 	GElf_Sym symbol;
@@ -267,12 +243,9 @@ bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, str
 
 	if (!module)
 		return false;
-	variable = find_variable(index_of(symbols, module), address);
-	if (variable) {
-		describe_variable(symbols, variable, address, out);
+	if (variables_describe(symbols, module, place, out))
 		return true;
-	}
-	raw = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+	raw = dwfl_module_addrinfo(module, place->place, &offset, &symbol, NULL, NULL, NULL);
 	if (!raw || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
 		return false;
 	name = symbols_readable_name(raw);

@@ -166,6 +166,9 @@ void symbols_free(struct symbols *symbols)
 	symbols_forget_lookups(symbols);
 	symbols_forget_units(symbols);
 	symbols_forget_variables(symbols);
+	symbols_forget_types(symbols);
+	symbols_forget_points(symbols);
+	free(symbols->numbers);
 	while (symbols->texts) {
 		struct kept_text *next = symbols->texts->next;
 
@@ -254,6 +257,9 @@ static char *parameters_of(char *name)
 	char *close = strrchr(name, ')');
 	unsigned depth = 0;
 
+	/* "f(int)::count" is a variable in a function. */
+	if (close && strstr(close, "::"))
+		return NULL;
 	for (char *at = close; at && at >= name; at--) {
 		depth += *at == ')';
 		depth -= *at == '(';

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "model/memory_block.h"
 
 struct symbols;
 
@@ -49,6 +50,50 @@ void symbols_describe_code(
  * false and nothing written when no symbol covers it.
  */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
+
+/* A thread of a process that stands still; also one that has ended. */
+struct symbols_thread {
+	thread_name name;
+	const char *path;	/* "main.0" */
+	uint64_t stack_pointer; /* as for symbols_unwind(); 0: it has ended or cannot be walked */
+	uint64_t thread_base;	/* 0: not known */
+};
+
+/* What is known of the memory of a run besides its modules. */
+struct symbols_memory {
+	pid_t pid;			      /* the process that stands still, 0: none */
+	const struct symbols_thread *threads; /* main is the first */
+	uint32_t thread_count;
+	const struct memory_block *blocks; /* in the order in which they were made */
+	uint32_t block_count;
+};
+
+/* An access whose place is to be named. */
+struct symbols_access {
+	uint64_t address;
+	uint64_t bytes; /* 0: not known */
+	uint64_t site;	/* code address of the point, or a return address; 0: not known */
+	uint64_t step;	/* of the run; UINT64_MAX: its end */
+	bool is_brief;	/* without the place where static data is declared */
+};
+
+/*
+ * Any address as text that a person knows:
+ *	bank::accounts[1].balance (bank.c:7)			static data
+ *	((struct account *)malloc at bank.c:41, #3).balance	heap: the third block made there
+ *	local 'done' of main					stacks, while their thread stands there
+ *	thread-local errors of main.1 (log.c:12)
+ *	bank+0x4010						no symbols
+ * The text is equal in every run. False and nothing written: nothing is known of this memory.
+ */
+bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access, struct strbuf *out);
+
+/*
+ * Is there a point of raddle-cc at this code address? Then it is the place of an access itself, and
+ * no return address.
+ */
+bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
 /* Distance from the start of the module that holds the address, and its name (kept with symbols).
  * 0 and *module untouched where no module does. */

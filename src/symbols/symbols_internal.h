@@ -12,6 +12,25 @@
 struct lookup;	       /* lookup.c: what was found for an address */
 struct unit_index;     /* units.c: the compilation units of a module */
 struct variable_index; /* static_data.c: the variables of a module */
+struct type_index;     /* types.c: the structs of a module */
+struct point_index;    /* points.c: the sites of a module that raddle-cc made */
+
+/* DWARF numbers of the x86-64 registers (System V ABI, figure 3.36). */
+enum {
+	REGISTER_RBX = 3,
+	REGISTER_RBP = 6,
+	REGISTER_RSP = 7,
+	REGISTER_R12 = 12,
+	REGISTER_RETURN = 16,
+	REGISTER_COUNT
+};
+
+/* A call on a stack that is walked. */
+struct stack_frame {
+	uint64_t address; /* as in symbols_unwind() */
+	uint64_t registers[REGISTER_RETURN];
+	uint32_t known; /* bit: this register is */
+};
 
 /* What is kept of a process while one of its stacks is walked; unwind.c. */
 struct unwind {
@@ -19,7 +38,8 @@ struct unwind {
 	uint64_t stack_pointer, thread_base;
 	uint64_t page_start; /* of the page in `page`; 1: none */
 	unsigned char page[4096];
-	uint64_t *addresses; /* results */
+	uint64_t *addresses; /* results, where not NULL */
+	struct stack_frame *frames;
 	unsigned count, capacity;
 	uint64_t last_frame; /* canonical frame addresses only grow on a sound stack */
 };
@@ -31,6 +51,9 @@ struct symbols {
 	struct lookup *lookups;		  /* uthash by address */
 	struct unit_index *units;	  /* uthash by module */
 	struct variable_index *variables; /* uthash by module */
+	struct type_index *types;	  /* uthash by module */
+	struct point_index *points;	  /* uthash by module */
+	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet asked for */
 	bool is_attached;		  /* dwfl has the callbacks of unwind.c */
 	struct unwind unwind;
 };
@@ -62,8 +85,95 @@ unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
 
+/* ---- types.c ---- */
+
+/* The type of a variable or member, through typedefs and qualifiers; false: it has none. */
+bool types_of(Dwarf_Die *die, Dwarf_Die *type);
+/* In bytes; 0: not known, as of a declared struct. */
+uint64_t types_size(Dwarf_Die *type);
+/*
+ * Adds "[1].lock" for a place in something of this type. `bytes` of the access tell members of a
+ * union apart, and a struct from its first member; 0: not known.
+ */
+void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
+/* A complete struct, class or union of the module: "struct account", "bank::Account". */
+bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
+
+/* ---- static_data.c ---- */
+
+struct variable_place {
+	uint64_t place; /* an address; with is_thread_local a distance in the module's block */
+	uint64_t bytes; /* of the access; 0: not known */
+	bool is_thread_local;
+	bool is_brief; /* without the place of declaration */
+};
+
+/* A variable that has debug information, with the place where it is declared. */
+bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
+	const struct variable_place *place, struct strbuf *out);
+/* Static data, also of a symbol without debug information. */
+bool static_data_describe(
+	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
+
+/* ---- points.c ---- */
+
+/* What raddle-cc said of a site. Strings belong to the object file. */
+struct point {
+	uint64_t address;  /* of the point, in the layout */
+	const char *type;  /* of the struct that is accessed: "struct account"; NULL: none */
+	const char *field; /* in it; NULL: none */
+};
+
+/* The site at this code address; NULL: none. */
+const struct point *points_at(struct symbols *symbols, uint64_t address);
+
+/* ---- unwind.c ---- */
+
+/* As symbols_unwind(), with the registers of each call. */
+unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
+	struct stack_frame *frames, unsigned capacity);
+/* A word of a process that stands still; false: there is none. */
+bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value);
+
+/* ---- lookup.c ---- */
+
+/* Functions around an address, outermost first; the others of a chain were inlined into the first. */
+#define CHAIN_MAX 16
+struct chain {
+	Dwarf_Die functions[CHAIN_MAX];
+	unsigned count;
+};
+
+/* `address` without the module's bias. */
+void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
+
+/* ---- locals.c ---- */
+
+/*
+ * Visits the variables and parameters that the functions around a code address have, innermost
+ * first, until one says true: whether any did. `function` is the one they stand in, `outermost`
+ * the one that has a frame; `address` is that of the code without the module's bias.
+ */
+struct local {
+	Dwarf_Die variable, function, outermost;
+	Dwarf_Addr address;
+};
+typedef bool locals_visit(struct symbols *symbols, struct local *local, void *argument);
+bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
+/* "local 'done' of main" for an address on the stack of a thread that stands still. */
+bool locals_describe(struct symbols *symbols, pid_t pid, uint64_t stack_pointer, uint64_t address,
+	uint64_t bytes, struct strbuf *out);
+
+/* ---- thread_locals.c ---- */
+
+/* A thread-local variable in the thread with this base. */
+bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,
+	const struct variable_place *access, struct strbuf *out);
+
 void symbols_forget_units(struct symbols *symbols);
 void symbols_forget_lookups(struct symbols *symbols);
 void symbols_forget_variables(struct symbols *symbols);
+void symbols_forget_types(struct symbols *symbols);
+void symbols_forget_points(struct symbols *symbols);
 
 #endif

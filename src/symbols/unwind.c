@@ -23,16 +23,6 @@ enum saved_word {
 	SAVED_COUNT
 };
 
-/* DWARF numbers of the x86-64 registers (System V ABI, figure 3.36). */
-enum {
-	REGISTER_RBX = 3,
-	REGISTER_RBP = 6,
-	REGISTER_RSP = 7,
-	REGISTER_R12 = 12,
-	REGISTER_RETURN = 16,
-	REGISTER_COUNT
-};
-
 static bool read_page(struct unwind *unwind, uint64_t start)
 {
 	struct iovec local = {.iov_base = unwind->page, .iov_len = sizeof unwind->page};
@@ -83,6 +73,15 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
 	return true;
 }
 
+bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value)
+{
+	if (symbols->unwind.pid != pid) {
+		symbols->unwind.pid = pid;
+		symbols->unwind.page_start = 1;
+	}
+	return read_word(&symbols->unwind, address, value);
+}
+
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
 	(void)dwfl;
@@ -114,6 +113,14 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_initial_registers,
 };
 
+static void take_registers(Dwfl_Frame *frame, uint64_t address, struct stack_frame *to)
+{
+	*to = (struct stack_frame){.address = address};
+	for (unsigned i = 0; i < REGISTER_RETURN; i++)
+		if (!dwfl_frame_reg(frame, i, &to->registers[i]))
+			to->known |= 1u << i;
+}
+
 static int take_frame(Dwfl_Frame *frame, void *argument)
 {
 	struct symbols *symbols = argument;
@@ -135,17 +142,20 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	 * Where a signal interrupted, nothing was called: one more is a return address of that
 	 * very instruction. The innermost frame did call, the context switch.
 	 */
-	unwind->addresses[unwind->count] = address + (unwind->count && is_interrupted);
+	address += unwind->count && is_interrupted;
+	if (unwind->addresses)
+		unwind->addresses[unwind->count] = address;
+	if (unwind->frames)
+		take_registers(frame, address, &unwind->frames[unwind->count]);
 	unwind->count++;
 	return unwind->count < unwind->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
-	uint64_t thread_base, uint64_t *addresses, unsigned capacity)
+static unsigned walk(struct symbols *symbols, pid_t pid, uint64_t stack_pointer)
 {
 	struct unwind *unwind = &symbols->unwind;
 
-	if (!capacity)
+	if (!unwind->capacity)
 		return 0;
 	if (!symbols->is_attached &&
 		!dwfl_attach_state(symbols->dwfl, NULL, pid, &thread_callbacks, symbols))
@@ -153,13 +163,29 @@ unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_point
 	symbols->is_attached = true;
 	unwind->pid = pid;
 	unwind->stack_pointer = stack_pointer;
-	unwind->thread_base = thread_base;
 	unwind->page_start = 1;
-	unwind->addresses = addresses;
 	unwind->count = 0;
-	unwind->capacity = capacity;
 	unwind->last_frame = 0;
 	/* Every kind of end is fine: what was written until then is true. */
 	(void)dwfl_getthread_frames(symbols->dwfl, pid, take_frame, symbols);
 	return unwind->count;
+}
+
+unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
+	uint64_t thread_base, uint64_t *addresses, unsigned capacity)
+{
+	symbols->unwind.thread_base = thread_base;
+	symbols->unwind.addresses = addresses;
+	symbols->unwind.frames = NULL;
+	symbols->unwind.capacity = capacity;
+	return walk(symbols, pid, stack_pointer);
+}
+
+unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
+	struct stack_frame *frames, unsigned capacity)
+{
+	symbols->unwind.addresses = NULL;
+	symbols->unwind.frames = frames;
+	symbols->unwind.capacity = capacity;
+	return walk(symbols, pid, stack_pointer);
 }

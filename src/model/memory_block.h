@@ -1,0 +1,39 @@
+/*
+ * An allocation of a traced run: the runtime notes it in shared memory, symbols/ and findings/ name
+ * addresses by it.
+ */
+#ifndef RADDLE_MODEL_MEMORY_BLOCK_H
+#define RADDLE_MODEL_MEMORY_BLOCK_H
+
+#include <stdint.h>
+
+#include "model/ids.h"
+
+#define MEMORY_BLOCK_CALLERS 4
+
+/* How a block of memory was made. */
+enum memory_block_kind {
+	BLOCK_MALLOC,
+	BLOCK_CALLOC,
+	BLOCK_REALLOC,
+	BLOCK_ALIGNED, /* aligned_alloc and its likes */
+	BLOCK_NEW,
+	BLOCK_TEXT,    /* strdup, getline, asprintf */
+	BLOCK_MAPPING, /* mmap */
+	BLOCK_KIND_COUNT
+};
+
+struct memory_block {
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t site; /* return address of the allocating call in the user's code */
+	uint64_t callers[MEMORY_BLOCK_CALLERS]; /* around it, innermost first */
+	uint64_t made_step;
+	uint64_t freed_step; /* UINT64_MAX: it was not */
+	uint32_t ordinal;    /* n-th of its site and thread, from 1 */
+	thread_name thread;
+	uint32_t kind; /* enum memory_block_kind */
+	uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,281 @@
+/*
+ * Local variables of threads that stand still: the call whose frame holds the address, and the
+ * variable of its function (or of one inlined there) that the debug information places there.
+ *
+ * Only what lies in memory is looked for: a variable in a register has no address.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+#define FRAMES_MAX 128
+#define DEPTH_MAX 32
+#define STACK_MAX 16
+/* Below the stack pointer the innermost function may keep variables. */
+#define RED_ZONE_BYTES 128
+
+/* ---- variables in scope ---- */
+
+/*
+ * Variables of one function around local->address; blocks that the code is not in as well when
+ * `is_thorough`: their variables lie where they lay.
+ */
+static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
+	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(scope, &child))
+		return false;
+	do {
+		struct local found = *local;
+
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_lexical_block:
+			if ((is_thorough || dwarf_haspc(&child, local->address) > 0) &&
+				visit_scope(symbols, &child, local, is_thorough, visit, argument,
+					depth + 1))
+				return true;
+			break;
+		case DW_TAG_variable:
+		case DW_TAG_formal_parameter:
+			found.variable = child;
+			if (visit(symbols, &found, argument))
+				return true;
+			break;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	struct local local;
+	struct chain chain;
+	Dwarf_Addr bias;
+	Dwarf_Die unit;
+
+	if (!module || !symbols_unit_at(symbols, module, address, &unit) ||
+		!dwfl_module_getdwarf(module, &bias))
+		return false;
+	local.address = address - bias;
+	chain_find(&unit, local.address, &chain);
+	if (!chain.count)
+		return false;
+	local.outermost = chain.functions[0];
+	for (int is_thorough = 0; is_thorough < 2; is_thorough++)
+		for (unsigned i = chain.count; i--;) {
+			local.function = chain.functions[i];
+			if (visit_scope(symbols, &local.function, &local, is_thorough, visit,
+				    argument, 0))
+				return true;
+		}
+	return false;
+}
+
+/* ---- where a variable lies ---- */
+
+/* A frame, and the stack of a location expression. */
+struct evaluation {
+	struct symbols *symbols;
+	pid_t pid;
+	const struct stack_frame *frame;
+	uint64_t canonical; /* frame address: the caller's stack pointer */
+	uint64_t stack[STACK_MAX];
+	unsigned count;
+};
+
+static bool push(struct evaluation *evaluation, uint64_t value)
+{
+	if (evaluation->count == STACK_MAX)
+		return false;
+	evaluation->stack[evaluation->count++] = value;
+	return true;
+}
+
+static bool push_register(struct evaluation *evaluation, unsigned number, uint64_t offset)
+{
+	return number < REGISTER_RETURN && evaluation->frame->known >> number & 1 &&
+	       push(evaluation, evaluation->frame->registers[number] + offset);
+}
+
+static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
+
+/* Two operands, the upper one last. */
+static bool combine(struct evaluation *evaluation, unsigned atom)
+{
+	uint64_t *stack = evaluation->stack;
+
+	if (evaluation->count < 2)
+		return false;
+	evaluation->count--;
+	if (atom == DW_OP_plus)
+		stack[evaluation->count - 1] += stack[evaluation->count];
+	else if (atom == DW_OP_minus)
+		stack[evaluation->count - 1] -= stack[evaluation->count];
+	else
+		stack[evaluation->count - 1] &= stack[evaluation->count];
+	return true;
+}
+
+static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local *local)
+{
+	uint64_t value;
+
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return push_register(evaluation, op->atom - DW_OP_breg0, op->number);
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		return push(evaluation, op->atom - DW_OP_lit0);
+	switch (op->atom) {
+	case DW_OP_fbreg:
+		return local && frame_base(evaluation, local, &value) &&
+		       push(evaluation, value + op->number);
+	case DW_OP_call_frame_cfa:
+		return push(evaluation, evaluation->canonical);
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts:
+		return push(evaluation, op->number);
+	case DW_OP_plus_uconst:
+		return evaluation->count &&
+		       ((void)(evaluation->stack[evaluation->count - 1] += op->number), true);
+	case DW_OP_plus:
+	case DW_OP_minus:
+	case DW_OP_and:
+		return combine(evaluation, op->atom);
+	case DW_OP_deref:
+		return evaluation->count && unwind_read(evaluation->symbols, evaluation->pid,
+						    evaluation->stack[evaluation->count - 1],
+						    &evaluation->stack[evaluation->count - 1]);
+	case DW_OP_nop:
+		return true;
+	default: /* in registers, in pieces, or not in memory at all */
+		return false;
+	}
+}
+
+static bool evaluate(struct evaluation *evaluation, const Dwarf_Op *ops, size_t count,
+	struct local *local, uint64_t *value)
+{
+	const unsigned before = evaluation->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (!step(evaluation, &ops[i], local))
+			return false;
+	if (evaluation->count != before + 1)
+		return false;
+	*value = evaluation->stack[--evaluation->count];
+	return true;
+}
+
+static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!dwarf_attr_integrate(&local->outermost, DW_AT_frame_base, &attribute) ||
+		dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) != 1)
+		return false;
+	/* Here a register means its value. */
+	if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+		if (!push_register(evaluation, ops[0].atom - DW_OP_reg0, 0))
+			return false;
+		*base = evaluation->stack[--evaluation->count];
+		return true;
+	}
+	return evaluate(evaluation, ops, count, NULL, base);
+}
+
+/* ---- descriptions ---- */
+
+/* What is looked for in a frame. */
+struct local_search {
+	struct evaluation evaluation;
+	uint64_t address, bytes;
+	struct strbuf *out;
+};
+
+static void add_function_name(Dwarf_Die *function, struct strbuf *out)
+{
+	const char *raw = symbols_die_linkage_name(function);
+	char *name;
+
+	raw = raw ? raw : dwarf_diename(function);
+	name = raw ? symbols_readable_name(raw) : NULL;
+	strbuf_adds(out, name ? name : "a function");
+	free(name);
+}
+
+static bool describe_if_there(struct symbols *symbols, struct local *local, void *argument)
+{
+	struct local_search *search = argument;
+	const char *name = dwarf_diename(&local->variable);
+	Dwarf_Attribute attribute;
+	uint64_t start, size;
+	Dwarf_Die type;
+	Dwarf_Op *ops;
+	size_t count;
+
+	(void)symbols;
+	search->evaluation.count = 0;
+	if (!name || !types_of(&local->variable, &type) ||
+		!dwarf_attr(&local->variable, DW_AT_location, &attribute) ||
+		dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) != 1 ||
+		!evaluate(&search->evaluation, ops, count, local, &start))
+		return false;
+	size = types_size(&type);
+	if (search->address - start >= (size ? size : 1))
+		return false;
+	strbuf_addf(search->out, "local '%s", name);
+	types_describe_inside(&type, search->address - start, search->bytes, search->out);
+	strbuf_adds(search->out, "' of ");
+	add_function_name(&local->function, search->out);
+	return true;
+}
+
+static void add_frame_name(struct symbols *symbols, uint64_t address, struct strbuf *out)
+{
+	struct symbols_frame frame;
+
+	if (symbols_lookup(symbols, address, true, &frame, 1) && frame.function)
+		strbuf_addf(out, "the stack frame of %s", frame.function);
+	else
+		strbuf_adds(out, "a stack frame");
+}
+
+bool locals_describe(struct symbols *symbols, pid_t pid, uint64_t stack_pointer, uint64_t address,
+	uint64_t bytes, struct strbuf *out)
+{
+	struct stack_frame frames[FRAMES_MAX];
+	const unsigned count = unwind_frames(symbols, pid, stack_pointer, frames, FRAMES_MAX);
+
+	for (unsigned i = 0; i + 1 < count; i++) {
+		const uint64_t low = frames[i].registers[REGISTER_RSP] - (i ? 0 : RED_ZONE_BYTES);
+		const uint64_t high = frames[i + 1].registers[REGISTER_RSP];
+		struct local_search search = {.evaluation = {.symbols = symbols,
+						      .pid = pid,
+						      .frame = &frames[i],
+						      .canonical = high},
+			.address = address,
+			.bytes = bytes,
+			.out = out};
+
+		if (!(frames[i].known & frames[i + 1].known & 1u << REGISTER_RSP) ||
+			address - low >= high - low)
+			continue;
+		if (!locals_each(symbols, frames[i].address - 1, describe_if_there, &search))
+			add_frame_name(symbols, frames[i].address, out);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,132 @@
+/*
+ * Thread-local variables of threads of a process that stands still. Where a module's block lies in
+ * a thread stands in glibc's vector of that thread, by the module's number; modules with such a block
+ * are numbered in the order in which the loader lists them.
+ */
+#include <link.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+#define MODULES_MAX 1024
+/* struct r_debug and struct link_map of <link.h>, as they lie in the process. */
+#define DEBUG_MAP offsetof(struct r_debug, r_map)
+/* tcbhead_t: the thread's own address, its vector. An entry of that: the block, what to free. */
+#define BASE_VECTOR 8
+#define VECTOR_ENTRY 16
+
+/* Size of the module's thread-local block, 0: it has none. */
+static uint64_t block_bytes(Dwfl_Module *module)
+{
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	GElf_Phdr header;
+	size_t count;
+
+	if (!elf || elf_getphdrnum(elf, &count))
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_TLS)
+			return header.p_memsz;
+	return 0;
+}
+
+/* Those with a thread-local block, in the order of their numbers. */
+struct numbered_modules {
+	unsigned count;
+	Dwfl_Module *modules[MODULES_MAX];
+};
+
+struct link_search {
+	struct symbols *symbols;
+	pid_t pid;
+	uint64_t map; /* the loader's first struct link_map, 0: not found */
+};
+
+/* By way of the dynamic section of the one object that has the loader's address. */
+static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
+{
+	struct link_search *search = to;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	GElf_Phdr header;
+	size_t count;
+
+	(void)user;
+	(void)name;
+	(void)start;
+	if (!elf || elf_getphdrnum(elf, &count))
+		return DWARF_CB_OK;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_DYNAMIC)
+			continue;
+		for (uint64_t at = header.p_vaddr + bias, end = at + header.p_memsz; at < end;
+			at += sizeof(ElfW(Dyn))) {
+			uint64_t tag, value;
+
+			if (!unwind_read(search->symbols, search->pid, at, &tag) || !tag)
+				break;
+			if (tag == DT_DEBUG &&
+				unwind_read(search->symbols, search->pid,
+					at + offsetof(ElfW(Dyn), d_un), &value) &&
+				value &&
+				unwind_read(search->symbols, search->pid, value + DEBUG_MAP,
+					&search->map))
+				return DWARF_CB_ABORT;
+		}
+	}
+	return DWARF_CB_OK;
+}
+
+/* Returns how many there are. */
+static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
+{
+	struct link_search search = {.symbols = symbols, .pid = pid};
+	uint64_t map, section;
+	unsigned count = 0;
+
+	(void)dwfl_getmodules(symbols->dwfl, find_list, &search, 0); /* where it stopped */
+	map = search.map;
+	for (unsigned i = 0; map && i < MODULES_MAX && count < MODULES_MAX; i++) {
+		Dwfl_Module *module;
+
+		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_ld), &section))
+			break;
+		module = dwfl_addrmodule(symbols->dwfl, section);
+		if (block_bytes(module))
+			modules[count++] = module;
+		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_next), &map))
+			break;
+	}
+	return count;
+}
+
+bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,
+	const struct variable_place *access, struct strbuf *out)
+{
+	struct numbered_modules *numbers = symbols->numbers;
+	uint64_t vector, block;
+
+	if (!numbers) {
+		numbers = symbols->numbers = calloc(1, sizeof *numbers);
+		BUG_ON(!numbers);
+		numbers->count = number_modules(symbols, pid, numbers->modules);
+	}
+	if (!unwind_read(symbols, pid, thread_base + BASE_VECTOR, &vector))
+		return false;
+	for (unsigned i = 0; i < numbers->count; i++) {
+		Dwfl_Module *module = numbers->modules[i];
+
+		if (!unwind_read(symbols, pid, vector + (i + 1) * VECTOR_ENTRY, &block) ||
+			access->place - block >= block_bytes(module))
+			continue;
+		return variables_describe(symbols, module,
+			&(struct variable_place){.place = access->place - block,
+				.bytes = access->bytes,
+				.is_thread_local = true,
+				.is_brief = access->is_brief},
+			out);
+	}
+	return false;
+}
