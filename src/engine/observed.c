@@ -51,8 +51,13 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site)
 {
 	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};
 
+	engine_note_access(&op);
+}
+
+void engine_note_access(const struct engine_op *op)
+{
 	if (engine.is_live && engine.host.performed)
-		engine_tell_performed(engine.current, &op, WAIT_DONE);
+		engine_tell_performed(engine.current, op, WAIT_DONE);
 }
 
 void engine_failed(void)

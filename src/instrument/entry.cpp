@@ -4,10 +4,23 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 
+extern "C" void instrument_mark(LLVMModuleRef module);
 extern "C" bool instrument_module(LLVMModuleRef module);
 
 namespace
 {
+
+struct MarkPass : llvm::PassInfoMixin<MarkPass> {
+	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
+	{
+		instrument_mark(llvm::wrap(&module));
+		return llvm::PreservedAnalyses::all();
+	}
+	static bool isRequired()
+	{
+		return true;
+	}
+};
 
 struct InstrumentPass : llvm::PassInfoMixin<InstrumentPass> {
 	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
@@ -28,6 +41,10 @@ extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo()
 {
 	return {LLVM_PLUGIN_API_VERSION, "raddle", "1", [](llvm::PassBuilder &builder) {
+			builder.registerPipelineStartEPCallback(
+				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
+					manager.addPass(MarkPass());
+				});
 			builder.registerOptimizerLastEPCallback(
 				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
 					manager.addPass(InstrumentPass());

@@ -24,6 +24,48 @@ static void add_attribute(LLVMContextRef context, LLVMValueRef function, const c
 		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
 }
 
+/* ---- before the optimisations ---- */
+
+#define SANITIZED "sanitize_thread"
+#define MARKED "raddle-marked"
+
+/*
+ * Optimisers may read memory that the source would not have read there, and throw the value away.
+ * Nothing comes of that, but whoever watches sees accesses, and races, that the program does not
+ * have. Functions to be checked by ThreadSanitizer are spared; ours are taken for such until their
+ * points are in.
+ */
+void instrument_mark(LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+		function = LLVMGetNextFunction(function)) {
+		if (LLVMIsDeclaration(function) || has_attribute(function, SANITIZED))
+			continue;
+		add_attribute(context, function, SANITIZED);
+		LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+			LLVMCreateStringAttribute(context, MARKED, strlen(MARKED), "", 0));
+	}
+}
+
+static void unmark(LLVMModuleRef module)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(SANITIZED, strlen(SANITIZED));
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+		function = LLVMGetNextFunction(function)) {
+		if (!LLVMGetStringAttributeAtIndex(
+			    function, LLVMAttributeFunctionIndex, MARKED, strlen(MARKED)))
+			continue;
+		LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+		LLVMRemoveStringAttributeAtIndex(
+			function, LLVMAttributeFunctionIndex, MARKED, strlen(MARKED));
+	}
+}
+
+/* ---- behind them ---- */
+
 static bool is_instrumented(LLVMValueRef function)
 {
 	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
@@ -91,6 +133,7 @@ bool instrument_module(LLVMModuleRef module)
 
 	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
 		return false;
+	unmark(module);
 	instrument.builder = LLVMCreateBuilderInContext(context);
 	embed_bitcode(&instrument);
 	collect(&instrument);

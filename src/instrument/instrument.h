@@ -47,7 +47,9 @@ struct instrument {
 	LLVMTypeRef descriptions_type;
 };
 
-/* The entry point; true: the module was changed. */
+/* Before the optimisations: keeps them from reading memory that the source does not read. */
+void instrument_mark(LLVMModuleRef module);
+/* The entry point, behind them; true: the module was changed. */
 bool instrument_module(LLVMModuleRef module);
 
 /* Appends the sites of a function, in the order of its instructions. */

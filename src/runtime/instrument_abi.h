@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #define INSTRUMENT_ABI_VERSION 1
+#define SITE_POINT_BYTES 5		      /* of the no-op or jump in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
 enum site_kind {

@@ -145,9 +145,21 @@ void memory_prepare_run(uint64_t number)
 	memory->was_profile = is_profile;
 }
 
+static bool memory_is_atomic(uint8_t kind)
+{
+	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
+}
+
+/* A detector of races must know of every atomic access: what it orders is no race. */
+static bool site_is_watched(uint8_t kind)
+{
+	return runtime.contract->plan.detectors && memory_is_atomic(kind) &&
+	       sites_memory()->mode != MEMORY_NONE;
+}
+
 static bool site_is_on(uint8_t kind, uint8_t state)
 {
-	return site_is_access(kind) && site_on_by_state(kind, state);
+	return site_is_access(kind) && (site_on_by_state(kind, state) || site_is_watched(kind));
 }
 
 bool sites_apply(void)
@@ -229,9 +241,9 @@ static object_name memory_look(struct contract_memory *memory, const struct memo
 	return point;
 }
 
-static void memory_point(const struct memory_access *access, object_name name)
+static struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
 {
-	struct engine_op op = {.kind = (uint8_t)memory_op(access->kind),
+	return (struct engine_op){.kind = (uint8_t)memory_op(access->kind),
 		.address = access->address,
 		.site = access->site,
 		.deadline_ns = ENGINE_FOREVER,
@@ -239,8 +251,22 @@ static void memory_point(const struct memory_access *access, object_name name)
 		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
 		.order = access->order,
 		.may_only_read = access->kind == SITE_COMPARE_EXCHANGE};
+}
+
+static void memory_point(const struct memory_access *access, object_name name)
+{
+	struct engine_op op = memory_engine_op(access, name);
 
 	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+/* An access that is no scheduling point. */
+static void memory_pass(const struct memory_access *access)
+{
+	const struct engine_op op = memory_engine_op(access, 0);
+
+	if (memory_is_atomic(access->kind))
+		engine_note_access(&op);
 }
 
 void memory_access(const struct memory_access *access)
@@ -263,8 +289,10 @@ void memory_access(const struct memory_access *access)
 		return;
 	}
 	point = memory_look(memory, access);
-	if (!point)
+	if (!point) {
+		memory_pass(access);
 		return;
+	}
 	memory_point(access, point);
 	spinning_note(access);
 }
@@ -285,7 +313,9 @@ void site_reached(const void *address, size_t length, const struct site_record *
 	struct memory_access access = {
 		.address = address,
 		.bytes = record->bytes,
-		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
+		/* Behind the point, so that it is looked up as return addresses are. */
+		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point +
+			SITE_POINT_BYTES,
 		.kind = record->kind,
 		.order = record->order,
 		.site_state = site_state(record),
