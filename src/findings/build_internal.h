@@ -67,6 +67,8 @@ char *builder_detail(const struct builder *builder);
 
 /* ---- race.c ---- */
 
+/* "counter", or all that is known of it. To be freed. */
+char *builder_race_variable(const struct builder *builder, bool is_brief);
 /* The finding's variable and accesses, where it is a race. */
 void builder_fill_race(struct builder *builder);
 

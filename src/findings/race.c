@@ -82,20 +82,15 @@ static char *held_words(const struct builder *builder, struct thread_id thread, 
 	return strbuf_detach(&text);
 }
 
-/* "counter"; "memory #3 first used at ..." where the program has no name for it. */
-static char *variable_words(const struct builder *builder)
+char *builder_race_variable(const struct builder *builder, bool is_brief)
 {
-	char *object = builder_object(builder, OP_LOAD, builder->source->outcome->address);
-	const char *class = object_class_text(OBJECT_MEMORY);
-	size_t length = strlen(class);
+	const struct outcome *outcome = builder->source->outcome;
 
-	BUG_ON(!object && builder->source->outcome->address);
-	if (!object)
-		return NULL;
-	if (strncmp(object, class, length) == 0 && object[length] == ' ' &&
-		object[length + 1] != '#')
-		memmove(object, object + length + 1, strlen(object + length + 1) + 1);
-	return object;
+	return builder_memory(builder, &(struct symbols_access){.address = outcome->address,
+					       .bytes = 1,
+					       .site = outcome->site,
+					       .step = outcome->step,
+					       .is_brief = is_brief});
 }
 
 static char *copy(const char *text)
@@ -117,7 +112,7 @@ void builder_fill_race(struct builder *builder)
 
 	if (outcome->kind != OUTCOME_RACE)
 		return;
-	builder->finding->variable = variable_words(builder);
+	builder->finding->variable = builder_race_variable(builder, false);
 	earlier->thread = copy(builder_thread(builder, outcome->other_thread));
 	earlier->verb = copy(op_descriptions[outcome->other_op].verb);
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);

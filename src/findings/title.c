@@ -334,10 +334,11 @@ static void race_title(const struct builder *builder, struct strbuf *out)
 	const struct finding *finding = builder->finding;
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
-	const char *variable = finding->variable ? finding->variable : "the same memory";
+	char *variable = builder_race_variable(builder, true);
 
 	strbuf_addf(out, "%s %s %.*s", earlier->thread, earlier->verb, finding_short_name(variable),
 		variable);
+	free(variable);
 	add_place(&earlier->at, out);
 	strbuf_addf(out, " while %s %s it", later->thread, later->verb);
 	add_place(&later->at, out);

@@ -179,6 +179,15 @@ static void report_race(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	add_heading(out, style, "the two accesses, which nothing orders");
+	if (finding->variable) {
+		struct strbuf line;
+
+		strbuf_init(&line);
+		strbuf_addf(&line, "to %s", finding->variable);
+		strbuf_adds(out, "  ");
+		add_wrapped(out, style, line.text, INDENT, INDENT + 2);
+		strbuf_release(&line);
+	}
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
 		const struct finding_access *access = &finding->race[i];
 		struct strbuf text;

@@ -313,9 +313,7 @@ void site_reached(const void *address, size_t length, const struct site_record *
 	struct memory_access access = {
 		.address = address,
 		.bytes = record->bytes,
-		/* Behind the point, so that it is looked up as return addresses are. */
-		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point +
-			SITE_POINT_BYTES,
+		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
 		.kind = record->kind,
 		.order = record->order,
 		.site_state = site_state(record),

@@ -21,7 +21,7 @@
 struct memory_access {
 	const void *address;
 	size_t bytes;
-	uint64_t site;	     /* return address: that of a call (tsan ABI), or behind the point */
+	uint64_t site;	     /* code address: of the point, or the return address (tsan ABI) */
 	uint8_t kind;	     /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;	     /* enum site_order */
 	uint8_t *site_state; /* its byte in contract_memory.sites, NULL: it has none */
