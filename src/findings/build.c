@@ -242,6 +242,7 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		status = builder_fill_trace(&builder, err);
 	if (!status) {
 		builder_note_first_uses(&builder);
+		builder_note_accesses(&builder);
 		fill(&builder);
 		builder_forget_first_uses(&builder);
 		*out = finding;

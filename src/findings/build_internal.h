@@ -21,6 +21,8 @@ struct builder {
 /* Indexes the trace: needed before object names are asked for. */
 void builder_note_first_uses(struct builder *builder);
 void builder_forget_first_uses(struct builder *builder);
+/* Learns what the blocks of memory are from all accesses of the trace: before memory is named. */
+void builder_note_accesses(struct builder *builder);
 
 /* "main.0"; "a thread" for an index that the table does not have. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
@@ -33,6 +35,11 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* The object of an event. NULL: no object. To be freed. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
+/* " #3 first used at pool.c:12 by main.0"; nothing where the trace has no use. */
+void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
+	struct strbuf *out);
+/* A line for each module whose variables have no names, and the remedy. */
+void builder_add_notices(const struct builder *builder, struct strbuf *out);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
 /* The same of an event, through the calls around it where its own place is a library's header. */

@@ -118,7 +118,7 @@ static void add_thread_name(const struct builder *builder, uint64_t address, str
 	strbuf_adds(out, "a thread");
 }
 
-static void add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
+void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out)
 {
 	const struct first_use *use = find_first_use(builder, class, address);
@@ -133,35 +133,6 @@ static void add_first_use(const struct builder *builder, enum object_class class
 	free(frame.function);
 	free(frame.file);
 	free(frame.module);
-}
-
-char *builder_memory(const struct builder *builder, const struct symbols_access *access)
-{
-	const struct finding_source *source = builder->source;
-	const struct symbols_memory memory = {.pid = source->pid,
-		.threads = builder->threads,
-		.thread_count = source->thread_count,
-		.blocks = source->blocks,
-		.block_count = source->block_count};
-	struct strbuf text;
-
-	strbuf_init(&text);
-	if (!builder->symbols || !symbols_describe_data(builder->symbols, &memory, access, &text)) {
-		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
-		add_first_use(builder, OBJECT_MEMORY, access->address, &text);
-	}
-	return strbuf_detach(&text);
-}
-
-char *builder_event_object(const struct builder *builder, const struct trace_event *event)
-{
-	if (op_descriptions[event->kind].object != OBJECT_MEMORY || !event->address)
-		return builder_object(builder, (enum op_kind)event->kind, event->address);
-	return builder_memory(builder, &(struct symbols_access){.address = event->address,
-					       .bytes = event->bytes,
-					       .site = event->site,
-					       .step = event->step,
-					       .is_brief = true});
 }
 
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
@@ -181,7 +152,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	}
 	strbuf_adds(&text, object_class_text(class));
 	if (!add_static_name(builder, address, &text))
-		add_first_use(builder, class, address, &text);
+		builder_add_first_use(builder, class, address, &text);
 	return strbuf_detach(&text);
 }
 

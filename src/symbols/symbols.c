@@ -168,6 +168,7 @@ void symbols_free(struct symbols *symbols)
 	symbols_forget_variables(symbols);
 	symbols_forget_types(symbols);
 	symbols_forget_points(symbols);
+	symbols_forget_blocks(symbols);
 	free(symbols->numbers);
 	while (symbols->texts) {
 		struct kept_text *next = symbols->texts->next;
@@ -232,6 +233,19 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
+static bool has_symbol_table(Dwfl_Module *module)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while (elf && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
+}
+
 bool symbols_is_system_module(struct symbols *symbols, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
@@ -247,6 +261,18 @@ uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const 
 		return 0;
 	*module = symbols_module_name(found);
 	return address - symbols_module_start(found);
+}
+
+const char *symbols_lacks_debug_information(
+	struct symbols *symbols, uint64_t address, bool *has_symbols)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwarf_Addr bias;
+
+	if (!module || symbols_module_is_system(module) || dwfl_module_nextcu(module, NULL, &bias))
+		return NULL;
+	*has_symbols = has_symbol_table(module);
+	return symbols_module_name(module);
 }
 
 /* ---- names ---- */

@@ -90,6 +90,13 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 	const struct symbols_access *access, struct strbuf *out);
 
 /*
+ * Learns from an access what its block of the heap is. All accesses of a run that are known come
+ * before the first description, so that a block has one type in all of them.
+ */
+void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access);
+
+/*
  * Is there a point of raddle-cc at this code address? Then it is the place of an access itself, and
  * no return address.
  */
@@ -98,6 +105,13 @@ bool symbols_is_point(struct symbols *symbols, uint64_t address);
 /* Distance from the start of the module that holds the address, and its name (kept with symbols).
  * 0 and *module untouched where no module does. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
+
+/*
+ * The module that holds the address of static data if it has no debug information (kept with
+ * symbols), and whether it has symbols at least; NULL: nothing is missing, or no module is there.
+ */
+const char *symbols_lacks_debug_information(
+	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
 /* Is the module there libc, libstdc++, the loader, raddle itself, ...? True where there is none. */
 bool symbols_is_system_module(struct symbols *symbols, uint64_t address);

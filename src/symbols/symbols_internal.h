@@ -53,6 +53,7 @@ struct symbols {
 	struct variable_index *variables; /* uthash by module */
 	struct type_index *types;	  /* uthash by module */
 	struct point_index *points;	  /* uthash by module */
+	struct block_index *blocks;	  /* blocks.c: of the run asked for last; NULL: none */
 	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet asked for */
 	bool is_attached;		  /* dwfl has the callbacks of unwind.c */
 	struct unwind unwind;
@@ -96,6 +97,12 @@ uint64_t types_size(Dwarf_Die *type);
  * union apart, and a struct from its first member; 0: not known.
  */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
+/* Could an access of so many bytes be about something that begins at this offset in the type? */
+bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
+/* Is the place in the type the field that the compiler named? NULL: any that fits. */
+bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
+/* As in a declaration of its language: "struct account", "Account"; NULL: it has no name. */
+const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* A complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
@@ -164,6 +171,14 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 bool locals_describe(struct symbols *symbols, pid_t pid, uint64_t stack_pointer, uint64_t address,
 	uint64_t bytes, struct strbuf *out);
 
+/* ---- blocks.c ---- */
+
+/* The block that held the address at that step, else the one that did last; NULL: none. */
+const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access);
+void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
+
 /* ---- thread_locals.c ---- */
 
 /* A thread-local variable in the thread with this base. */
@@ -175,5 +190,6 @@ void symbols_forget_lookups(struct symbols *symbols);
 void symbols_forget_variables(struct symbols *symbols);
 void symbols_forget_types(struct symbols *symbols);
 void symbols_forget_points(struct symbols *symbols);
+void symbols_forget_blocks(struct symbols *symbols);
 
 #endif

@@ -7,6 +7,7 @@
  * inside must still read differently: if silence was all there was, the distance is said.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,50 @@ void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, str
 	}
 	if (descent.offset + descent.hidden)
 		strbuf_addf(out, "+%llu", (unsigned long long)(descent.offset + descent.hidden));
+}
+
+bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
+{
+	return fit_of(type, offset, bytes, 0) > FIT_INSIDE;
+}
+
+bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field)
+{
+	const size_t length = field ? strlen(field) : 0;
+	struct strbuf inside;
+	bool is_field;
+
+	if (!field)
+		return types_fits(type, offset, bytes);
+	strbuf_init(&inside);
+	types_describe_inside(type, offset, bytes, &inside);
+	/* ".pos.x" of "pos.x", ".balance+4" of "balance" */
+	is_field = inside.length > length && !strncmp(inside.text + 1, field, length);
+	strbuf_release(&inside);
+	return is_field;
+}
+
+/* C says "struct account", C++ "account". */
+const char *types_name(struct symbols *symbols, Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type), *kept;
+	Dwarf_Attribute language;
+	Dwarf_Word number = 0;
+	char *full = NULL;
+	Dwarf_Die unit;
+
+	if (!name)
+		return NULL;
+	if (dwarf_diecu(type, &unit, NULL, NULL))
+		(void)dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &language), &number);
+	if (number != DW_LANG_C89 && number != DW_LANG_C && number != DW_LANG_C99 &&
+		number != DW_LANG_C11)
+		return symbols_keep(symbols, name);
+	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
+		       name) < 0);
+	kept = symbols_keep(symbols, full);
+	free(full);
+	return kept;
 }
 
 /* ---- types by name ---- */

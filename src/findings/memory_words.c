@@ -1,0 +1,96 @@
+/* Accesses to memory in words: which variable, of which block, on whose stack. */
+#include <string.h>
+
+#include "findings/build_internal.h"
+
+/* Modules without names that a finding tells of. */
+#define NOTICES_MAX 4
+
+static struct symbols_memory memory_of(const struct builder *builder)
+{
+	return (struct symbols_memory){.pid = builder->source->pid,
+		.threads = builder->threads,
+		.thread_count = builder->source->thread_count,
+		.blocks = builder->source->blocks,
+		.block_count = builder->source->block_count};
+}
+
+static struct symbols_access access_of(const struct trace_event *event)
+{
+	return (struct symbols_access){.address = event->address,
+		.bytes = event->bytes,
+		.site = event->site,
+		.step = event->step,
+		.is_brief = true};
+}
+
+static bool is_access(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].object == OBJECT_MEMORY && event->address;
+}
+
+void builder_note_accesses(struct builder *builder)
+{
+	const struct symbols_memory memory = memory_of(builder);
+
+	for (uint64_t i = 0; builder->symbols && i < builder->source->event_count; i++) {
+		const struct symbols_access access = access_of(&builder->source->events[i]);
+
+		if (is_access(&builder->source->events[i]))
+			symbols_note_access(builder->symbols, &memory, &access);
+	}
+}
+
+char *builder_memory(const struct builder *builder, const struct symbols_access *access)
+{
+	const struct symbols_memory memory = memory_of(builder);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (!builder->symbols || !symbols_describe_data(builder->symbols, &memory, access, &text)) {
+		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
+	}
+	return strbuf_detach(&text);
+}
+
+char *builder_event_object(const struct builder *builder, const struct trace_event *event)
+{
+	const struct symbols_access access = access_of(event);
+
+	return is_access(event)
+		       ? builder_memory(builder, &access)
+		       : builder_object(builder, (enum op_kind)event->kind, event->address);
+}
+
+/* ---- what is missing ---- */
+
+void builder_add_notices(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+	const char *told[NOTICES_MAX];
+	unsigned count = 0;
+
+	for (uint64_t i = 0; builder->symbols && i < source->event_count && count < NOTICES_MAX;
+		i++) {
+		const struct trace_event *event = &source->events[i];
+		bool has_symbols;
+		const char *module;
+		bool is_told = false;
+
+		if (!is_access(event))
+			continue;
+		module = symbols_lacks_debug_information(
+			builder->symbols, event->address, &has_symbols);
+		for (unsigned t = 0; module && t < count; t++)
+			is_told |= !strcmp(told[t], module);
+		if (!module || is_told)
+			continue;
+		told[count++] = module;
+		strbuf_addf(out,
+			"%s has no %s, so its variables are told as %s; compile it with -g%s\n",
+			module, has_symbols ? "debug information" : "symbols",
+			has_symbols ? "symbol+distance" : "module+distance",
+			has_symbols ? "" : " and do not strip it");
+	}
+}

@@ -1,0 +1,360 @@
+/*
+ * Blocks of the heap in words: where they were made, and the struct that they are.
+ *
+ * What a block is, nobody says: malloc has no type. It is learnt from the accesses of the run: from
+ * what raddle-cc noted of them, else from the pointers in scope at the access, or where the block
+ * was made. A type counts only if whole ones fill the block and no access of the run contradicts it;
+ * of those that do, the largest is the block's own, and the others are parts of it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+#define PLACE_FRAMES 16
+
+/* A kind of access to a block: learnt from once. */
+struct seen_access {
+	struct {
+		uint64_t site;
+		uint64_t offset;
+		uint64_t block; /* its number */
+	} key;
+	UT_hash_handle hh;
+};
+
+/* What is known of a block; by the block's number. */
+struct block_type {
+	Dwarf_Die type;
+	const char *name; /* as it was told; NULL: no type is known */
+	uint64_t size;
+	bool is_asked;	      /* the place where it was made has been looked at */
+	bool is_contradicted; /* a guess was wrong: only what the compiler notes counts from here on */
+	bool is_guess;
+};
+
+struct block_index {
+	const struct memory_block *blocks; /* of whom this is the index */
+	uint32_t count;
+	uint32_t *order; /* numbers of blocks, by their start */
+	uint64_t *ends;	 /* the furthest end of this and all before it in that order */
+	struct block_type *types;
+	struct seen_access *seen;
+};
+
+/* ---- which block ---- */
+
+static int compare_starts(const void *a, const void *b, void *argument)
+{
+	const struct memory_block *blocks = argument;
+	const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	const uint64_t start = blocks[first].start, other = blocks[second].start;
+
+	return start != other ? (start > other) - (start < other)
+			      : (first > second) - (first < second);
+}
+
+void symbols_forget_blocks(struct symbols *symbols)
+{
+	struct block_index *index = symbols->blocks;
+	struct seen_access *seen, *next;
+
+	symbols->blocks = NULL;
+	if (!index)
+		return;
+	HASH_ITER(hh, index->seen, seen, next)
+	{
+		HASH_DEL(index->seen, seen);
+		free(seen);
+	}
+	free(index->order);
+	free(index->ends);
+	free(index->types);
+	free(index);
+}
+
+static struct block_index *index_of(struct symbols *symbols, const struct symbols_memory *memory)
+{
+	struct block_index *index = symbols->blocks;
+
+	if (index && index->blocks == memory->blocks && index->count == memory->block_count)
+		return index;
+	symbols_forget_blocks(symbols);
+	index = symbols->blocks = calloc(1, sizeof *index);
+	BUG_ON(!index);
+	index->blocks = memory->blocks;
+	index->count = memory->block_count;
+	index->order = calloc(index->count + 1, sizeof *index->order);
+	index->ends = calloc(index->count + 1, sizeof *index->ends);
+	index->types = calloc(index->count + 1, sizeof *index->types);
+	BUG_ON(!index->order || !index->ends || !index->types);
+	for (uint32_t i = 0; i < index->count; i++)
+		index->order[i] = i;
+	if (index->count)
+		qsort_r(index->order, index->count, sizeof *index->order, compare_starts,
+			(void *)(uintptr_t)memory->blocks);
+	for (uint32_t i = 0; i < index->count; i++) {
+		const struct memory_block *block = &memory->blocks[index->order[i]];
+		const uint64_t end = block->start + block->bytes;
+
+		index->ends[i] = i && index->ends[i - 1] > end ? index->ends[i - 1] : end;
+	}
+	return index;
+}
+
+/* The last of those made before the access; the one that was made last held the address. */
+const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access)
+{
+	const struct block_index *index = index_of(symbols, memory);
+	const struct memory_block *found = NULL;
+	uint32_t low = 0, high = index->count; /* the first that starts behind the address */
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (memory->blocks[index->order[middle]].start <= access->address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- && index->ends[low] > access->address) {
+		const struct memory_block *block = &memory->blocks[index->order[low]];
+
+		if (access->address - block->start < block->bytes &&
+			block->made_step <= access->step && (!found || block > found))
+			found = block;
+	}
+	return found;
+}
+
+/* ---- what a block is ---- */
+
+/* Types that pointers in scope have, if they could be that of the block. */
+struct type_search {
+	const struct memory_block *block;
+	uint64_t offset, bytes; /* of an access; bytes 0: none */
+	Dwarf_Die type;
+	const char *name; /* of the type, NULL: none yet */
+	bool is_ambiguous;
+};
+
+static bool could_be(const struct memory_block *block, Dwarf_Die *type)
+{
+	const int tag = dwarf_tag(type);
+	const uint64_t size = types_size(type);
+
+	return (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+		       tag == DW_TAG_union_type) &&
+	       size > 1 && block->bytes && block->bytes % size == 0;
+}
+
+static bool visit_pointer(struct symbols *symbols, struct local *local, void *argument)
+{
+	struct type_search *search = argument;
+	Dwarf_Die type, target;
+	const char *name;
+	int tag;
+
+	if (!types_of(&local->variable, &type))
+		return false;
+	tag = dwarf_tag(&type);
+	if ((tag != DW_TAG_pointer_type && tag != DW_TAG_reference_type) ||
+		!types_of(&type, &target) || !could_be(search->block, &target))
+		return false;
+	if (search->bytes &&
+		!types_fits(&target, search->offset % types_size(&target), search->bytes))
+		return false;
+	name = types_name(symbols, &target);
+	if (!name)
+		return false;
+	search->is_ambiguous |= search->name && strcmp(search->name, name);
+	search->name = name;
+	search->type = target;
+	return search->is_ambiguous;
+}
+
+static void learn(struct block_type *known, Dwarf_Die *type, const char *name, bool is_guess)
+{
+	const uint64_t size = types_size(type);
+
+	if ((known->name && known->size >= size) || (is_guess && known->is_contradicted))
+		return;
+	known->type = *type;
+	known->name = name;
+	known->size = size;
+	known->is_guess = is_guess;
+}
+
+/* `code` is in the scope; not a return address. */
+static void learn_from_scope(struct symbols *symbols, struct block_type *known,
+	struct type_search *search, uint64_t code)
+{
+	if (code)
+		(void)locals_each(symbols, code, visit_pointer, search);
+	if (search->name && !search->is_ambiguous)
+		learn(known, &search->type, search->name, true);
+}
+
+static void learn_from_point(struct symbols *symbols, struct block_type *known,
+	const struct memory_block *block, const struct symbols_access *access,
+	const struct point *point)
+{
+	const uint64_t offset = access->address - block->start;
+	Dwarf_Die type;
+
+	if (types_named(
+		    symbols, dwfl_addrmodule(symbols->dwfl, access->site), point->type, &type) &&
+		could_be(block, &type) &&
+		types_is_field(&type, offset % types_size(&type), access->bytes, point->field))
+		learn(known, &type, types_name(symbols, &type), false);
+}
+
+/* Have such accesses to this block been seen before? From now on they have. */
+static bool is_seen(struct block_index *index, const struct memory_block *block,
+	const struct symbols_access *access)
+{
+	struct seen_access key = {.key = {.site = access->site,
+					  .offset = access->address - block->start,
+					  .block = (uint64_t)(block - index->blocks)}};
+	struct seen_access *seen;
+
+	HASH_FIND(hh, index->seen, &key.key, sizeof key.key, seen);
+	if (seen)
+		return true;
+	seen = calloc(1, sizeof *seen);
+	BUG_ON(!seen);
+	seen->key = key.key;
+	HASH_ADD(hh, index->seen, key, sizeof seen->key, seen);
+	return false;
+}
+
+void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access)
+{
+	struct block_index *index = index_of(symbols, memory);
+	const struct memory_block *block = blocks_at(symbols, memory, access);
+	const struct point *point = points_at(symbols, access->site);
+	struct type_search search = {.block = block, .bytes = access->bytes};
+	struct block_type *known;
+
+	if (!block || is_seen(index, block, access))
+		return;
+	known = &index->types[block - index->blocks];
+	search.offset = access->address - block->start;
+	if (point && point->type)
+		learn_from_point(symbols, known, block, access, point);
+	else
+		learn_from_scope(symbols, known, &search, point ? access->site : access->site - 1);
+	if (!known->is_asked) {
+		known->is_asked = true;
+		search = (struct type_search){.block = block};
+		learn_from_scope(symbols, known, &search, block->site - 1);
+	}
+	if (known->name && known->is_guess && access->bytes &&
+		!types_fits(&known->type, search.offset % known->size, access->bytes)) {
+		known->name = NULL;
+		known->is_contradicted = true;
+	}
+}
+
+/* ---- in words ---- */
+
+static const char *block_word(const struct memory_block *block)
+{
+	static const char *const words[BLOCK_KIND_COUNT] = {[BLOCK_MALLOC] = "malloc",
+		[BLOCK_CALLOC] = "calloc",
+		[BLOCK_REALLOC] = "realloc",
+		[BLOCK_ALIGNED] = "aligned_alloc",
+		[BLOCK_NEW] = "new",
+		[BLOCK_TEXT] = "string",
+		[BLOCK_MAPPING] = "mmap"};
+
+	return block->kind < BLOCK_KIND_COUNT ? words[block->kind] : "memory";
+}
+
+/* The innermost frame of the user's code with a line; NULL: there is none. */
+static const struct symbols_frame *user_frame(
+	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
+{
+	const unsigned count = site ? symbols_lookup(symbols, site, true, frames, PLACE_FRAMES) : 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (!frames[i].is_system && frames[i].file)
+			return &frames[i];
+	return NULL;
+}
+
+static void add_block_place(
+	struct symbols *symbols, const struct memory_block *block, struct strbuf *out)
+{
+	struct symbols_frame frames[PLACE_FRAMES];
+	const struct symbols_frame *frame = user_frame(symbols, block->site, frames);
+	const char *module = NULL, *slash;
+	uint64_t offset;
+
+	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
+		frame = user_frame(symbols, block->callers[i], frames);
+	if (frame) {
+		slash = strrchr(frame->file, '/');
+		strbuf_addf(out, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+		return;
+	}
+	offset = symbols_module_offset(symbols, block->site, &module);
+	if (symbols_lookup(symbols, block->site, true, frames, 1) && frames[0].function)
+		strbuf_addf(out, " in %s", frames[0].function);
+	else if (module)
+		strbuf_addf(out, " at %s+0x%" PRIx64, module, offset);
+}
+
+/* "malloc at bank.c:41 by main.0, #3" */
+static void add_block(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, uint64_t step, struct strbuf *out)
+{
+	strbuf_adds(out, block_word(block));
+	add_block_place(symbols, block, out);
+	for (uint32_t i = 1; i < memory->thread_count; i++)
+		if (memory->threads[i].name == block->thread)
+			strbuf_addf(out, " by %s", memory->threads[i].path);
+	strbuf_addf(out, ", #%" PRIu32, block->ordinal);
+	if (step != UINT64_MAX && block->freed_step <= step)
+		strbuf_adds(out, ", freed");
+}
+
+/* "((struct account *)malloc at bank.c:41, #3)[2].balance" */
+static void describe_typed(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, const struct symbols_access *access,
+	struct block_type *known, struct strbuf *out)
+{
+	const uint64_t offset = access->address - block->start;
+
+	strbuf_addf(out, "((%s *)", known->name);
+	add_block(symbols, memory, block, access->step, out);
+	strbuf_adds(out, ")");
+	if (block->bytes > known->size)
+		strbuf_addf(out, "[%" PRIu64 "]", offset / known->size);
+	types_describe_inside(&known->type, offset % known->size, access->bytes, out);
+}
+
+void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out)
+{
+	struct block_index *index = index_of(symbols, memory);
+	struct block_type *known = &index->types[block - index->blocks];
+	const uint64_t offset = access->address - block->start;
+
+	symbols_note_access(symbols, memory, access);
+	if (known->name) {
+		describe_typed(symbols, memory, block, access, known, out);
+		return;
+	}
+	strbuf_adds(out, "(");
+	add_block(symbols, memory, block, access->step, out);
+	strbuf_adds(out, ")");
+	if (offset)
+		strbuf_addf(out, "+%" PRIu64, offset);
+}
