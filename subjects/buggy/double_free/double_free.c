@@ -1,0 +1,40 @@
+/* EXPECT: abort runs<=500 needs=memory */
+/*
+ * A count of references that is looked at after it was taken down. Fails: main takes it down to 1;
+ * main.0 takes it down to 0; both find 0 and free the message, and the C library aborts.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct message {
+	/* So large that the allocator looks whether it was freed before; the count lies where it does not
+	 * write when it is. */
+	char head[2000];
+	atomic_int references;
+	char tail[2000];
+};
+
+static void *drop(void *argument)
+{
+	struct message *message = argument;
+
+	atomic_fetch_sub(&message->references, 1);
+	if (atomic_load(&message->references) == 0)
+		free(message);
+	return NULL;
+}
+
+int main(void)
+{
+	struct message *message = calloc(1, sizeof *message);
+	pthread_t other;
+
+	assert(message);
+	message->references = 2;
+	pthread_create(&other, NULL, drop, message);
+	drop(message);
+	pthread_join(other, NULL);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* EXPECT: abort runs<=200 needs=memory */
+/*
+ * A counter without a lock. Fails: main reads counter; main.0 reads the same value and adds to it; main
+ * writes what it had read plus one, and the other's addition is gone.
+ */
+#include <assert.h>
+#include <pthread.h>
+
+static volatile int counter;
+
+static void *count(void *unused)
+{
+	for (int i = 0; i < 2; i++)
+		counter = counter + 1;
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, count, NULL);
+	count(NULL);
+	pthread_join(other, NULL);
+	assert(counter == 4);
+	return 0;
+}

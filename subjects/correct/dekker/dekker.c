@@ -1,0 +1,55 @@
+/* EXPECT: passed runs=2000 needs=memory */
+/* The twin of dekker: a thread says that it wants to enter before it looks whether the other does. */
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+static atomic_int wants[2];
+static atomic_int turn;
+static int inside; /* under the lock */
+
+static void enter(int self)
+{
+	const int other = 1 - self;
+
+	atomic_store(&wants[self], 1);
+	while (atomic_load(&wants[other])) {
+		if (atomic_load(&turn) == self) {
+			sched_yield();
+			continue;
+		}
+		atomic_store(&wants[self], 0);
+		while (atomic_load(&turn) != self)
+			sched_yield();
+		atomic_store(&wants[self], 1);
+	}
+}
+
+static void leave(int self)
+{
+	atomic_store(&turn, 1 - self);
+	atomic_store(&wants[self], 0);
+}
+
+static void *work(void *argument)
+{
+	const int self = argument != NULL;
+
+	enter(self);
+	inside++;
+	assert(inside == 1);
+	inside--;
+	leave(self);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, work, &other);
+	work(NULL);
+	pthread_join(other, NULL);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* EXPECT: passed runs=2000 needs=memory */
+/* The twin of double_free: who takes the count from 1 to 0 is told so by the same update. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct message {
+	/* So large that the allocator looks whether it was freed before; the count lies where it does not
+	 * write when it is. */
+	char head[2000];
+	atomic_int references;
+	char tail[2000];
+};
+
+static void *drop(void *argument)
+{
+	struct message *message = argument;
+
+	if (atomic_fetch_sub(&message->references, 1) == 1)
+		free(message);
+	return NULL;
+}
+
+int main(void)
+{
+	struct message *message = calloc(1, sizeof *message);
+	pthread_t other;
+
+	assert(message);
+	message->references = 2;
+	pthread_create(&other, NULL, drop, message);
+	drop(message);
+	pthread_join(other, NULL);
+	return 0;
+}
