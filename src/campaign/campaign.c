@@ -62,6 +62,14 @@ static void take_guarantee(struct campaign *campaign, struct contract *contract)
 		*weakest = guarantee;
 }
 
+static void add_races(struct campaign_result *result, struct contract *contract)
+{
+	struct races_count counted = races_counted(contract);
+
+	result->races_let_pass += counted.ignored;
+	result->blind_runs += counted.blind_runs;
+}
+
 static void add_up(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
@@ -70,6 +78,7 @@ static void add_up(struct campaign *campaign)
 	total->runs = total->failures = total->steps = 0;
 	memset(result->outcomes, 0, sizeof result->outcomes);
 	result->guarantee = (struct strategy_guarantee){0};
+	result->races_let_pass = result->blind_runs = 0;
 	total->elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
 	total->exploring_ns = total->elapsed_ns - campaign->investigating_ns;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
@@ -87,7 +96,11 @@ static void add_up(struct campaign *campaign)
 		if (totals->steps_most > result->steps_most)
 			result->steps_most = totals->steps_most;
 		take_guarantee(campaign, campaign->workers[i].worker.contract);
+		add_races(result, campaign->workers[i].worker.contract);
 	}
+	/* The run that showed a suppressed race first ended with it, but is no failure. */
+	total->failures -= result->races_suppressed;
+	result->outcomes[OUTCOME_RACE] -= result->races_suppressed;
 	result->restart = campaign->restart;
 	result->has_started = campaign->has_started;
 }

@@ -14,6 +14,7 @@
 #include "campaign/settings.h"
 #include "campaign/store.h"
 #include "findings/finding.h"
+#include "findings/suppressions.h"
 #include "strategies/strategy.h"
 
 /* Pointers are the caller's and must outlive the campaign. */
@@ -29,6 +30,7 @@ struct campaign_options {
 	bool is_restart_forced;
 	enum contract_restart restart; /* where forced */
 	struct settings settings;
+	const struct suppressions *suppressions; /* of races; NULL: none */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
 	bool show_output; /* pass on what the runs print */
@@ -78,6 +80,10 @@ struct campaign_result {
 	uint64_t outcomes[OUTCOME_KIND_COUNT];
 	enum contract_restart restart; /* in the end */
 	struct strategy_guarantee guarantee;
+	uint32_t races;		   /* findings that are races */
+	uint32_t races_suppressed; /* distinct ones */
+	uint64_t races_let_pass;   /* times that one of those, or of the findings, came again */
+	uint64_t blind_runs;	   /* in which the detector of races ran out of memory */
 	uint32_t threads_most;
 	uint64_t steps_most;
 	bool is_interrupted;

@@ -105,6 +105,70 @@ static int doubt_restart(
 		false, err);
 }
 
+/* The pair of places ends no run any more; what else a run shows is behind it. */
+static void let_race_pass(struct campaign *campaign, const struct outcome *outcome)
+{
+	struct race_pair pair = {.site = outcome->site, .other = outcome->other_site};
+
+	if (!races_ignore(&campaign->settings.races, pair)) {
+		campaign_notice(campaign,
+			"more than %u races are known; the campaign ends, mend some first",
+			RACE_IGNORED_MAX);
+		campaign->is_stopping = true;
+		return;
+	}
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		(void)races_tell(campaign->workers[i].worker.contract, pair); /* as long as ours */
+}
+
+/* A race that the user does not want to hear of is let pass from now on. */
+static int check_suppressions(struct campaign *campaign, const struct investigation *investigation,
+	const struct failure *failure, bool *is_suppressed, struct error *err)
+{
+	const struct suppressions *suppressions = campaign->options->suppressions;
+	struct finding finding;
+	int result;
+
+	*is_suppressed = false;
+	if (failure->outcome.kind != OUTCOME_RACE || !suppressions || !suppressions->count)
+		return 0;
+	result = investigate_glance(investigation, failure, &finding, err);
+	if (result < 0)
+		return result;
+	*is_suppressed = suppressions_match(suppressions, &finding);
+	finding_release(&finding);
+	if (!*is_suppressed)
+		return 0;
+	campaign->result->races_suppressed++;
+	let_race_pass(campaign, &failure->outcome);
+	return 0;
+}
+
+static int investigate_and_keep(struct campaign *campaign, const struct campaign_worker *from,
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	const struct outcome outcome = failure->outcome; /* minimising may find another pair's */
+	struct finding finding;
+	int result;
+
+	if (campaign->listener->confirming)
+		campaign->listener->confirming(campaign->listener->context, failure);
+	memset(&finding, 0, sizeof finding);
+	result = investigate(investigation, failure, &finding, err);
+	if (result < 0)
+		return result;
+	finish_finding(campaign, from, failure, &finding);
+	/* A line may have several places in the code, each pair of which comes here. */
+	if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
+		result = keep_finding(campaign, investigation, &finding, err);
+		campaign->result->races += outcome.kind == OUTCOME_RACE;
+	}
+	finding_release(&finding);
+	if (result == 0 && outcome.kind == OUTCOME_RACE)
+		let_race_pass(campaign, &outcome);
+	return result;
+}
+
 int campaign_take_failure(
 	struct campaign *campaign, struct campaign_worker *from, struct error *err)
 {
@@ -113,7 +177,7 @@ int campaign_take_failure(
 	struct investigation investigation;
 	struct failure failure = {0};
 	struct memory_view memory;
-	struct finding finding;
+	bool is_suppressed;
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
@@ -121,20 +185,14 @@ int campaign_take_failure(
 		return 0;
 	failure_take(&failure, contract);
 	memory_view_take(&memory, contract_memory(contract));
-	if (campaign->listener->confirming)
-		campaign->listener->confirming(campaign->listener->context, &failure);
 	describe_probe(campaign, &from->worker, &memory, &investigation);
-	memset(&finding, 0, sizeof finding);
-	result = investigate(&investigation, &failure, &finding, err);
-	if (result == 0) {
-		finish_finding(campaign, from, &failure, &finding);
-		result = keep_finding(campaign, &investigation, &finding, err);
-		finding_release(&finding);
-	}
+	result = check_suppressions(campaign, &investigation, &failure, &is_suppressed, err);
+	if (result == 0 && !is_suppressed)
+		result = investigate_and_keep(campaign, from, &investigation, &failure, err);
 	failure_release(&failure);
 	memory_view_release(&memory);
 	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
-	if (result < 0)
+	if (result < 0 || is_suppressed)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))
 		return doubt_restart(campaign, restart, err);

@@ -270,8 +270,8 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
  * The traced run as a finding. Where the failure does not repeat, the traced run is a different
  * one: then the numbers of the run that failed are all there is.
  */
-static int trace_or_describe(struct investigation *investigation, const struct failure *failure,
-	struct finding *finding, struct error *err)
+static int trace_or_describe(const struct investigation *investigation,
+	const struct failure *failure, struct finding *finding, struct error *err)
 {
 	struct probe_params params = investigation->probe;
 	struct probe_plan plan = probe_plan_exact(failure);
@@ -301,6 +301,19 @@ static int trace_or_describe(struct investigation *investigation, const struct f
 		}
 	}
 	probe_close(&probe);
+	return result;
+}
+
+int investigate_glance(const struct investigation *investigation, const struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	struct finding built;
+	int result;
+
+	memset(&built, 0, sizeof built);
+	result = trace_or_describe(investigation, failure, &built, err);
+	if (result == 0)
+		*finding = built;
 	return result;
 }
 

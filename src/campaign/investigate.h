@@ -29,6 +29,13 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err);
 
 /*
+ * The failure as it was found, traced but neither confirmed nor minimised: to see whether it is wanted
+ * at all. Nothing that has to do with replaying it is filled in.
+ */
+int investigate_glance(const struct investigation *investigation, const struct failure *failure,
+	struct finding *finding, struct error *err);
+
+/*
  * One traced run of a schedule in a process of its own, as a finding. Also for `replay --trace`.
  * The probe must have been opened with restart exec and room for a trace; its last run is this one.
  * `steps_most`: of the interleaving, from its end; 0: what a stored finding keeps.

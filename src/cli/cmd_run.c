@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/number.h"
 #include "cli/run_report.h"
+#include "cli/suppressions_option.h"
 
 enum {
 	OPTION_SCHEDULES = 256,
@@ -21,6 +22,7 @@ enum {
 	OPTION_EARLY,
 	OPTION_TOLERATE,
 	OPTION_FAIL_ON,
+	OPTION_SUPPRESSIONS,
 	OPTION_MAX_STEPS,
 	OPTION_HANG_TIME,
 	OPTION_MEMORY,
@@ -63,6 +65,10 @@ static const struct argp_option run_options[] = {
 		"Also this: two accesses to the same memory, one of them a write, that nothing "
 		"orders (docs/races.md)",
 		3},
+	{"suppressions", OPTION_SUPPRESSIONS, "FILE", 0,
+		"Races that are let pass, in ThreadSanitizer's syntax: race:counter, "
+		"race_top:log_*, ... (the file of suppressions= in TSAN_OPTIONS)",
+		3},
 	{"check", OPTION_CHECK, "CMD", 0,
 		"Judge runs that end by themselves: CMD (by sh) reads what the run printed, with "
 		"RADDLE_STATUS and RADDLE_OUTCOME set; its status 0 is good. Slow: every run is a "
@@ -89,6 +95,7 @@ static const struct argp_option run_options[] = {
 struct run_arguments {
 	struct campaign_options options;
 	const char *strategy;
+	const char *suppressions; /* file, NULL: none is given */
 	bool is_json;
 	bool is_quiet;
 };
@@ -206,6 +213,9 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 		if (settings_parse_fail_on(text, settings, &err) < 0)
 			argp_error(state, "%s", err.text);
 		return 0;
+	case OPTION_SUPPRESSIONS:
+		arguments->suppressions = text;
+		return 0;
 	case OPTION_MAX_STEPS:
 		parse_number(state, "--max-steps", text, 1, UINT64_MAX / 2, &settings->step_limit);
 		return 0;
@@ -274,7 +284,21 @@ static const struct argp run_argp = {
 	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
 };
 
-static int explore(struct run_arguments *arguments)
+/* Reads them where races are looked for at all. */
+static int read_suppressions(
+	const struct run_arguments *arguments, struct suppressions *out, struct error *err)
+{
+	*out = (struct suppressions){0};
+	if (!arguments->options.settings.races.are_failures) {
+		if (!arguments->suppressions)
+			return 0;
+		return error_set(err, ERROR_USAGE,
+			"--suppressions are of races, which nobody looks for; give --fail-on race");
+	}
+	return suppressions_option_read(arguments->suppressions, out, err);
+}
+
+static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
 {
 	struct campaign_options *options = &arguments->options;
 	struct run_report report;
@@ -284,6 +308,7 @@ static int explore(struct run_arguments *arguments)
 	char *runtime = NULL;
 	int status;
 
+	options->suppressions = suppressions;
 	if (strategy_parse(
 		    arguments->strategy, &options->strategy, &options->strategy_config, &err) < 0)
 		return command_fail("%s", err.text);
@@ -306,11 +331,17 @@ static int explore(struct run_arguments *arguments)
 static int run_run(int argc, char **argv)
 {
 	struct run_arguments arguments = {.strategy = STRATEGY_STANDARD};
+	struct suppressions suppressions;
+	struct error err = {0};
 	int status;
 
 	campaign_options_init(&arguments.options);
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-	status = explore(&arguments);
+	if (read_suppressions(&arguments, &suppressions, &err) < 0)
+		status = command_fail("%s", err.text);
+	else
+		status = explore(&arguments, &suppressions);
+	suppressions_release(&suppressions);
 	settings_release(&arguments.options.settings);
 	return status;
 }

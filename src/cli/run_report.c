@@ -57,6 +57,24 @@ static void add_budget(struct strbuf *out, const struct campaign_options *option
 		strbuf_adds(out, "until interrupted");
 }
 
+static void say_what_races_need(const struct run_report *report, const struct campaign_start *start)
+{
+	const struct suppressions *suppressions = report->options->suppressions;
+
+	if (!report->options->settings.races.are_failures)
+		return;
+	if (!start->has_memory_sites)
+		(void)fprintf(stderr,
+			"note: no race can be seen in it; build it with raddle-cc for --fail-on "
+			"race\n");
+	if (suppressions && suppressions->without_effect)
+		(void)fprintf(stderr,
+			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and "
+			"without effect\n",
+			suppressions->without_effect,
+			suppressions->without_effect == 1 ? " is" : "s are");
+}
+
 static void on_started(void *context, const struct campaign_start *start)
 {
 	const struct run_report *report = context;
@@ -79,6 +97,7 @@ static void on_started(void *context, const struct campaign_start *start)
 			"%s is an unmodified binary: scheduling points are its "
 			"synchronisation operations\n",
 			start->program);
+	say_what_races_need(report, start);
 	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
 		(unsigned long long)report->options->seed,
 		restart_descriptions[start->restart].word, budget.text);
@@ -180,12 +199,13 @@ static void print_json(const struct run_report *report, const struct campaign_re
 	strategy_words(report->options, strategy, sizeof strategy);
 	(void)printf("{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
 		     "\"schedules\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
-		     "\"interrupted\":%s,\"findings\":[%s]}\n",
+		     "\"interrupted\":%s,\"races\":%u,\"races_suppressed\":%u,"
+		     "\"findings\":[%s]}\n",
 		(long long)result->campaign, strategy, (unsigned long long)report->options->seed,
 		restart_descriptions[result->restart].word, (unsigned long long)result->total.runs,
 		(unsigned long long)result->total.failures, (unsigned long long)result->total.steps,
 		(double)result->total.elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
-		report->findings.text);
+		result->races, result->races_suppressed, report->findings.text);
 }
 
 /* What pct promises for the same n, k and depth, for comparison. */
@@ -237,6 +257,25 @@ static void say_explored(const struct campaign_result *result)
 			rate),
 		result->threads_most, terminal_number(result->steps_most, steps));
 	strbuf_release(&time);
+}
+
+static void say_races(const struct run_report *report, const struct campaign_result *result)
+{
+	char times[32];
+
+	if (!report->options->settings.races.are_failures)
+		return;
+	(void)fprintf(stderr, "%u race%s found", result->races, result->races == 1 ? "" : "s");
+	if (result->races_suppressed)
+		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);
+	if (result->races_let_pass)
+		(void)fprintf(stderr, "; known ones were let pass %s times",
+			terminal_number(result->races_let_pass, times));
+	(void)fprintf(stderr, "\n");
+	if (result->blind_runs)
+		(void)fprintf(stderr,
+			"in %s runs the detector ran out of memory and looked for no more races\n",
+			terminal_number(result->blind_runs, times));
 }
 
 /* As a shell takes it: quoted where it must be. */
@@ -312,6 +351,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 	} else if (!report->is_quiet) {
 		say_explored(result);
 		say_guarantee(result);
+		say_races(report, result);
 		if (result->total.findings)
 			(void)fprintf(stderr, "next: raddle replay %s --gdb, or --trace\n",
 				report->last_id);

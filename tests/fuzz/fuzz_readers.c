@@ -1,5 +1,5 @@
 /*
- * fuzz_readers schedule|trace|finding|memory ITERATIONS: damages a good file in many small ways and reads
+ * fuzz_readers schedule|trace|finding|memory|suppressions ITERATIONS: damages a good file in many small ways and reads
  * it. The same every time. A trace has checksums that would hide its inside from damage, so in two of
  * three rounds the contents of one block are damaged and the sums are put right.
  */
@@ -31,6 +31,15 @@ static void seed_schedule(struct seed *seed)
 	static const char text[] = "raddle schedule 1\n# by hand\nprogram ./bank \\x41\n"
 				   "outcome deadlock\nsteps 20\nmain 12\nmain.0 3 preempts\n"
 				   "value 1 of 3\nmain 1\nmain.0.2 4\n";
+
+	seed->size = sizeof text - 1;
+	memcpy(seed->bytes, text, seed->size);
+}
+
+static void seed_suppressions(struct seed *seed)
+{
+	static const char text[] = "# known\nrace:^counter$\nrace:std::*::push\nrace_top:log\n"
+				   "called_from_lib:libz.so\nmutex:m\ndeadlock:d\n";
 
 	seed->size = sizeof text - 1;
 	memcpy(seed->bytes, text, seed->size);
@@ -127,6 +136,7 @@ static const struct reader {
 	{"trace", fuzz_trace, seed_trace, true},
 	{"finding", fuzz_finding, seed_finding, false},
 	{"memory", fuzz_memory, seed_memory, false},
+	{"suppressions", fuzz_suppressions, seed_suppressions, false},
 };
 
 static int fuzz(const struct reader *reader, unsigned long iterations)
@@ -161,6 +171,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 3 && i < sizeof readers / sizeof *readers; i++)
 		if (!strcmp(argv[1], readers[i].name))
 			return fuzz(&readers[i], strtoul(argv[2], NULL, 10));
-	(void)fprintf(stderr, "usage: fuzz_readers schedule|trace|finding|memory ITERATIONS\n");
+	(void)fprintf(stderr,
+		"usage: fuzz_readers schedule|trace|finding|memory|suppressions ITERATIONS\n");
 	return 2;
 }

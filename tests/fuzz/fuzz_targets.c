@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "campaign/memory_view.h"
 #include "findings/finding.h"
+#include "findings/suppressions.h"
 #include "trace/schedule_text.h"
 #include "trace/trace_reader.h"
 
@@ -115,5 +116,27 @@ bool fuzz_memory(const uint8_t *bytes, size_t size)
 	free(first);
 	free(second);
 	memory_view_release(&again);
+	return true;
+}
+
+bool fuzz_suppressions(const uint8_t *bytes, size_t size)
+{
+	struct suppressions suppressions;
+	struct error err = {0};
+	int status = suppressions_parse(&suppressions, (const char *)bytes, size, "fuzz", &err);
+
+	if (status) {
+		check_refusal(status, &err);
+		return false;
+	}
+	for (uint32_t i = 0; i < suppressions.count; i++) {
+		const char *pattern = suppressions.list[i].pattern;
+
+		/* What has no special characters is part of itself. */
+		if (!strpbrk(pattern, "*^$"))
+			BUG_ON(!suppression_pattern_matches(pattern, pattern));
+		(void)suppression_pattern_matches(pattern, "std::vector<int>::push_back");
+	}
+	suppressions_release(&suppressions);
 	return true;
 }

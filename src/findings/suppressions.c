@@ -1,0 +1,229 @@
+#include "findings/suppressions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+static const struct {
+	const char *word;
+	enum suppression_type type;
+} types[] = {
+	{"race", SUPPRESS_RACE},
+	{"race_top", SUPPRESS_RACE_TOP},
+	{"called_from_lib", SUPPRESS_CALLED_FROM},
+	{"mutex", SUPPRESS_NOTHING},
+	{"thread", SUPPRESS_NOTHING},
+	{"signal", SUPPRESS_NOTHING},
+	{"deadlock", SUPPRESS_NOTHING},
+};
+
+/* ---- reading ---- */
+
+static bool parse_type(const char *word, size_t length, enum suppression_type *out)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strlen(types[i].word) == length && !memcmp(types[i].word, word, length)) {
+			*out = types[i].type;
+			return true;
+		}
+	return false;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static void add(struct suppressions *suppressions, enum suppression_type type, const char *pattern,
+	size_t length)
+{
+	struct suppression *list = realloc(
+		suppressions->list, (suppressions->count + (size_t)1) * sizeof *suppressions->list);
+
+	BUG_ON(!list);
+	suppressions->list = list;
+	list[suppressions->count] =
+		(struct suppression){.type = (uint8_t)type, .pattern = strndup(pattern, length)};
+	BUG_ON(!list[suppressions->count].pattern);
+	suppressions->count++;
+	suppressions->without_effect += type == SUPPRESS_NOTHING;
+}
+
+/* One line, without its end. NULL, or what is wrong with it, and what to do. */
+static const char *parse_line(struct suppressions *suppressions, const char *line, size_t length)
+{
+	enum suppression_type type = SUPPRESS_NOTHING;
+	const char *colon;
+
+	while (length && is_blank(line[length - 1]))
+		length--;
+	while (length && is_blank(*line))
+		line++, length--;
+	if (!length || *line == '#')
+		return NULL;
+	if (memchr(line, '\0', length))
+		return "holds a zero byte; give a text file";
+	colon = memchr(line, ':', length);
+	if (!colon)
+		return "has no colon; write TYPE:PATTERN, such as race:function";
+	if (!parse_type(line, (size_t)(colon - line), &type))
+		return "is of no known type; there are race, race_top, called_from_lib, mutex, "
+		       "thread, signal, deadlock";
+	length -= (size_t)(colon + 1 - line);
+	if (!length)
+		return "has no pattern; write TYPE:PATTERN, such as race:function";
+	add(suppressions, type, colon + 1, length);
+	return NULL;
+}
+
+int suppressions_parse(struct suppressions *out, const char *text, size_t size, const char *name,
+	struct error *err)
+{
+	struct suppressions read = {0};
+	const char *end = text + size;
+	unsigned number = 0;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *line_end = newline ? newline : end;
+		const char *cause = parse_line(&read, text, (size_t)(line_end - text));
+
+		number++;
+		if (cause) {
+			suppressions_release(&read);
+			return error_set(err, ERROR_USAGE, "line %u of the suppressions %s %s",
+				number, name, cause);
+		}
+		text = newline ? newline + 1 : end;
+	}
+	*out = read;
+	return 0;
+}
+
+void suppressions_release(struct suppressions *suppressions)
+{
+	for (uint32_t i = 0; i < suppressions->count; i++)
+		free(suppressions->list[i].pattern);
+	free(suppressions->list);
+	*suppressions = (struct suppressions){0};
+}
+
+/* ---- matching ---- */
+
+/* Does the whole of `name` fit? Goes back to the last * only, which is enough. */
+static bool fits(const char *pattern, const char *end, const char *name)
+{
+	const char *star = NULL;
+	const char *tried = NULL;
+
+	for (;;) {
+		if (pattern < end && *pattern == '*') {
+			star = pattern++;
+			tried = name;
+		} else if (*name && pattern < end && *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (!*name && pattern == end) {
+			return true;
+		} else {
+			if (!star || !*tried)
+				return false;
+			pattern = star + 1;
+			name = ++tried;
+		}
+	}
+}
+
+bool suppression_pattern_matches(const char *pattern, const char *name)
+{
+	const char *end = pattern + strlen(pattern);
+	bool is_from_start = *pattern == '^';
+	bool is_to_end = end > pattern && end[-1] == '$';
+	char *whole;
+	size_t length;
+	bool result;
+
+	pattern += is_from_start;
+	if (is_to_end && end > pattern)
+		end--;
+	length = (size_t)(end - pattern);
+	/* A part of the name will do: as if between two stars. */
+	whole = malloc(length + 2);
+	BUG_ON(!whole);
+	memcpy(whole + 1, pattern, length);
+	whole[0] = whole[length + 1] = '*';
+	result = fits(whole + is_from_start, whole + length + 2 - is_to_end, name);
+	free(whole);
+	return result;
+}
+
+static bool frame_matches(const struct finding_frame *frame, const char *pattern)
+{
+	return (frame->function && suppression_pattern_matches(pattern, frame->function)) ||
+	       (frame->file && suppression_pattern_matches(pattern, frame->file)) ||
+	       (frame->module && suppression_pattern_matches(pattern, frame->module));
+}
+
+static bool stack_matches(
+	const struct finding_stack *stack, const char *pattern, bool is_innermost_only)
+{
+	uint32_t count = is_innermost_only && stack->count ? 1 : stack->count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (frame_matches(&stack->frames[i], pattern))
+			return true;
+	return false;
+}
+
+/* The name without the place where it is declared: "counter" of "counter (racy.c:3)". */
+static bool variable_matches(const char *variable, const char *pattern)
+{
+	const char *place = variable ? strstr(variable, " (") : NULL;
+	char *name =
+		variable ? strndup(variable, place ? (size_t)(place - variable) : strlen(variable))
+			 : NULL;
+	bool result = name && suppression_pattern_matches(pattern, name);
+
+	free(name);
+	return result;
+}
+
+static bool suppression_matches(
+	const struct suppression *suppression, const struct finding *finding)
+{
+	const char *pattern = suppression->pattern;
+
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
+		const struct finding_stack *stack = &finding->race[i].at;
+
+		switch ((enum suppression_type)suppression->type) {
+		case SUPPRESS_RACE:
+			if (stack_matches(stack, pattern, false))
+				return true;
+			break;
+		case SUPPRESS_RACE_TOP:
+			if (stack_matches(stack, pattern, true))
+				return true;
+			break;
+		case SUPPRESS_CALLED_FROM:
+			if (stack->count && stack->frames[0].module &&
+				suppression_pattern_matches(pattern, stack->frames[0].module))
+				return true;
+			break;
+		case SUPPRESS_NOTHING:
+			return false;
+		}
+	}
+	return suppression->type == SUPPRESS_RACE && variable_matches(finding->variable, pattern);
+}
+
+bool suppressions_match(const struct suppressions *suppressions, const struct finding *finding)
+{
+	if (!finding->race[FINDING_LATER].thread)
+		return false;
+	for (uint32_t i = 0; i < suppressions->count; i++)
+		if (suppression_matches(&suppressions->list[i], finding))
+			return true;
+	return false;
+}
