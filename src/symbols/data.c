@@ -109,14 +109,14 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 {
 	const struct symbols_thread *owner;
 	const struct memory_block *block;
-	const char *module = NULL;
 	const struct variable_place place = place_of(access);
-	uint64_t offset;
 
 	if (static_data_describe(symbols, &place, out))
 		return true;
-	offset = symbols_module_offset(symbols, access->address, &module);
-	if (module) {
+	if (symbols_data_module(symbols, access->address)) {
+		const char *module = "";
+		const uint64_t offset = symbols_module_offset(symbols, access->address, &module);
+
 		strbuf_addf(out, "%s+0x%" PRIx64, module, offset);
 		return true;
 	}

@@ -2,6 +2,7 @@
  * Names of global and static variables. With debug information the place inside an array or a
  * struct is said in the program's own words: accounts[1].lock; else as a distance: accounts+40.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct variable {
 	uint64_t inner;	      /* a piece of a variable: where in it */
 	bool is_thread_local;
 	Dwarf_Die die, unit;
+	const char *scope; /* "bank::teller::serve::" where no mangled name says it */
 };
 
 /* The variables with a fixed address of one module, made when the first is asked for. */
@@ -59,11 +61,24 @@ static bool operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t 
 	}
 }
 
-static void add_variable(struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *die,
-	const struct fixed_place *place)
+/* What the variables that are being added stand in. */
+struct surroundings {
+	struct symbols *symbols;
+	struct variable_index *index;
+	Dwarf_Die *unit;
+	Dwarf_Addr bias;
+	const char *scope; /* kept: "bank::teller::" */
+	bool is_in_function;
+};
+
+static void add_variable(
+	const struct surroundings *surroundings, Dwarf_Die *die, const struct fixed_place *place)
 {
+	struct variable_index *index = surroundings->index;
+	const bool has_name = !surroundings->is_in_function && symbols_die_linkage_name(die);
 	struct variable variable = {.die = *die,
-		.unit = *unit,
+		.unit = *surroundings->unit,
+		.scope = has_name ? NULL : surroundings->scope,
 		.start = place->place,
 		.inner = place->inner,
 		.size = place->bytes,
@@ -83,9 +98,9 @@ static void add_variable(struct variable_index *index, Dwarf_Die *unit, Dwarf_Di
 	index->variables[index->count++] = variable;
 }
 
-static void add_variables(
-	struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *die, Dwarf_Addr bias)
+static void add_variables(const struct surroundings *surroundings, Dwarf_Die *die)
 {
+	const Dwarf_Addr bias = surroundings->bias;
 	struct fixed_place place = {.inner = 0};
 	bool has_place = false;
 	Dwarf_Attribute attribute;
@@ -106,7 +121,7 @@ static void add_variables(
 		} else if (ops[i].atom == DW_OP_piece) {
 			place.bytes = ops[i].number;
 			if (has_place)
-				add_variable(index, unit, die, &place);
+				add_variable(surroundings, die, &place);
 			place.inner += place.bytes;
 			has_place = false;
 		} else if (!has_place && operand_of(&attribute, &ops[i], &place.place)) {
@@ -117,27 +132,53 @@ static void add_variables(
 		}
 	}
 	if (has_place)
-		add_variable(index, unit, die, &place);
+		add_variable(surroundings, die, &place);
+}
+
+/* The scope of what stands in a namespace or in a function, which may be without a mangled name. */
+static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
+{
+	const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
+	const char *raw = is_function ? symbols_die_linkage_name(die) : NULL;
+	const char *plain = dwarf_diename(die), *kept;
+	char *name = raw ? symbols_readable_name(raw) : NULL;
+	char *scope = NULL;
+
+	if (name)
+		BUG_ON(asprintf(&scope, "%s::", name) < 0);
+	else
+		BUG_ON(asprintf(&scope, "%s%s::", around->scope,
+			       plain ? plain : "(anonymous namespace)") < 0);
+	kept = symbols_keep(around->symbols, scope);
+	free(scope);
+	free(name);
+	return kept;
 }
 
 /* Descends only where variables can stand. */
-static void add_children(struct variable_index *index, Dwarf_Die *unit, Dwarf_Die *parent,
-	Dwarf_Addr bias, unsigned depth)
+static void add_children(const struct surroundings *around, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
 
 	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
 		return;
 	do {
-		switch (dwarf_tag(&child)) {
+		const int tag = dwarf_tag(&child);
+		struct surroundings inner = *around;
+
+		switch (tag) {
 		case DW_TAG_variable:
-			add_variables(index, unit, &child, bias);
+			add_variables(around, &child);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_subprogram:
+			inner.scope = scope_of(around, &child);
+			inner.is_in_function |= tag == DW_TAG_subprogram;
+			add_children(&inner, &child, depth + 1);
+			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_inlined_subroutine:
-			add_children(index, unit, &child, bias, depth + 1);
+			add_children(around, &child, depth + 1);
 			break;
 		}
 	} while (!dwarf_siblingof(&child, &child));
@@ -156,7 +197,12 @@ static const struct variable_index *index_of(struct symbols *symbols, Dwfl_Modul
 	BUG_ON(!index);
 	index->module = module;
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		add_children(index, unit, unit, bias, 0);
+		add_children(&(struct surroundings){.symbols = symbols,
+				     .index = index,
+				     .unit = unit,
+				     .bias = bias,
+				     .scope = ""},
+			unit, 0);
 	HASH_ADD_PTR(symbols->variables, module, index);
 	return index;
 }
@@ -196,16 +242,36 @@ static void add_declaration(
 			symbols_die_number(die, DW_AT_decl_line));
 }
 
-/* Static variables have their namespace and function only in the mangled name. */
-static void describe_variable(struct symbols *symbols, const struct variable *variable,
-	const struct variable_place *place, struct strbuf *out)
+/*
+ * The name that has the scope in it; NULL: variable->scope says it, or there is none. gcc defines
+ * what stands in a namespace without a name outside of it, and only the symbol knows.
+ */
+static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
+{
+	Dwarf_Die die = variable->die;
+	const char *raw;
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	if (!variable->scope)
+		return symbols_die_linkage_name(&die);
+	if (*variable->scope || variable->is_thread_local)
+		return NULL;
+	raw = dwfl_module_addrinfo(module, variable->start, &offset, &symbol, NULL, NULL, NULL);
+	return raw && !offset && !strncmp(raw, "_Z", 2) ? raw : NULL;
+}
+
+static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
+	const struct variable *variable, const struct variable_place *place, struct strbuf *out)
 {
 	Dwarf_Die die = variable->die, unit = variable->unit, type;
-	const char *linkage_name = symbols_die_linkage_name(&die);
-	const char *raw = linkage_name ? linkage_name : dwarf_diename(&die);
+	const char *mangled = mangled_name(module, variable);
+	const char *raw = mangled ? mangled : dwarf_diename(&die);
 	char *name = raw ? symbols_readable_name(raw) : NULL;
 	const uint64_t offset = place->place - variable->start + variable->inner;
 
+	if (variable->scope && !mangled)
+		strbuf_adds(out, variable->scope);
 	strbuf_adds(out, name ? name : "(unnamed)");
 	if (types_of(&die, &type))
 		types_describe_inside(&type, offset, place->bytes, out);
@@ -223,7 +289,7 @@ bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 		find_variable(index_of(symbols, module), place->place, place->is_thread_local);
 
 	if (variable)
-		describe_variable(symbols, variable, place, out);
+		describe_variable(symbols, module, variable, place, out);
 	return variable;
 }
 
@@ -235,7 +301,7 @@ bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, str
 bool static_data_describe(
 	struct symbols *symbols, const struct variable_place *place, struct strbuf *out)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, place->place);
+	Dwfl_Module *module = symbols_data_module(symbols, place->place);
 	const char *raw;
 	GElf_Off offset;
 	GElf_Sym symbol;

@@ -233,6 +233,24 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
+/* Anonymous memory behind a module's own data is counted as the module's by claim_zeroed_data(). */
+Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	GElf_Phdr header;
+	size_t count;
+
+	if (!elf || elf_getphdrnum(elf, &count))
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+			address - bias - header.p_vaddr < header.p_memsz)
+			return module;
+	return NULL;
+}
+
 static bool has_symbol_table(Dwfl_Module *module)
 {
 	GElf_Addr bias;
@@ -266,7 +284,7 @@ uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const 
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *module = symbols_data_module(symbols, address);
 	Dwarf_Addr bias;
 
 	if (!module || symbols_module_is_system(module) || dwfl_module_nextcu(module, NULL, &bias))

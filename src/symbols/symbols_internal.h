@@ -64,6 +64,8 @@ const char *symbols_keep(struct symbols *symbols, const char *text);
 
 /* Base name of the module's file. */
 const char *symbols_module_name(Dwfl_Module *module);
+/* The module whose own data or code is at the address; NULL: none. */
+Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
 
