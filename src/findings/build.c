@@ -165,6 +165,17 @@ static int check_source(const struct finding_source *source, struct error *err)
 	return 0;
 }
 
+/* The thread whose step ended the run went on after its last one. */
+static void note_last_steps(struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = 0; i < source->event_count; i++)
+		builder->threads[source->events[i].thread].last_step = source->events[i].step;
+	if (source->outcome->thread.index < source->thread_count)
+		builder->threads[source->outcome->thread.index].last_step = UINT64_MAX;
+}
+
 static int make_paths(struct builder *builder, struct error *err)
 {
 	const struct finding_source *source = builder->source;
@@ -181,6 +192,7 @@ static int make_paths(struct builder *builder, struct error *err)
 				.stack_pointer = source->threads[i].stack_pointer,
 				.thread_base = source->threads[i].thread_base};
 	}
+	note_last_steps(builder);
 	return 0;
 }
 

@@ -44,11 +44,15 @@ void builder_note_accesses(struct builder *builder)
 char *builder_memory(const struct builder *builder, const struct symbols_access *access)
 {
 	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_thread *owner;
 	struct strbuf text;
 
 	strbuf_init(&text);
 	if (!builder->symbols || !symbols_describe_data(builder->symbols, &memory, access, &text)) {
+		owner = symbols_stack_owner(&memory, access->address);
 		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+		if (owner)
+			strbuf_addf(&text, " on the stack of %s", owner->path);
 		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
 	}
 	return strbuf_detach(&text);

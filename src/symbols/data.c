@@ -22,7 +22,7 @@ static struct variable_place place_of(const struct symbols_access *access)
  * The thread on whose stack the address is: the nearest stack pointer below it; of those that have
  * ended, the nearest base above.
  */
-static const struct symbols_thread *stack_owner(
+const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address)
 {
 	const struct symbols_thread *owner = NULL;
@@ -74,9 +74,13 @@ static bool describe_thread_local(struct symbols *symbols, const struct symbols_
 static bool describe_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_thread *owner, const struct symbols_access *access, struct strbuf *out)
 {
-	if (!owner || !owner->stack_pointer || !memory->pid ||
-		!locals_describe(symbols, memory->pid, owner->stack_pointer, access->address,
-			access->bytes, out))
+	const struct local_place place = {.pid = memory->pid,
+		.stack_pointer = owner ? owner->stack_pointer : 0,
+		.address = access->address,
+		.bytes = access->bytes,
+		.is_standing = owner && access->step > owner->last_step};
+
+	if (!place.stack_pointer || !place.pid || !locals_describe(symbols, &place, out))
 		return false;
 	if (owner != memory->threads)
 		strbuf_addf(out, " in %s", owner->path);
@@ -86,12 +90,10 @@ static bool describe_local(struct symbols *symbols, const struct symbols_memory 
 static bool describe_stack(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
 {
-	const struct symbols_thread *owner = stack_owner(memory, access->address);
+	const struct symbols_thread *owner = symbols_stack_owner(memory, access->address);
 
 	if (describe_local(symbols, memory, owner, access, out))
 		return true;
-	if (owner)
-		strbuf_addf(out, "the stack of %s", owner->path);
 	for (uint32_t i = 0; !owner && i < memory->thread_count; i++)
 		if (memory->threads[i].thread_base &&
 			access->address - memory->threads[i].thread_base + THREAD_BLOCK_BYTES <
@@ -99,7 +101,7 @@ static bool describe_stack(struct symbols *symbols, const struct symbols_memory 
 			strbuf_addf(out, "thread-local memory of %s", memory->threads[i].path);
 			return true;
 		}
-	return owner;
+	return false;
 }
 
 /* ---- all ---- */
@@ -121,7 +123,7 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 		return true;
 	}
 	block = blocks_at(symbols, memory, access);
-	owner = block ? stack_owner(memory, access->address) : NULL;
+	owner = block ? symbols_stack_owner(memory, access->address) : NULL;
 	/* The program's own memory may serve as a stack. */
 	if (owner && owner->stack_pointer - block->start < block->bytes &&
 		describe_local(symbols, memory, owner, access, out))

@@ -243,39 +243,43 @@ static bool describe_if_there(struct symbols *symbols, struct local *local, void
 	return true;
 }
 
-static void add_frame_name(struct symbols *symbols, uint64_t address, struct strbuf *out)
+/* The outermost call of the user's code: main, or where a thread starts. */
+static unsigned first_call(
+	struct symbols *symbols, const struct stack_frame *frames, unsigned count)
 {
-	struct symbols_frame frame;
+	while (count--) {
+		struct symbols_frame found[CHAIN_MAX];
+		const unsigned inlined =
+			symbols_lookup(symbols, frames[count].address, true, found, CHAIN_MAX);
 
-	if (symbols_lookup(symbols, address, true, &frame, 1) && frame.function)
-		strbuf_addf(out, "the stack frame of %s", frame.function);
-	else
-		strbuf_adds(out, "a stack frame");
+		if (inlined && !found[inlined - 1].is_system && found[inlined - 1].file)
+			return count;
+	}
+	return 0;
 }
 
-bool locals_describe(struct symbols *symbols, pid_t pid, uint64_t stack_pointer, uint64_t address,
-	uint64_t bytes, struct strbuf *out)
+bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out)
 {
 	struct stack_frame frames[FRAMES_MAX];
-	const unsigned count = unwind_frames(symbols, pid, stack_pointer, frames, FRAMES_MAX);
+	const unsigned count =
+		unwind_frames(symbols, place->pid, place->stack_pointer, frames, FRAMES_MAX);
+	const unsigned least = place->is_standing ? 0 : first_call(symbols, frames, count);
 
-	for (unsigned i = 0; i + 1 < count; i++) {
+	for (unsigned i = least; i + 1 < count; i++) {
 		const uint64_t low = frames[i].registers[REGISTER_RSP] - (i ? 0 : RED_ZONE_BYTES);
 		const uint64_t high = frames[i + 1].registers[REGISTER_RSP];
 		struct local_search search = {.evaluation = {.symbols = symbols,
-						      .pid = pid,
+						      .pid = place->pid,
 						      .frame = &frames[i],
 						      .canonical = high},
-			.address = address,
-			.bytes = bytes,
+			.address = place->address,
+			.bytes = place->bytes,
 			.out = out};
 
 		if (!(frames[i].known & frames[i + 1].known & 1u << REGISTER_RSP) ||
-			address - low >= high - low)
+			place->address - low >= high - low)
 			continue;
-		if (!locals_each(symbols, frames[i].address - 1, describe_if_there, &search))
-			add_frame_name(symbols, frames[i].address, out);
-		return true;
+		return locals_each(symbols, frames[i].address - 1, describe_if_there, &search);
 	}
 	return false;
 }

@@ -57,6 +57,7 @@ struct symbols_thread {
 	const char *path;	/* "main.0" */
 	uint64_t stack_pointer; /* as for symbols_unwind(); 0: it has ended or cannot be walked */
 	uint64_t thread_base;	/* 0: not known */
+	uint64_t last_step;	/* after which it did not move; UINT64_MAX: it moved to the end */
 };
 
 /* What is known of the memory of a run besides its modules. */
@@ -81,13 +82,17 @@ struct symbols_access {
  * Any address as text that a person knows:
  *	bank::accounts[1].balance (bank.c:7)			static data
  *	((struct account *)malloc at bank.c:41, #3).balance	heap: the third block made there
- *	local 'done' of main					stacks, while their thread stands there
+ *	local 'done' of main					stacks, where the call is still there
  *	thread-local errors of main.1 (log.c:12)
  *	bank+0x4010						no symbols
  * The text is equal in every run. False and nothing written: nothing is known of this memory.
  */
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
+
+/* The thread on whose stack the address is; NULL: it is on none. */
+const struct symbols_thread *symbols_stack_owner(
+	const struct symbols_memory *memory, uint64_t address);
 
 /*
  * Learns from an access what its block of the heap is. All accesses of a run that are known come

@@ -169,9 +169,17 @@ struct local {
 };
 typedef bool locals_visit(struct symbols *symbols, struct local *local, void *argument);
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
-/* "local 'done' of main" for an address on the stack of a thread that stands still. */
-bool locals_describe(struct symbols *symbols, pid_t pid, uint64_t stack_pointer, uint64_t address,
-	uint64_t bytes, struct strbuf *out);
+struct local_place {
+	pid_t pid;
+	uint64_t stack_pointer; /* of the thread, which stands still */
+	uint64_t address, bytes;
+	bool is_standing; /* the thread has not moved since the access */
+};
+/*
+ * "local 'done' of main". Of a thread that has moved since the access, only its first call is sure
+ * to be the same: where inner ones lay, others may lie now.
+ */
+bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
 /* ---- blocks.c ---- */
 
