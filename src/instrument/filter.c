@@ -108,6 +108,13 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
+bool filter_is_thread_local(LLVMValueRef pointer)
+{
+	LLVMValueRef object = object_of(pointer);
+
+	return LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
+}
+
 bool filter_skips(LLVMValueRef pointer, bool is_write)
 {
 	LLVMValueRef object = object_of(pointer);

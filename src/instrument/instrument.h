@@ -55,6 +55,9 @@ bool instrument_module(LLVMModuleRef module);
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
+/* Is it into thread-local memory, by the variable's own name? */
+bool filter_is_thread_local(LLVMValueRef pointer);
+
 /* Can no other thread see what this access does? */
 bool filter_skips(LLVMValueRef pointer, bool is_write);
 /* The name of the function that is called; NULL: not known. */

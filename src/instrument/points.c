@@ -24,12 +24,18 @@
 
 static const char with_address[] =
 	POINT "\tleaq $0, %rdi\n" STUB_END "\t.long ${1:c} - .\n\t.long ${2:c}\n\t.popsection";
+/* An operand of thread-local memory would be relative to %fs, which leaq does not add. */
+static const char with_pointer[] =
+	POINT "\tmovq $0, %rdi\n" STUB_END "\t.long ${1:c} - .\n\t.long ${2:c}\n\t.popsection";
 static const char without_address[] =
 	POINT "\tmovl $$0, %edi\n" STUB_END "\t.long ${0:c} - .\n\t.long ${1:c}\n\t.popsection";
 
 /* Operands: memory, length in %rsi, description, properties. */
 static const char with_length[] =
 	POINT "\tleaq $0, %rdi\n" STUB_END "\t.long ${2:c} - .\n\t.long ${3:c}\n\t.popsection";
+
+static const char with_pointer_and_length[] =
+	POINT "\tmovq $0, %rdi\n" STUB_END "\t.long ${2:c} - .\n\t.long ${3:c}\n\t.popsection";
 
 static LLVMValueRef build_asm(struct instrument *instrument, const char *text, size_t length,
 	const char *constraints, LLVMValueRef *operands, unsigned count)
@@ -72,6 +78,14 @@ static LLVMValueRef build_point(
 	if (!site->pointer)
 		return build_asm(instrument, TEXT(without_address), "i,i",
 			(LLVMValueRef[]){description, properties}, 2);
+	if (filter_is_thread_local(site->pointer) && site->length)
+		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i",
+			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
+				description, properties},
+			4);
+	if (filter_is_thread_local(site->pointer))
+		return build_asm(instrument, TEXT(with_pointer), "r,i,i",
+			(LLVMValueRef[]){site->pointer, description, properties}, 3);
 	if (site->length)
 		call = build_asm(instrument, TEXT(with_length), "*m,{rsi},i,i",
 			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
