@@ -1,5 +1,5 @@
 /*
- * fuzz_readers schedule|trace|finding|memory|suppressions ITERATIONS: damages a good file in many small ways and reads
+ * fuzz_readers schedule|trace|finding|memory|suppressions|sites ITERATIONS: damages a good file in many small ways and reads
  * it. The same every time. A trace has checksums that would hide its inside from damage, so in two of
  * three rounds the contents of one block are damaged and the sums are put right.
  */
@@ -14,6 +14,7 @@
 #include "fuzz/fuzz_targets.h"
 #include "fuzz/mutate.h"
 #include "support/sample_finding.h"
+#include "support/sample_sites.h"
 #include "support/sample_trace.h"
 #include "trace/trace_format_internal.h"
 
@@ -80,6 +81,11 @@ static void seed_trace(struct seed *seed)
 	seed->size = (size_t)size;
 }
 
+static void seed_sites(struct seed *seed)
+{
+	seed->size = sample_sites(seed->bytes, CAPACITY);
+}
+
 /* ---- damage inside a block ---- */
 
 /* Start of the block with that number, or of the last one. */
@@ -137,6 +143,7 @@ static const struct reader {
 	{"finding", fuzz_finding, seed_finding, false},
 	{"memory", fuzz_memory, seed_memory, false},
 	{"suppressions", fuzz_suppressions, seed_suppressions, false},
+	{"sites", fuzz_sites, seed_sites, false},
 };
 
 static int fuzz(const struct reader *reader, unsigned long iterations)
@@ -172,6 +179,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], readers[i].name))
 			return fuzz(&readers[i], strtoul(argv[2], NULL, 10));
 	(void)fprintf(stderr,
-		"usage: fuzz_readers schedule|trace|finding|memory|suppressions ITERATIONS\n");
+		"usage: fuzz_readers schedule|trace|finding|memory|suppressions|sites ITERATIONS\n");
 	return 2;
 }

@@ -7,6 +7,7 @@
 #include "campaign/memory_view.h"
 #include "findings/finding.h"
 #include "findings/suppressions.h"
+#include "symbols/site_table.h"
 #include "trace/schedule_text.h"
 #include "trace/trace_reader.h"
 
@@ -138,5 +139,26 @@ bool fuzz_suppressions(const uint8_t *bytes, size_t size)
 		(void)suppression_pattern_matches(pattern, "std::vector<int>::push_back");
 	}
 	suppressions_release(&suppressions);
+	return true;
+}
+
+bool fuzz_sites(const uint8_t *bytes, size_t size)
+{
+	struct site_table *table = NULL;
+	struct error err = {0};
+	int status = site_table_read(&table, bytes, size, "fuzz", &err);
+
+	if (status) {
+		check_refusal(status, &err);
+		return false;
+	}
+	for (uint32_t i = 0; i < site_table_count(table); i++) {
+		const struct site *site = site_table_at(table, i);
+
+		(void)site_table_function(table, site);
+		BUG_ON(site->index != i);
+		BUG_ON(site->point && !site_table_find(table, site->point));
+	}
+	site_table_free(table);
 	return true;
 }
