@@ -14,7 +14,7 @@ static const uint8_t orders[] = {
 	[LLVMAtomicOrderingSequentiallyConsistent] = SITE_SEQUENTIAL,
 };
 
-static void add(struct instrument *instrument, const struct site *site)
+void add_site(struct instrument *instrument, const struct site *site)
 {
 	if (instrument->site_count == instrument->site_capacity) {
 		instrument->site_capacity =
@@ -47,7 +47,7 @@ static void add_access(struct instrument *instrument, struct site site, LLVMValu
 	site.bytes = type_bytes(instrument, type);
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
 		site.flags |= SITE_VECTOR;
-	add(instrument, &site);
+	add_site(instrument, &site);
 }
 
 static void add_plain(struct instrument *instrument, struct site site, LLVMValueRef pointer,
@@ -64,33 +64,17 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
 }
 
-static void add_range(struct instrument *instrument, struct site site, LLVMValueRef pointer,
-	LLVMValueRef length, enum site_kind kind)
+/* Assembly that may access memory: there is no knowing which. */
+static void add_assembly(struct instrument *instrument, struct site site)
 {
-	if (filter_skips(pointer, kind == SITE_RANGE_WRITE))
-		return;
-	site.pointer = pointer;
-	site.length = length;
-	site.kind = (uint8_t)kind;
-	add(instrument, &site);
-}
+	const unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+	LLVMAttributeRef effects =
+		LLVMGetCallSiteEnumAttribute(site.instruction, LLVMAttributeFunctionIndex, memory);
 
-static void add_call(struct instrument *instrument, struct site site)
-{
-	LLVMValueRef call = site.instruction;
-	const char *name = called_name(call);
-
-	if (!name)
-		return;
-	if (!strncmp(name, "llvm.memcpy.", 12) || !strncmp(name, "llvm.memmove.", 13)) {
-		add_range(instrument, site, LLVMGetArgOperand(call, 1), LLVMGetArgOperand(call, 2),
-			SITE_RANGE_READ);
-		add_range(instrument, site, LLVMGetArgOperand(call, 0), LLVMGetArgOperand(call, 2),
-			SITE_RANGE_WRITE);
-	} else if (!strncmp(name, "llvm.memset.", 12)) {
-		add_range(instrument, site, LLVMGetArgOperand(call, 0), LLVMGetArgOperand(call, 2),
-			SITE_RANGE_WRITE);
-	}
+	if (effects && LLVMGetEnumAttributeValue(effects) == 0)
+		return; /* it says that it accesses none */
+	site.kind = SITE_OPAQUE;
+	add_site(instrument, &site);
 }
 
 static void add_instruction(struct instrument *instrument, struct site site)
@@ -119,10 +103,17 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	case LLVMFence:
 		site.order = orders[LLVMGetOrdering(instruction)];
 		site.kind = SITE_FENCE;
-		add(instrument, &site);
+		add_site(instrument, &site);
 		return;
 	case LLVMCall:
-		add_call(instrument, site);
+	case LLVMInvoke:
+		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
+			add_assembly(instrument, site);
+		else
+			collect_library_call(instrument, &site);
+		return;
+	case LLVMCallBr:
+		add_assembly(instrument, site);
 		return;
 	default:
 		return;
@@ -156,7 +147,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 
 	entry.instruction = first_place(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
-	add(instrument, &entry);
+	add_site(instrument, &entry);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block)) {
 		for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
@@ -167,7 +158,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 				struct site leave = site;
 
 				leave.kind = SITE_FUNCTION_EXIT;
-				add(instrument, &leave);
+				add_site(instrument, &leave);
 			}
 			site.instruction_number++;
 		}

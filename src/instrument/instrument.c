@@ -117,6 +117,23 @@ static void verify(LLVMModuleRef module)
 	LLVMDisposeMessage(message);
 }
 
+/* What is not seen is said where somebody wants to know: raddle-cc --warn-opaque. */
+static void warn_of_opaque(const struct instrument *instrument)
+{
+	for (size_t i = 0; getenv("RADDLE_WARN_OPAQUE") && i < instrument->site_count; i++) {
+		const struct site *site = &instrument->sites[i];
+		unsigned length = 0;
+		const char *file = LLVMGetDebugLocFilename(site->instruction, &length);
+
+		if (site->kind == SITE_OPAQUE)
+			(void)fprintf(stderr,
+				"%.*s:%u: warning: raddle does not see which memory this inline "
+				"assembly accesses\n",
+				file ? (int)length : 1, file ? file : "?",
+				LLVMGetDebugLocLine(site->instruction));
+	}
+}
+
 bool instrument_module(LLVMModuleRef module)
 {
 	LLVMContextRef context = LLVMGetModuleContext(module);
@@ -137,6 +154,7 @@ bool instrument_module(LLVMModuleRef module)
 	instrument.builder = LLVMCreateBuilderInContext(context);
 	embed_bitcode(&instrument);
 	collect(&instrument);
+	warn_of_opaque(&instrument);
 	if (instrument.site_count) {
 		describe_sites(&instrument);
 		insert_points(&instrument);

@@ -4,8 +4,10 @@
  * its optimiser. Everything of one module lives in a struct instrument; clang runs one at a time.
  *
  *	collect.c	instructions that become sites
+ *	libc_calls.c	calls of the C library that access memory
  *	filter.c	accesses that need none: nobody else can see the memory
- *	places.c	what is told of a site: places, types
+ *	places.c	what is told of a site: where it is
+ *	fields.c	which struct and field it accesses
  *	points.c	the code of a site, its stub and its record
  *	module.c	what a module has once: registration, note, bitcode
  */
@@ -55,6 +57,10 @@ bool instrument_module(LLVMModuleRef module);
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
+void add_site(struct instrument *instrument, const struct site *site);
+/* The sites of a call, where it is one of the C library's. */
+void collect_library_call(struct instrument *instrument, const struct site *site);
+
 /* Is it into thread-local memory, by the variable's own name? */
 bool filter_is_thread_local(LLVMValueRef pointer);
 
@@ -62,6 +68,13 @@ bool filter_is_thread_local(LLVMValueRef pointer);
 bool filter_skips(LLVMValueRef pointer, bool is_write);
 /* The name of the function that is called; NULL: not known. */
 const char *called_name(LLVMValueRef call);
+
+/* The structs that the module's debug information tells of. */
+struct field_types *field_types_new(struct instrument *instrument);
+void field_types_free(struct field_types *types);
+/* Type and field ("pos.x", or "+8" where it has no name) of an access; false: it goes into no struct. */
+bool site_field(const struct field_types *types, const struct site *site, char *type,
+	size_t type_size, char *field, size_t field_size);
 
 /* Makes the array of site_info, one for each site. */
 void describe_sites(struct instrument *instrument);

@@ -29,6 +29,7 @@ struct writer {
 	struct instrument *instrument;
 	LLVMTypeRef place_type, info_type;
 	struct table strings, places;
+	struct field_types *fields;
 };
 
 static void *allocate(size_t count, size_t size)
@@ -258,20 +259,35 @@ static LLVMValueRef place_global(struct writer *writer, LLVMMetadataRef location
 	return global;
 }
 
+/* The distance from member `member` of the description `index` to a string; 0 for an empty one. */
+static LLVMValueRef text_offset(
+	struct writer *writer, const char *text, unsigned index, unsigned member)
+{
+	const struct instrument *instrument = writer->instrument;
+	const unsigned path[2] = {index, member};
+
+	if (!*text)
+		return number(writer, 0);
+	return distance(writer, string_constant(writer, text),
+		member_address(
+			writer, instrument->descriptions, instrument->descriptions_type, path, 2));
+}
+
 static LLVMValueRef info_value(struct writer *writer, const struct site *site, unsigned index)
 {
 	struct instrument *instrument = writer->instrument;
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(site->instruction);
-	LLVMMetadataRef subprogram = LLVMGetSubprogram(site->function);
 	const unsigned path[2] = {index, 0};
+	char type[512], field[512];
+	const bool has_field =
+		site_field(writer->fields, site, type, sizeof type, field, sizeof field);
 	size_t length;
 	LLVMValueRef members[6];
 
-	(void)subprogram;
 	members[0] = place_value(writer, location, LLVMGetValueName2(site->function, &length),
 		instrument->descriptions, instrument->descriptions_type, path, 2);
-	members[1] = number(writer, 0);
-	members[2] = number(writer, 0);
+	members[1] = text_offset(writer, has_field ? type : "", index, 1);
+	members[2] = text_offset(writer, has_field ? field : "", index, 2);
 	members[3] = number(writer, site->flags);
 	members[4] = number(writer, site->function_number);
 	members[5] = number(writer, site->instruction_number);
@@ -284,7 +300,10 @@ void describe_sites(struct instrument *instrument)
 		instrument->i16, instrument->i16};
 	struct writer writer = {.instrument = instrument};
 	LLVMTypeRef info[6];
-	LLVMValueRef *values = allocate(instrument->site_count, sizeof(*values));
+	LLVMValueRef *values;
+
+	writer.fields = field_types_new(instrument);
+	values = allocate(instrument->site_count, sizeof(*values));
 
 	writer.place_type = LLVMStructTypeInContext(instrument->context, place, 6, false);
 	info[0] = writer.place_type;
@@ -299,6 +318,7 @@ void describe_sites(struct instrument *instrument)
 	LLVMSetInitializer(instrument->descriptions,
 		LLVMConstArray2(writer.info_type, values, instrument->site_count));
 	keep_global(instrument, instrument->descriptions);
+	field_types_free(writer.fields);
 	table_release(&writer.strings);
 	table_release(&writer.places);
 	free(values);

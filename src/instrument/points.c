@@ -30,6 +30,11 @@ static const char with_pointer[] =
 static const char without_address[] =
 	POINT "\tmovl $$0, %edi\n" STUB_END "\t.long ${0:c} - .\n\t.long ${1:c}\n\t.popsection";
 
+/* Only a record. */
+static const char without_point[] =
+	"\t.pushsection raddle_sites, \"a?\", @progbits\n\t.balign 4\n\t.long 0\n\t.long 0\n"
+	"\t.long ${0:c} - .\n\t.long ${1:c}\n\t.popsection";
+
 /* Operands: memory, length in %rsi, description, properties. */
 static const char with_length[] =
 	POINT "\tleaq $0, %rdi\n" STUB_END "\t.long ${2:c} - .\n\t.long ${3:c}\n\t.popsection";
@@ -63,7 +68,8 @@ static void set_memory_operand(struct instrument *instrument, LLVMValueRef call)
 
 static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length)
 {
-	if (LLVMTypeOf(length) == instrument->i64)
+	if (LLVMTypeOf(length) == instrument->i64 ||
+		LLVMGetTypeKind(LLVMTypeOf(length)) == LLVMPointerTypeKind)
 		return length;
 	return LLVMBuildZExt(instrument->builder, length, instrument->i64, "");
 }
@@ -75,6 +81,9 @@ static LLVMValueRef build_point(
 		(uint32_t)site->kind | (uint32_t)site->order << 8 | (uint32_t)site->bytes << 16, 0);
 	LLVMValueRef call;
 
+	if (site->kind == SITE_OPAQUE)
+		return build_asm(instrument, TEXT(without_point), "i,i",
+			(LLVMValueRef[]){description, properties}, 2);
 	if (!site->pointer)
 		return build_asm(instrument, TEXT(without_address), "i,i",
 			(LLVMValueRef[]){description, properties}, 2);
