@@ -11,7 +11,8 @@ static mtx_t mutex;
 static cnd_t changed;
 static once_flag flag = ONCE_FLAG_INIT;
 static tss_t key;
-static int counter, initialised, destroyed, ready;
+static int counter, initialised, ready;
+static _Atomic int destroyed;
 
 static void initialise(void)
 {

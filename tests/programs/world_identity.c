@@ -13,7 +13,7 @@
 #include "check.h"
 
 static pid_t ids[2];
-static int by_system_call_too;
+static _Atomic int by_system_call_too;
 
 static void *tell_id(void *id)
 {
