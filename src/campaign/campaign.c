@@ -251,6 +251,11 @@ static int set_up(struct campaign *campaign, struct error *err)
 		result = find_input(campaign, err);
 	if (result < 0)
 		return result;
+	if (campaign->target.traits.has_sites && !campaign->target.traits.has_debug)
+		campaign_notice(campaign,
+			"%s has no debug information, so variables and places appear as offsets in "
+			"it; compile with -g and do not strip it",
+			campaign->target.path);
 	campaign->directory = getcwd(NULL, 0);
 	campaign->restart = options->is_restart_forced
 				    ? options->restart

@@ -130,6 +130,20 @@ static void tell_start(struct campaign *campaign, const struct campaign_worker *
 		campaign->listener->started(campaign->listener->context, &start);
 }
 
+/* The runtime could not switch sites on: what looks like a search of memory is none. */
+static void tell_refusal(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const char *refusal = contract_memory(worker->worker.contract)->refusal;
+
+	if (campaign->has_told_refusal || !*refusal)
+		return;
+	campaign->has_told_refusal = true;
+	campaign_notice(campaign,
+		"not all accesses to memory are seen: %s; scheduling points are the others and its "
+		"synchronisation operations",
+		refusal);
+}
+
 /* The target has ended without ever making a thread: there is nothing to explore. */
 static int end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
@@ -194,7 +208,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	struct contract *contract = worker->worker.contract;
 	int result = 0;
 
-	if (report == REPORT_REFUSED && contract->plan.restart == RESTART_REWIND)
+	if (report == REPORT_REFUSED && contract->outcome.code == REFUSAL_RESTART)
 		return fall_back_and_go_on(campaign, worker, contract->outcome.text, err);
 	if (report == REPORT_REFUSED)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
@@ -203,6 +217,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	if (contract->is_live) {
 		campaign->has_started = true;
 		tell_start(campaign, worker);
+		tell_refusal(campaign, worker);
 	}
 	switch (report) {
 	case REPORT_TAINTED:

@@ -40,6 +40,7 @@ struct campaign {
 	uint64_t saved_ns;	   /* when the store was last told */
 	bool has_started;	   /* a run that reached its first thread has ended */
 	bool has_told_start;	   /* the listener knows what kind of target it is */
+	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
 	bool is_stopping;	   /* no new batches */
 	uint64_t *keys;		   /* of failures that have been investigated */
 	uint32_t key_count;

@@ -18,6 +18,8 @@ struct target_traits {
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
 	bool has_thread_sanitizer;  /* likewise with TSan */
 	bool has_gnu_openmp;	    /* libgomp: it spins unless told otherwise */
+	bool has_sites;		    /* compiled by raddle-cc, for this raddle */
+	bool has_debug;		    /* debug information, or the name of a file with it */
 };
 
 struct target {

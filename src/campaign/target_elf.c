@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "runtime/instrument_abi.h"
+
 /*
  * The ELF headers, read by hand: libelf accepts far more than the kernel does, and every offset
  * here comes from a file that may be damaged. `elf_at` is the only way to a byte of it.
@@ -171,6 +173,76 @@ static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
+/* ---- notes: which raddle instrumented it ---- */
+
+static uint64_t note_padded(uint64_t bytes)
+{
+	return (bytes + 3) & ~UINT64_C(3);
+}
+
+/* Every unit that raddle-cc compiled has left a note; libraries are checked when they are loaded. */
+static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
+	struct target_traits *traits, struct error *err)
+{
+	static const char owner[] = "raddle";
+	const char *notes = NULL;
+
+	if (segment->p_offset <= elf->size)
+		notes = elf_at(elf, segment->p_offset, segment->p_filesz);
+	if (!notes)
+		return elf_damaged(elf, "its notes lie outside the file", err);
+	for (uint64_t used = 0; used + sizeof(Elf64_Nhdr) <= segment->p_filesz;) {
+		uint64_t name = used + sizeof(Elf64_Nhdr);
+		uint64_t content;
+		Elf64_Nhdr note;
+		uint32_t version;
+
+		memcpy(&note, notes + used, sizeof note);
+		content = name + note_padded(note.n_namesz);
+		used = content + note_padded(note.n_descsz);
+		if (used > segment->p_filesz)
+			return 0; /* padded by another rule: not one of ours */
+		if (note.n_namesz != sizeof owner ||
+			memcmp(notes + name, owner, sizeof owner) != 0 ||
+			note.n_descsz < sizeof version)
+			continue;
+		memcpy(&version, notes + content, sizeof version);
+		if (version != INSTRUMENT_ABI_VERSION)
+			return error_set(err, ERROR_TARGET,
+				"%s was compiled by the raddle-cc of another raddle (its sites are of "
+				"version %u, not %u); compile it again",
+				elf->path, version, INSTRUMENT_ABI_VERSION);
+		traits->has_sites = true;
+	}
+	return 0;
+}
+
+/* ---- sections: of use to us only, so what is damaged there is as good as missing ---- */
+
+static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
+{
+	const void *at = NULL;
+
+	if (elf->header.e_shentsize == sizeof *out && elf->header.e_shoff <= elf->size)
+		at = elf_at(elf, elf->header.e_shoff + index * sizeof *out, sizeof *out);
+	if (at)
+		memcpy(out, at, sizeof *out);
+	return at;
+}
+
+/* Its own, compressed or not, or the name of a separate file. */
+static bool elf_has_debug(const struct elf *elf)
+{
+	Elf64_Shdr names;
+	const char *text;
+
+	if (!elf_section(elf, elf->header.e_shstrndx, &names) || names.sh_offset > elf->size)
+		return false;
+	text = elf_at(elf, names.sh_offset, names.sh_size);
+	return text && (bytes_contain(text, names.sh_size, "debug_info") ||
+			       bytes_contain(text, names.sh_size, ".gnu_debuglink"));
+}
+
 int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
 	struct error *err)
 {
@@ -190,12 +262,15 @@ int target_read_elf(const void *bytes, size_t size, const char *path, struct tar
 			status = elf_read_loader(&elf, &segment, traits, err);
 		else if (status == 0 && segment.p_type == PT_DYNAMIC)
 			elf_read_dynamic(&elf, &segment, traits);
+		else if (status == 0 && segment.p_type == PT_NOTE)
+			status = elf_read_notes(&elf, &segment, traits, err);
 		else if (status == 0 && segment.p_type == PT_LOAD &&
 			 (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
 			status = elf_damaged(&elf, "it ends inside a segment", err);
 	}
 	if (status < 0)
 		return status;
+	traits->has_debug = elf_has_debug(&elf);
 	if (!traits->loader[0] && elf.header.e_type == ET_DYN && elf.header.e_entry == 0)
 		return error_set(err, ERROR_TARGET,
 			"%s is a shared library; give a program that uses it", path);

@@ -57,12 +57,20 @@ static int ask_version(const char *clang)
 	return at ? atoi(at + strlen("clang version ")) : 0;
 }
 
-/* Names that say their version are believed: a build calls us thousands of times. */
+/* Names that say their version are believed, also behind links (clang to llvm-19/bin/clang): to ask
+ * takes as long as to compile a small file, and a build calls us thousands of times. */
 static bool names_its_version(const char *name)
 {
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	char *real;
+	bool does;
 
-	return strcmp(base, "clang-19") == 0 || strcmp(base, "clang++-19") == 0;
+	if (strcmp(base, "clang-19") == 0 || strcmp(base, "clang++-19") == 0)
+		return true;
+	real = realpath(name, NULL);
+	does = real && strstr(real, "/llvm-19/bin/clang");
+	free(real);
+	return does;
 }
 
 static int check(char *clang, char **path, struct error *err)

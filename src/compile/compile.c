@@ -11,38 +11,57 @@
 #include "compile/arguments.h"
 #include "compile/tsan_link.h"
 
+/* Takes one option, if it is raddle's own: 1. 0: it is the compiler's. */
+static int take_option(const char *option, struct compile_options *options, struct error *err)
+{
+	if (strncmp(option, "--abi=", 6) == 0) {
+		const char *abi = option + 6;
+
+		if (strcmp(abi, "tsan") != 0 && strcmp(abi, "sites") != 0)
+			return error_set(err, ERROR_USAGE,
+				"--abi is sites or tsan, not %s; leave it out for sites", abi);
+		options->abi = strcmp(abi, "tsan") == 0 ? ABI_TSAN : ABI_SITES;
+		return 1;
+	}
+	if (strncmp(option, "--cc=", 5) == 0) {
+		options->compiler = option + 5;
+		return 1;
+	}
+	if (strcmp(option, "--warn-opaque") == 0) {
+		options->warns_opaque = true;
+		return 1;
+	}
+	return 0;
+}
+
 int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err)
 {
 	size_t count = 0;
 	char **left;
+	int result = 0;
 
 	while (argv[count])
 		count++;
 	left = calloc(count + 1, sizeof *left);
 	BUG_ON(!left);
 	count = 0;
-	for (; *argv; argv++) {
-		if (strncmp(*argv, "--abi=", 6) == 0) {
-			if (strcmp(*argv + 6, "tsan") != 0 && strcmp(*argv + 6, "sites") != 0) {
-				free(left);
-				return error_set(err, ERROR_USAGE, "--abi is sites or tsan, not %s",
-					*argv + 6);
-			}
-			options->abi = strcmp(*argv + 6, "tsan") == 0 ? ABI_TSAN : ABI_SITES;
-		} else if (strncmp(*argv, "--cc=", 5) == 0) {
-			options->compiler = *argv + 5;
-		} else if (strcmp(*argv, "--warn-opaque") == 0) {
-			options->warns_opaque = true;
-		} else {
-			left[count++] = *argv;
-		}
+	for (; *argv && result >= 0; argv++) {
+		result = take_option(*argv, options, err);
+		if (result != 0)
+			continue;
+		left[count++] = *argv;
+		/* The value of an option, whatever it looks like. */
+		if (arguments_takes_next(*argv) && argv[1])
+			left[count++] = *++argv;
 	}
-	if (options->compiler && options->abi == ABI_SITES) {
-		free(left);
-		return error_set(err, ERROR_USAGE,
+	if (result >= 0 && options->compiler && options->abi == ABI_SITES)
+		result = error_set(err, ERROR_USAGE,
 			"--cc needs --abi=tsan: only clang 19 can run raddle's pass; leave --cc out, "
 			"or name that clang in RADDLE_CLANG");
+	if (result < 0) {
+		free(left);
+		return result;
 	}
 	*argv_left = left;
 	return 0;

@@ -134,6 +134,14 @@ static void warn_of_opaque(const struct instrument *instrument)
 	}
 }
 
+/* Points and stubs are machine code: of others (-m32, --target=...) plain objects are made. */
+static bool is_for_us(LLVMModuleRef module)
+{
+	const char *triple = LLVMGetTarget(module);
+
+	return strncmp(triple, "x86_64", 6) == 0 && !strstr(triple, "x32");
+}
+
 bool instrument_module(LLVMModuleRef module)
 {
 	LLVMContextRef context = LLVMGetModuleContext(module);
@@ -151,6 +159,8 @@ bool instrument_module(LLVMModuleRef module)
 	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
 		return false;
 	unmark(module);
+	if (!is_for_us(module))
+		return true;
 	instrument.builder = LLVMCreateBuilderInContext(context);
 	embed_bitcode(&instrument);
 	collect(&instrument);

@@ -54,10 +54,16 @@ enum contract_report {
 	REPORT_BATCH,	/* plan.run_limit runs are done, or `stop` was seen */
 	REPORT_FAILURE, /* the last run is a failure: outcome and schedule are of that run */
 	REPORT_TAINTED, /* this restart cannot undo what the run did: outcome.text says what */
-	REPORT_REFUSED, /* control is impossible: outcome.text says why */
+	REPORT_REFUSED, /* control is impossible: outcome.text says why; outcome.code, with whom */
 	REPORT_INSPECT, /* plan.inspect: the run is over and the process stands still to be looked
 			   at */
 	REPORT_DIED	/* [host sets] the process ended without ringing */
+};
+
+/* outcome.code of REPORT_REFUSED. */
+enum contract_refusal {
+	REFUSAL_PROGRAM, /* nothing helps */
+	REFUSAL_RESTART	 /* another restart may do */
 };
 
 /* What a run did that the restart may not be able to undo. */

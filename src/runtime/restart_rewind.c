@@ -123,7 +123,8 @@ static void rewind_serve(void *unused)
 
 	(void)unused;
 	if (!rewind_take_image()) /* the host goes on to the next restart */
-		runtime_refuse("the program's memory is too large or too scattered for an image");
+		runtime_refuse_restart(
+			"the program's memory is too large or too scattered for an image");
 	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
 		report = rewind_batch();
 	for (;;)
@@ -163,7 +164,7 @@ static void rewind_at_first_create(void)
 	if (server)
 		server->stack = platform_map(SERVER_STACK_BYTES, true);
 	if (!server || !server->stack)
-		runtime_refuse("out of memory for the rewind server");
+		runtime_refuse_restart("out of memory for the rewind server");
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();

@@ -127,17 +127,27 @@ uint32_t runtime_report_and_wait(enum contract_report report)
 	return command;
 }
 
-void runtime_refuse(const char *why)
+static __attribute__((noreturn)) void refuse(const char *why, enum contract_refusal refusal)
 {
 	struct contract *contract = runtime.contract;
 	struct text text;
 
-	outcome_set(&contract->outcome, OUTCOME_REFUSED, THREAD_NONE, 0);
+	outcome_set(&contract->outcome, OUTCOME_REFUSED, THREAD_NONE, (int)refusal);
 	text_init(&text, contract->outcome.text, sizeof contract->outcome.text);
 	text_add(&text, why);
 	runtime_report(REPORT_REFUSED);
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);
+}
+
+void runtime_refuse(const char *why)
+{
+	refuse(why, REFUSAL_PROGRAM);
+}
+
+void runtime_refuse_restart(const char *why)
+{
+	refuse(why, REFUSAL_RESTART);
 }
 
 /* ---- the end of a run ---- */

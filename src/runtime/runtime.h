@@ -56,6 +56,8 @@ uint32_t runtime_report_and_wait(enum contract_report report);
 void runtime_report(enum contract_report report);
 /* Control is impossible: tells the host in one sentence and ends the process. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
+/* Likewise, but by this restart only. */
+void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
 /* ---- detectors (detect.c) ---- */
 

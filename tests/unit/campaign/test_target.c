@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "campaign/target.h"
+#include "runtime/instrument_abi.h"
 
 /* A little executable: headers, a loader's name, a dynamic section and its strings. */
 struct image {
@@ -111,6 +112,48 @@ static void test_target_elf__refuses_what_cannot_be_controlled(void **state)
 	expect_refusal(&image, "not an ELF");
 }
 
+/* A note as raddle-cc writes it, in place of the strings. */
+static void put_note(struct image *image, uint32_t version)
+{
+	const Elf64_Nhdr note = {.n_namesz = 7, .n_descsz = sizeof version, .n_type = 1};
+
+	memset(image->strings, 0, sizeof image->strings);
+	memcpy(image->strings, &note, sizeof note);
+	memcpy(image->strings + sizeof note, "raddle", 7);
+	memcpy(image->strings + sizeof note + 8, &version, sizeof version);
+	image->segments[2] = (Elf64_Phdr){
+		.p_type = PT_NOTE,
+		.p_offset = offsetof(struct image, strings),
+		.p_filesz = sizeof note + 8 + sizeof version,
+	};
+}
+
+static void test_target_elf__knows_the_sites_of_this_raddle_only(void **state)
+{
+	struct image image = make_image();
+	struct target_traits traits;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(read_image(&image, &traits, &err), 0);
+	assert_false(traits.has_sites);
+	put_note(&image, INSTRUMENT_ABI_VERSION);
+	assert_int_equal(read_image(&image, &traits, &err), 0);
+	assert_true(traits.has_sites);
+	put_note(&image, INSTRUMENT_ABI_VERSION + 1);
+	expect_refusal(&image, "another raddle");
+	/* Notes of others, and one that ends too early. */
+	image.strings[sizeof(Elf64_Nhdr)] = 'R';
+	assert_int_equal(read_image(&image, &traits, &err), 0);
+	assert_false(traits.has_sites);
+	put_note(&image, INSTRUMENT_ABI_VERSION + 1);
+	image.segments[2].p_filesz--;
+	assert_int_equal(read_image(&image, &traits, &err), 0);
+	assert_false(traits.has_sites);
+	image.segments[2].p_offset = UINT64_MAX - 4;
+	expect_refusal(&image, "damaged");
+}
+
 static void test_target_elf__says_where_it_is_damaged(void **state)
 {
 	struct image image = make_image();
@@ -179,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_target_elf__reads_loader_and_libraries),
 		cmocka_unit_test(test_target_elf__refuses_what_cannot_be_controlled),
+		cmocka_unit_test(test_target_elf__knows_the_sites_of_this_raddle_only),
 		cmocka_unit_test(test_target_elf__says_where_it_is_damaged),
 		cmocka_unit_test(test_target_elf__survives_any_cut_and_any_damage),
 		cmocka_unit_test(test_target_find__looks_in_path_as_execvp_does),

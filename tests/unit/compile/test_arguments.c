@@ -1,0 +1,99 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "compile/arguments.h"
+#include "compile/compile.h"
+
+static struct arguments_kind classify(char *const *argv)
+{
+	return arguments_classify(argv);
+}
+
+#define CLASSIFY(...) classify((char *const[]){__VA_ARGS__, NULL})
+
+static void test_arguments_classify__tells_compiling_from_linking(void **state)
+{
+	struct arguments_kind kind = CLASSIFY("-O2", "a.c", "-o", "a");
+
+	(void)state;
+	assert_true(kind.compiles && kind.links && kind.has_inputs);
+	kind = CLASSIFY("-c", "a.cc");
+	assert_true(kind.compiles && !kind.links);
+	kind = CLASSIFY("a.o", "libb.a", "-lc");
+	assert_true(!kind.compiles && kind.links && kind.has_inputs);
+	kind = CLASSIFY("-c", "a.s", "b.S");
+	assert_false(kind.compiles);
+	kind = CLASSIFY("--version");
+	assert_false(kind.compiles || kind.has_inputs);
+	assert_false(CLASSIFY("-MM", "a.c").links);
+	assert_false(CLASSIFY("-E", "-").links);
+}
+
+static void test_arguments_classify__takes_values_of_options_for_no_inputs(void **state)
+{
+	(void)state;
+	assert_false(CLASSIFY("-o", "a.c", "b.o").compiles);
+	assert_false(CLASSIFY("-MF", "a.c", "-MT", "b.c").has_inputs);
+	assert_false(CLASSIFY("-Xlinker", "a.c", "-include", "b.c").has_inputs);
+}
+
+static void test_arguments_classify__compiles_what_it_cannot_know(void **state)
+{
+	(void)state;
+	assert_true(CLASSIFY("@response").compiles);
+	assert_true(CLASSIFY("-x", "c", "weird").compiles);
+	assert_true(CLASSIFY("-xc++", "-").compiles);
+}
+
+static void test_arguments_classify__sees_levels_of_debug_information(void **state)
+{
+	(void)state;
+	assert_true(CLASSIFY("-g").names_debug);
+	assert_true(CLASSIFY("-g0").names_debug);
+	assert_true(CLASSIFY("-ggdb3").names_debug);
+	assert_true(CLASSIFY("-gdwarf-4").names_debug);
+	assert_true(CLASSIFY("-gline-tables-only").names_debug);
+	assert_false(CLASSIFY("-gsplit-dwarf").names_debug);
+	assert_false(CLASSIFY("-gz", "-O2").names_debug);
+}
+
+static void test_compile_take_options__leaves_the_compilers(void **state)
+{
+	char *const argv[] = {"-O2", "--abi=tsan", "-Xlinker", "--warn-opaque", "--cc=gcc-12",
+		"a.c", "-o", "--abi=wrong", NULL};
+	struct compile_options options = {0};
+	struct error err = {0};
+	char **left;
+
+	(void)state;
+	assert_int_equal(compile_take_options(argv, &options, &left, &err), 0);
+	assert_int_equal(options.abi, ABI_TSAN);
+	assert_string_equal(options.compiler, "gcc-12");
+	assert_false(options.warns_opaque);
+	assert_string_equal(left[0], "-O2");
+	assert_string_equal(left[1], "-Xlinker");
+	assert_string_equal(left[2], "--warn-opaque");
+	assert_string_equal(left[3], "a.c");
+	assert_string_equal(left[4], "-o");
+	assert_string_equal(left[5], "--abi=wrong");
+	assert_null(left[6]);
+	free(left);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arguments_classify__tells_compiling_from_linking),
+		cmocka_unit_test(test_arguments_classify__takes_values_of_options_for_no_inputs),
+		cmocka_unit_test(test_arguments_classify__compiles_what_it_cannot_know),
+		cmocka_unit_test(test_arguments_classify__sees_levels_of_debug_information),
+		cmocka_unit_test(test_compile_take_options__leaves_the_compilers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
