@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "base/text.h"
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -105,7 +106,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 
 static void crash_handle(int signal, siginfo_t *info, void *context)
 {
-	runtime_crash(signal, info, context);
+	if (!guarded_read_has_failed(signal, info, context))
+		runtime_crash(signal, info, context);
 }
 
 void runtime_hang(void *context)

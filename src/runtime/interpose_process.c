@@ -15,6 +15,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/sites.h"
 #include "runtime/world.h"
 
 /* Written before a fork, read in the child. */
@@ -62,6 +63,7 @@ static void fork_leave_control(void)
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
+	sites_are_live = 0;
 	time_leave_control();
 	timer_leave_control();
 	engine_leave_control();

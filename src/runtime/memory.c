@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -269,13 +270,18 @@ static void memory_pass(const struct memory_access *access)
 		engine_note_access(&op);
 }
 
+static bool memory_is_watched(void)
+{
+	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
+	       engine_is_in_control() && !runtime.is_run_over;
+}
+
 void memory_access(const struct memory_access *access)
 {
 	struct contract_memory *memory = sites_memory();
 	object_name point;
 
-	if (!memory || !engine_is_live() || runtime.is_forked_child || !engine_is_in_control() ||
-		runtime.is_run_over)
+	if (!memory_is_watched())
 		return;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
@@ -299,15 +305,6 @@ void memory_access(const struct memory_access *access)
 
 /* ---- from the thunk ---- */
 
-static size_t site_string_bytes(const char *string, size_t most)
-{
-	size_t bytes = 0;
-
-	while (bytes < most && string[bytes])
-		bytes++;
-	return bytes < most ? bytes + 1 : bytes;
-}
-
 void site_reached(const void *address, size_t length, const struct site_record *record)
 {
 	struct memory_access access = {
@@ -319,6 +316,8 @@ void site_reached(const void *address, size_t length, const struct site_record *
 		.site_state = site_state(record),
 	};
 
+	if (!memory_is_watched())
+		return;
 	switch (record->kind) {
 	case SITE_RANGE_READ:
 	case SITE_RANGE_WRITE:
@@ -327,10 +326,10 @@ void site_reached(const void *address, size_t length, const struct site_record *
 			return;
 		break;
 	case SITE_STRING_READ:
-		access.bytes = site_string_bytes(address, length);
+		access.bytes = guarded_string_bytes(address, length);
 		break;
 	case SITE_STRING_WRITE:
-		access.bytes = site_string_bytes((const char *)length, SIZE_MAX);
+		access.bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
 		break;
 	default:
 		break;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -334,6 +335,8 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 {
 	int old_errno = errno;
 
+	if (guarded_read_has_failed(signal, information, context))
+		return;
 	if (signal == delivery.dying_of || (signal_is_fault(signal) && information->si_code > 0) ||
 		(signal == SIGABRT && information->si_code == SI_TKILL)) {
 		signal_handle_at_once(signal, information, context);

@@ -10,6 +10,7 @@
 #include "runtime/spinning.h"
 
 #include "base/hash.h"
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 
 /* Different reads of one round of a loop: conditions of more variables are rare. */
@@ -27,22 +28,6 @@ struct spinning_thread {
 /* Indexed by thread; those beyond are never held back here. */
 static struct spinning_thread spinning[256];
 
-static uint64_t spinning_value(const struct memory_access *access)
-{
-	switch (access->bytes) {
-	case 1:
-		return *(const volatile uint8_t *)access->address;
-	case 2:
-		return *(const volatile uint16_t *)access->address;
-	case 4:
-		return *(const volatile uint32_t *)access->address;
-	case 8:
-		return *(const volatile uint64_t *)access->address;
-	default:
-		return 0;
-	}
-}
-
 static bool spinning_is_read(uint8_t kind)
 {
 	return kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD || kind == SITE_ATOMIC_UPDATE ||
@@ -53,17 +38,16 @@ void spinning_note(const struct memory_access *access)
 {
 	const struct engine_thread *self = engine_current();
 	struct spinning_thread *own = &spinning[self->id.index % 256];
-	uint64_t read;
+	uint64_t read, value;
 
 	if (self->id.index >= 256)
 		return;
-	if (!spinning_is_read(access->kind) || access->bytes > 8 ||
-		access->bytes & (access->bytes - 1)) {
+	if (!spinning_is_read(access->kind) ||
+		!guarded_read(access->address, access->bytes, &value)) {
 		own->count = own->repeats = 0;
 		return;
 	}
-	read = hash_pair(
-		hash_pair(access->site, (uintptr_t)access->address), spinning_value(access));
+	read = hash_pair(hash_pair(access->site, (uintptr_t)access->address), value);
 	for (uint8_t i = 0; i < own->count; i++) {
 		if (own->reads[i] != read)
 			continue;

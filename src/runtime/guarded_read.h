@@ -1,0 +1,26 @@
+/*
+ * Reads of memory that the target is about to use, by us before it does. The address may be wrong, and
+ * then it is the target's own access that must crash, at its own line: a read here just fails.
+ */
+#ifndef RADDLE_RUNTIME_GUARDED_READ_H
+#define RADDLE_RUNTIME_GUARDED_READ_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The value of 1, 2, 4 or 8 bytes; false: they cannot be read, or it is another number of them. */
+bool guarded_read(const void *address, size_t bytes, uint64_t *value);
+/*
+ * Length of the string with its terminating zero, which is looked for in its first `most` bytes.
+ * Where it cannot be read to its end: the length up to and with the byte that cannot be read.
+ */
+size_t guarded_string_bytes(const char *string, size_t most);
+/*
+ * From a signal handler, with its ucontext_t: was it a fault of one of these reads? Then that read fails
+ * when the handler returns.
+ */
+bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * The instructions of guarded_read.c that may fault; see there. They use no stack, so that whatever part
+ * of them faulted can return at once.
+ */
+	.text
+
+	.macro	HIDDEN name:req
+	.globl	\name
+	.hidden	\name
+	.endm
+
+	HIDDEN	guarded_read_1
+	HIDDEN	guarded_read_2
+	HIDDEN	guarded_read_4
+	HIDDEN	guarded_read_8
+	HIDDEN	guarded_find_zero
+	HIDDEN	guarded_words_start
+	HIDDEN	guarded_words_end
+	HIDDEN	guarded_words_failed
+	HIDDEN	guarded_string_start
+	HIDDEN	guarded_string_end
+	HIDDEN	guarded_string_failed
+
+	/* int (const void *address, uint64_t *value) */
+	.type	guarded_read_1, @function
+	.type	guarded_read_2, @function
+	.type	guarded_read_4, @function
+	.type	guarded_read_8, @function
+	.p2align 4
+	.cfi_startproc
+guarded_words_start:
+guarded_read_1:
+	movzbl	(%rdi), %eax
+	jmp	.Lread
+guarded_read_2:
+	movzwl	(%rdi), %eax
+	jmp	.Lread
+guarded_read_4:
+	movl	(%rdi), %eax
+	jmp	.Lread
+guarded_read_8:
+	movq	(%rdi), %rax
+guarded_words_end:
+.Lread:
+	movq	%rax, (%rsi)
+	movl	$1, %eax
+	ret
+guarded_words_failed:
+	xorl	%eax, %eax
+	ret
+	.cfi_endproc
+
+	/* size_t (const char *string, size_t most) */
+	.type	guarded_find_zero, @function
+	.p2align 4
+guarded_find_zero:
+	.cfi_startproc
+	xorl	%eax, %eax
+guarded_string_start:
+1:	cmpq	%rsi, %rax
+	jae	guarded_string_end
+	cmpb	$0, (%rdi, %rax)
+	je	guarded_string_end
+	incq	%rax
+	jmp	1b
+guarded_string_end:
+guarded_string_failed:
+	ret
+	.cfi_endproc
+	.section .note.GNU-stack, "", @progbits
