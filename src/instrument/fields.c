@@ -17,6 +17,8 @@
 
 /* Operand positions of debug information nodes: fixed by LLVM's format. */
 enum { DI_NAME = 2, DI_BASE_TYPE = 3, DI_ELEMENTS = 4 };
+/* DWARF's numbers. */
+enum { DI_TAG_POINTER = 0x0f, DI_TAG_REFERENCE = 0x10 };
 
 struct known_type {
 	char *name;
@@ -177,12 +179,18 @@ static LLVMValueRef find_type(const struct field_types *types, const char *name)
 	return found ? found->node : NULL;
 }
 
-/* Typedefs and qualifiers lead to what they name. */
+/* Typedefs and qualifiers lead to what they name; a pointer does not lead into what it points to. */
 static LLVMValueRef strip_type(LLVMValueRef type)
 {
 	for (unsigned i = 0; type && i < 16; i++) {
-		if (LLVMGetMetadataKind(LLVMValueAsMetadata(type)) != LLVMDIDerivedTypeMetadataKind)
+		const LLVMMetadataRef node = LLVMValueAsMetadata(type);
+		uint16_t tag;
+
+		if (LLVMGetMetadataKind(node) != LLVMDIDerivedTypeMetadataKind)
 			break;
+		tag = LLVMGetDINodeTag(node);
+		if (tag == DI_TAG_POINTER || tag == DI_TAG_REFERENCE)
+			return NULL;
 		type = operand(type, DI_BASE_TYPE);
 	}
 	return type;

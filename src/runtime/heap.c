@@ -301,10 +301,15 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 	if (!heap_is_window(start)) {
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
-		/* glibc's word of size follows; freed blocks in between are no more. */
+		/*
+		 * glibc's word of size follows; freed blocks in between are no more, nor are those
+		 * that would have the same record.
+		 */
+		const uint64_t bit = heap_bit(start);
 		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
 
-		heap_clear_bits(heap_bit(start) + 1, end);
+		heap_clear_bits(bit + 1, end > bit + 2 ? end : bit + 2);
+		heap_clear_bits(bit & ~UINT64_C(1), bit);
 		heap_set_bit(heap_bit(start));
 		*heap_record(start) = record;
 	} else {

@@ -13,6 +13,7 @@
 #include <uthash.h>
 
 #include "base/bug.h"
+#include "symbols/site_table.h"
 #include "symbols/symbols_internal.h"
 
 #define PLACE_FRAMES 16
@@ -202,7 +203,7 @@ static void learn_from_scope(struct symbols *symbols, struct block_type *known,
 
 static void learn_from_point(struct symbols *symbols, struct block_type *known,
 	const struct memory_block *block, const struct symbols_access *access,
-	const struct point *point)
+	const struct site *point)
 {
 	const uint64_t offset = access->address - block->start;
 	Dwarf_Die type;
@@ -238,7 +239,7 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 {
 	struct block_index *index = index_of(symbols, memory);
 	const struct memory_block *block = blocks_at(symbols, memory, access);
-	const struct point *point = points_at(symbols, access->site);
+	const struct site *point = points_at(symbols, access->site);
 	struct type_search search = {.block = block, .bytes = access->bytes};
 	struct block_type *known;
 

@@ -126,15 +126,9 @@ bool static_data_describe(
 
 /* ---- points.c ---- */
 
-/* What raddle-cc said of a site. Strings belong to the object file. */
-struct point {
-	uint64_t address;  /* of the point, in the layout */
-	const char *type;  /* of the struct that is accessed: "struct account"; NULL: none */
-	const char *field; /* in it; NULL: none */
-};
-
-/* The site at this code address; NULL: none. */
-const struct point *points_at(struct symbols *symbols, uint64_t address);
+/* What raddle-cc said of the site at this code address; NULL: there is none. Lives as long as symbols. */
+struct site;
+const struct site *points_at(struct symbols *symbols, uint64_t address);
 
 /* ---- unwind.c ---- */
 

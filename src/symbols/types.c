@@ -277,18 +277,31 @@ bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
 	return fit_of(type, offset, bytes, 0) > FIT_INSIDE;
 }
 
+/* Does ".points[1].x" say "points.x", or go on where that ends? */
+static bool says_field(const char *inside, const char *field)
+{
+	for (; *field; inside++) {
+		if (*inside == '[')
+			inside += strcspn(inside, "]");
+		else if (*inside == *field)
+			field++;
+		else if (*inside != '.')
+			return false;
+	}
+	return true;
+}
+
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field)
 {
-	const size_t length = field ? strlen(field) : 0;
 	struct strbuf inside;
 	bool is_field;
 
-	if (!field)
+	/* A distance, or a library's own member: no word. */
+	if (!field || *field == '+' || strstr(field, "_M_") || strstr(field, "__"))
 		return types_fits(type, offset, bytes);
 	strbuf_init(&inside);
 	types_describe_inside(type, offset, bytes, &inside);
-	/* ".pos.x" of "pos.x", ".balance+4" of "balance" */
-	is_field = inside.length > length && !strncmp(inside.text + 1, field, length);
+	is_field = says_field(inside.text, field);
 	strbuf_release(&inside);
 	return is_field;
 }
