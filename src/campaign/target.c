@@ -99,7 +99,8 @@ static int check_loader(const char *path, const struct target_traits *traits, st
 	/* It would not see our locks, and take every lock-protected access for a race. */
 	if (traits->has_thread_sanitizer)
 		return error_set(err, ERROR_TARGET,
-			"%s is built with ThreadSanitizer, which would report races that are none; build it without -fsanitize=thread",
+			"%s is built with ThreadSanitizer, which would report races that are none; build it with "
+			"raddle-cc --abi=tsan in place of gcc -fsanitize=thread, or without",
 			path);
 	if (access(traits->loader, X_OK) != 0)
 		return error_set(err, ERROR_TARGET,

@@ -156,8 +156,10 @@ static void elf_read_dynamic(
 		size = available;
 	traits->has_address_sanitizer = bytes_contain(table, size, "libasan.so") ||
 					bytes_contain(table, size, "__asan_init");
-	traits->has_thread_sanitizer = bytes_contain(table, size, "libtsan.so") ||
-				       bytes_contain(table, size, "__tsan_init");
+	/* Linked with raddle's answers, its calls are welcome. */
+	traits->has_thread_sanitizer = !bytes_contain(table, size, "libraddle-tsan.so") &&
+				       (bytes_contain(table, size, "libtsan.so") ||
+					       bytes_contain(table, size, "__tsan_init"));
 	traits->has_gnu_openmp = bytes_contain(table, size, "libgomp.so");
 }
 

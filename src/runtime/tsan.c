@@ -1,0 +1,33 @@
+/*
+ * Accesses that ThreadSanitizer's calls tell of (src/tsan/), on their way to memory_access(). There is no
+ * switching: whether an access is a point is decided by its variable alone.
+ */
+#include "runtime/interpose.h"
+#include "runtime/memory.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "tsan/hook.h"
+
+void tsan_begin(void)
+{
+	ENTER();
+	if (!runtime.contract || runtime.is_forked_child || runtime.contract->has_memory_sites)
+		return;
+	runtime.contract->has_memory_sites = 1;
+	heap_start_recording();
+}
+
+void tsan_reached(
+	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site)
+{
+	struct memory_access access = {
+		.address = (const void *)(uintptr_t)address,
+		.bytes = bytes,
+		.site = site,
+		.kind = kind,
+		.order = order,
+	};
+
+	if (sites_are_live)
+		memory_access(&access);
+}
