@@ -1,11 +1,9 @@
 #include "detectors/clock_pool.h"
 
-#include <string.h>
-
 void clock_pool_clear(struct clock_pool *pool)
 {
 	pool->used = CLOCK_LEAST_WORDS;
-	memset(pool->free, 0, sizeof pool->free);
+	words_clear(pool->free, CLOCK_SIZES);
 }
 
 /* Arrays of size n have CLOCK_LEAST_WORDS << n words. */
@@ -32,7 +30,7 @@ uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *leng
 		at = pool->used;
 		pool->used += words;
 	}
-	memset(&pool->words[at], 0, words * sizeof *pool->words);
+	words_clear(&pool->words[at], words);
 	*length = words;
 	return at;
 }
@@ -57,8 +55,7 @@ static bool vector_clock_grow(struct clock_pool *pool, struct vector_clock *cloc
 	grown.at = clock_pool_take(pool, length, &grown.length);
 	if (!grown.at)
 		return false;
-	memcpy(&pool->words[grown.at], &pool->words[clock->at],
-		clock->length * sizeof *pool->words);
+	words_copy(&pool->words[grown.at], &pool->words[clock->at], clock->length);
 	clock_pool_give(pool, clock->at, clock->length);
 	*clock = grown;
 	return true;
@@ -93,10 +90,8 @@ bool vector_clock_copy(
 {
 	if (!vector_clock_grow(pool, clock, other->length))
 		return false;
-	memcpy(&pool->words[clock->at], &pool->words[other->at],
-		other->length * sizeof *pool->words);
-	memset(&pool->words[clock->at + other->length], 0,
-		(clock->length - other->length) * sizeof *pool->words);
+	words_copy(&pool->words[clock->at], &pool->words[other->at], other->length);
+	words_clear(&pool->words[clock->at + other->length], clock->length - other->length);
 	return true;
 }
 

@@ -17,6 +17,26 @@
 /* 32 MB, of which a run touches what it uses: 1,000 threads with 1,000 locks need half of it. */
 #define CLOCK_POOL_WORDS (UINT32_C(1) << 23)
 
+/*
+ * Instead of memcpy and memset: libc's use the widest registers there are, and from then on every site
+ * must save those of the target.
+ */
+static inline void words_copy(uint32_t *to, const uint32_t *from, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = from[i];
+		__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+	}
+}
+
+static inline void words_clear(uint32_t *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		words[i] = 0;
+		__asm__("" : "+r"(i));
+	}
+}
+
 struct clock_pool {
 	uint32_t used;		    /* words handed out so far; 0 is never handed out */
 	uint32_t free[CLOCK_SIZES]; /* first of a chain of freed arrays by size, 0: none */

@@ -74,8 +74,8 @@ static bool shadow_grow_table(
 	if (!table)
 		return false;
 	if (accesses->table) {
-		memcpy(&pool->words[table], &pool->words[accesses->table],
-			accesses->table_words * sizeof *pool->words);
+		words_copy(
+			&pool->words[table], &pool->words[accesses->table], accesses->table_words);
 		clock_pool_give(pool, accesses->table, accesses->table_words);
 	}
 	accesses->table = table;
@@ -149,8 +149,7 @@ static bool shadow_copy_accesses(struct shadow_accesses *accesses, struct clock_
 	accesses->table = clock_pool_take(pool, accesses->table_words, &accesses->table_words);
 	if (!accesses->table)
 		return false;
-	memcpy(&pool->words[accesses->table], &pool->words[table],
-		accesses->table_words * sizeof *pool->words);
+	words_copy(&pool->words[accesses->table], &pool->words[table], accesses->table_words);
 	return true;
 }
 
@@ -166,9 +165,11 @@ static bool shadow_split(
 
 	if (!rest_index)
 		return false;
-	*rest = *cell;
+	rest->next = cell->next;
+	rest->releaser = cell->releaser;
+	for (unsigned way = 0; way < WAY_COUNT; way++)
+		rest->last[way] = cell->last[way];
 	rest->mask = (uint8_t)(cell->mask & ~mask);
-	rest->released = (struct vector_clock){0};
 	for (unsigned way = 0; way < WAY_COUNT; way++)
 		is_whole &= shadow_copy_accesses(&rest->last[way], pool);
 	is_whole &= vector_clock_copy(pool, &rest->released, &released);
