@@ -64,17 +64,35 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
 }
 
-/* Assembly that may access memory: there is no knowing which. */
+/*
+ * Assembly that may access memory: there is no knowing which. It says so by the clobber "memory", or
+ * has memory for an operand, which is marked by a star.
+ */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
-	const unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
-	LLVMAttributeRef effects =
-		LLVMGetCallSiteEnumAttribute(site.instruction, LLVMAttributeFunctionIndex, memory);
+	size_t length;
+	const char *constraints =
+		LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(site.instruction), &length);
 
-	if (effects && LLVMGetEnumAttributeValue(effects) == 0)
-		return; /* it says that it accesses none */
+	if (!memchr(constraints, '*', length) && !memmem(constraints, length, "~{memory}", 9))
+		return;
 	site.kind = SITE_OPAQUE;
 	add_site(instrument, &site);
+}
+
+/* Loads and stores of vectors with lanes left out, as the optimiser makes them of loops. */
+static bool add_masked(struct instrument *instrument, struct site site)
+{
+	const char *name = called_name(site.instruction);
+	const bool is_load = name && strncmp(name, "llvm.masked.load.", 17) == 0;
+	LLVMValueRef value;
+
+	if (!is_load && (!name || strncmp(name, "llvm.masked.store.", 18) != 0))
+		return false;
+	value = is_load ? site.instruction : LLVMGetArgOperand(site.instruction, 0);
+	add_access(instrument, site, LLVMGetArgOperand(site.instruction, is_load ? 0 : 1),
+		LLVMTypeOf(value), is_load ? SITE_LOAD : SITE_STORE);
+	return true;
 }
 
 static void add_instruction(struct instrument *instrument, struct site site)
@@ -109,7 +127,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	case LLVMInvoke:
 		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
 			add_assembly(instrument, site);
-		else
+		else if (!add_masked(instrument, site))
 			collect_library_call(instrument, &site);
 		return;
 	case LLVMCallBr:

@@ -206,26 +206,38 @@ static bool member_holds(LLVMValueRef member, uint64_t offset, uint64_t *start)
 	return offset >= *start && offset - *start < (LLVMDITypeGetSizeInBits(type) + 7) / 8;
 }
 
+static bool is_bit_field(LLVMValueRef member)
+{
+	return LLVMDITypeGetFlags(LLVMValueAsMetadata(member)) & LLVMDIFlagBitField;
+}
+
+struct field_path {
+	char *text;
+	size_t size;
+	bool is_bit_field;
+};
+
 /* Appends the path of members that leads to the offset: "pos.x". */
-static void add_path(LLVMValueRef type, uint64_t offset, char *path, size_t size, unsigned depth)
+static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
 {
 	LLVMValueRef elements = type ? operand(type, DI_ELEMENTS) : NULL;
 	const unsigned count = elements ? (unsigned)LLVMGetMDNodeNumOperands(elements) : 0;
 
 	for (unsigned i = 0; i < count && depth < NESTING_MOST; i++) {
 		LLVMValueRef member = operand(elements, i);
-		const size_t length = strlen(path);
+		const size_t length = strlen(path->text);
 		const char *name;
 		uint64_t start;
 
 		if (!member || !LLVMIsAMDNode(member) || !member_holds(member, offset, &start))
 			continue;
 		name = string_operand(member, DI_NAME);
-		if (name && *name && length + strlen(name) + 2 < size)
-			(void)snprintf(
-				path + length, size - length, "%s%s", length ? "." : "", name);
-		add_path(strip_type(operand(member, DI_BASE_TYPE)), offset - start, path, size,
-			depth + 1);
+		if (name && *name && length + strlen(name) + 2 < path->size)
+			(void)snprintf(path->text + length, path->size - length, "%s%s",
+				length ? "." : "", name);
+		path->is_bit_field |= is_bit_field(member);
+		add_path(
+			strip_type(operand(member, DI_BASE_TYPE)), offset - start, path, depth + 1);
 		return;
 	}
 }
@@ -295,9 +307,10 @@ static const char *plain_name(const char *type, char *buffer, size_t size)
 	return *buffer && (*at == 'E' || !*at) ? buffer : type;
 }
 
-bool site_field(const struct field_types *types, const struct site *site, char *type,
-	size_t type_size, char *field, size_t field_size)
+bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
+	char *field, size_t field_size)
 {
+	struct field_path path = {.text = field, .size = field_size};
 	const char *name;
 	uint64_t offset;
 
@@ -306,7 +319,9 @@ bool site_field(const struct field_types *types, const struct site *site, char *
 		return false;
 	(void)snprintf(type, type_size, "%s", plain_name(name, field, field_size));
 	field[0] = '\0';
-	add_path(find_type(types, type), offset, field, field_size, 0);
+	add_path(find_type(types, type), offset, &path, 0);
+	if (path.is_bit_field)
+		site->flags |= SITE_BIT_FIELD;
 	if (!field[0])
 		(void)snprintf(field, field_size, "+%llu", (unsigned long long)offset);
 	return true;

@@ -72,9 +72,10 @@ const char *called_name(LLVMValueRef call);
 /* The structs that the module's debug information tells of. */
 struct field_types *field_types_new(struct instrument *instrument);
 void field_types_free(struct field_types *types);
-/* Type and field ("pos.x", or "+8" where it has no name) of an access; false: it goes into no struct. */
-bool site_field(const struct field_types *types, const struct site *site, char *type,
-	size_t type_size, char *field, size_t field_size);
+/* Type and field ("pos.x", or "+8" where it has no name) of an access, and whether it is a bit-field
+ * (added to its flags); false: it goes into no struct. */
+bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
+	char *field, size_t field_size);
 
 /* Makes the array of site_info, one for each site. */
 void describe_sites(struct instrument *instrument);

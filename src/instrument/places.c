@@ -273,7 +273,7 @@ static LLVMValueRef text_offset(
 			writer, instrument->descriptions, instrument->descriptions_type, path, 2));
 }
 
-static LLVMValueRef info_value(struct writer *writer, const struct site *site, unsigned index)
+static LLVMValueRef info_value(struct writer *writer, struct site *site, unsigned index)
 {
 	struct instrument *instrument = writer->instrument;
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(site->instruction);

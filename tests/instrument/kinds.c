@@ -1,0 +1,82 @@
+/* Every kind of access, one per line; compiled with -O1. */
+#include <stdatomic.h>
+#include <string.h>
+
+struct place {
+	int x, y;
+};
+
+struct account {
+	int id;
+	long balance;
+	struct place at;
+	char name[16];
+	unsigned low : 3, high : 5;
+};
+
+extern int plain;
+extern volatile short changing;
+extern _Atomic int atomic;
+extern const int constant;
+static const int table[4] = {1, 2, 3, 4};
+extern char text[64];
+extern __int128 wide;
+void use(int *);
+
+int load(void) { return plain; } /* SITES: load 4 */
+void store(int v) { plain = v; } /* SITES: store 4 */
+int load_volatile(void) { return changing; } /* SITES: load 2 volatile */
+void store_wide(__int128 v) { wide = v; } /* SITES: store 16 */
+int unaligned(void) { int v; memcpy(&v, text + 1, 4); return v; } /* SITES: load 4 unaligned */
+
+long field(struct account *a) { return a->balance; } /* SITES: load 8 account.balance */
+void inner(struct account *a) { a->at.y = 3; } /* SITES: store 4 account.at.y */
+void bit_field(struct account *a) { a->high = 3; } /* SITES: load 1, store 1 */
+
+int relaxed(void) { return atomic_load_explicit(&atomic, memory_order_relaxed); } /* SITES: atomic_load 4 */
+int acquire(void) { return atomic_load_explicit(&atomic, memory_order_acquire); } /* SITES: atomic_load 4 acquire */
+void release(int v) { atomic_store_explicit(&atomic, v, memory_order_release); } /* SITES: atomic_store 4 release */
+void ordered(int v) { atomic = v; } /* SITES: atomic_store 4 seq_cst */
+int add(int v) { return atomic_fetch_add_explicit(&atomic, v, memory_order_acq_rel); } /* SITES: update 4 acq_rel */
+int swap(int v) { return __sync_lock_test_and_set(&plain, v); } /* SITES: update 4 seq_cst */
+int exchange(int *e, int v) { return __atomic_compare_exchange_n(&plain, e, v, 0, 5, 5); } /* SITES: load 4, exchange_if 4 seq_cst, store 4 */
+void fence(void) { atomic_thread_fence(memory_order_seq_cst); } /* SITES: fence seq_cst */
+void signal_fence(void) { atomic_signal_fence(memory_order_acquire); } /* SITES: fence acquire */
+
+void clear(char *p, unsigned long n) { memset(p, 0, n); } /* SITES: write_range */
+void copy(char *p, const char *q, unsigned long n) { memcpy(p, q, n); } /* SITES: read_range, write_range */
+int compare(const char *p, const char *q) { return memcmp(p, q, 9); } /* SITES: read_range, read_range */
+unsigned long length(const char *p) { return strlen(p); } /* SITES: read_string */
+void assign(char *p, const char *q) { strcpy(p, q); } /* SITES: read_string, write_string */
+char *search(const char *p) { return strchr(p, 'x'); } /* SITES: read_string */
+
+/* None of these can be noticed by another thread. */
+int read_constant(void) { return constant; }
+int read_table(int i) { return table[i & 3]; }
+int local(int n)
+{
+	int values[8];
+
+	for (int i = 0; i < 8; i++)
+		values[i] = n * i;
+	return values[n & 7];
+}
+int escaping(void)
+{
+	int value = 1; /* SITES: store 4 */
+
+	use(&value);
+	return value; /* SITES: load 4 */
+}
+
+void opaque(void) { __asm__ volatile("nop" : : : "memory"); } /* SITES: opaque */
+void harmless(void) { __asm__("" : : "r"(1)); }
+
+static inline __attribute__((always_inline)) int through(int *p)
+{
+	return *p; /* SITES: load 4 at 81 */
+}
+int inlined(int *p)
+{
+	return through(p) + 1;
+}
