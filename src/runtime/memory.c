@@ -6,6 +6,9 @@
  * learnt, and one in 64 after that, for code paths and sharing that show late. In all others: sites
  * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
  * until they do. Everything is decided before a run begins.
+ *
+ * The first part of the way of an access, up to whether it is a point, is compiled to use general
+ * registers only (CMakeLists.txt), together with all that it calls: see site_thunk.S.
  */
 #include "runtime/memory.h"
 
@@ -216,30 +219,40 @@ static bool memory_wants(const struct contract_memory *memory, const struct memo
 	}
 }
 
-/* Learns of every part of the access; the name of the first that is a point, 0: none is. */
-static object_name memory_look(struct contract_memory *memory, const struct memory_access *access)
+/* An access on its way to the point. */
+struct memory_visit {
+	struct memory_access access;
+	object_name point; /* name of its first part that is a point, 0: none is */
+	bool is_named;	   /* the names of all its parts are known */
+};
+
+/* Learns of every part of the access, and finds its point. False: a part has no quick name. */
+static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
+	object_name (*name_of)(const void *address))
 {
+	const struct memory_access *access = &visit->access;
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
 	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
 	const bool is_write = memory_is_write(access->kind);
-	object_name point = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
-		const object_name name = memory_variable_name((const void *)at);
-		struct memory_variable *variable =
-			memory_variable(memory, name, !memory->is_frozen);
+		const object_name name = name_of((const void *)at);
+		struct memory_variable *variable;
 
+		if (!name)
+			return false;
+		variable = memory_variable(memory, name, !memory->is_frozen);
 		if (variable && !memory->is_frozen)
 			memory_learn(memory, variable, is_write);
-		if (!point && memory_wants(memory, access, variable))
-			point = name;
+		if (!visit->point && memory_wants(memory, access, variable))
+			visit->point = name;
 		if (variable && variable->flags & VARIABLE_POINT && access->site_state &&
 			!(*access->site_state & SITE_SHARED) && !memory->is_frozen)
 			*access->site_state |= SITE_SHARED;
 		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
 			break;
 	}
-	return point;
+	return true;
 }
 
 static struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
@@ -276,13 +289,17 @@ static bool memory_is_watched(void)
 	       engine_is_in_control() && !runtime.is_run_over;
 }
 
-void memory_access(const struct memory_access *access)
+/*
+ * First part of the visit: general registers only, and nothing that leaves this file but for names.
+ * False: that was all.
+ */
+static bool memory_begin(struct memory_visit *visit)
 {
 	struct contract_memory *memory = sites_memory();
-	object_name point;
+	const struct memory_access *access = &visit->access;
 
-	if (!memory_is_watched())
-		return;
+	visit->point = 0;
+	visit->is_named = true;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_changed = true;
@@ -290,49 +307,78 @@ void memory_access(const struct memory_access *access)
 	if (access->kind == SITE_FENCE) {
 		if (access->site_state && !memory->is_frozen)
 			*access->site_state |= SITE_SHARED; /* stays on */
-		if (memory->mode != MEMORY_NONE)
-			memory_point(access, 0);
+		return memory->mode != MEMORY_NONE;
+	}
+	visit->is_named = memory_look(memory, visit, memory_quick_name);
+	return visit->point || !visit->is_named ||
+	       (memory_is_atomic(access->kind) && runtime.contract->plan.detectors);
+}
+
+static void memory_finish(struct memory_visit *visit)
+{
+	if (visit->access.kind == SITE_FENCE) {
+		memory_point(&visit->access, 0);
 		return;
 	}
-	point = memory_look(memory, access);
-	if (!point) {
-		memory_pass(access);
+	if (!visit->is_named) {
+		visit->point = 0;
+		(void)memory_look(sites_memory(), visit, memory_variable_name);
+	}
+	if (!visit->point) {
+		memory_pass(&visit->access);
 		return;
 	}
-	memory_point(access, point);
-	spinning_note(access);
+	memory_point(&visit->access, visit->point);
+	spinning_note(&visit->access);
+}
+
+void memory_access(const struct memory_access *access)
+{
+	struct memory_visit visit = {.access = *access};
+
+	if (memory_is_watched() && memory_begin(&visit))
+		memory_finish(&visit);
 }
 
 /* ---- from the thunk ---- */
 
-void site_reached(const void *address, size_t length, const struct site_record *record)
+/* From site_reached() to site_perform(); nothing of the target moves in between. */
+static struct memory_visit site_visit;
+
+bool site_reached(const void *address, size_t length, const struct site_record *record)
 {
-	struct memory_access access = {
-		.address = address,
-		.bytes = record->bytes,
-		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
-		.kind = record->kind,
-		.order = record->order,
-		.site_state = site_state(record),
-	};
+	struct memory_access *access = &site_visit.access;
 
 	if (!memory_is_watched())
-		return;
+		return false;
+	access->address = address;
+	access->bytes = record->bytes;
+	access->site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+	access->kind = record->kind;
+	access->order = record->order;
+	access->site_state = site_state(record);
 	switch (record->kind) {
 	case SITE_RANGE_READ:
 	case SITE_RANGE_WRITE:
-		access.bytes = length;
+		access->bytes = length;
 		if (!length)
-			return;
+			return false;
 		break;
 	case SITE_STRING_READ:
-		access.bytes = guarded_string_bytes(address, length);
+		access->bytes = guarded_string_bytes(address, length);
 		break;
 	case SITE_STRING_WRITE:
-		access.bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
+		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
 		break;
 	default:
 		break;
 	}
-	memory_access(&access);
+	return memory_begin(&site_visit);
+}
+
+void site_perform(void)
+{
+	struct memory_visit visit = site_visit;
+
+	memory_finish(&visit);
 }

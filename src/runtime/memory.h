@@ -60,5 +60,7 @@ void heap_start_recording(void);
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the eight aligned bytes around the address; never 0. */
 object_name memory_variable_name(const void *address);
+/* The same where it can be told with general registers only, which is nearly always; else 0. */
+object_name memory_quick_name(const void *address);
 
 #endif

@@ -29,7 +29,7 @@ enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
 
 extern void *__libc_stack_end; /* the loader's: end of main's stack */
 
-/* Written by the moving thread: the size of stacks that nobody asked for, 0: not yet known. */
+/* The size of stacks that nobody asked for, 0: not yet known. Written by the moving thread. */
 static size_t stack_standard_bytes;
 
 static object_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
@@ -37,7 +37,7 @@ static object_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
 	return (object_name)hash_pair(hash_pair(family, owner), offset / 8) | 1;
 }
 
-static size_t stack_standard(void)
+static void find_stack_standard(void)
 {
 	pthread_attr_t none;
 
@@ -46,7 +46,6 @@ static size_t stack_standard(void)
 		(void)pthread_attr_getstacksize(&none, &stack_standard_bytes);
 		(void)pthread_attr_destroy(&none);
 	}
-	return stack_standard_bytes;
 }
 
 /*
@@ -61,8 +60,9 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 					  : (uintptr_t)thread->context.stack_pointer;
 	const uintptr_t live = thread->handle - pointer + RED_ZONE_BYTES;
 
-	return pointer && live > stack_standard() && live < STACK_BYTES_MOST ? live
-									     : stack_standard();
+	return pointer && live > stack_standard_bytes && live < STACK_BYTES_MOST
+		       ? live
+		       : stack_standard_bytes;
 }
 
 static bool main_holds(uintptr_t address, uint64_t *depth)
@@ -71,7 +71,8 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 	const uintptr_t base = engine_thread(0)->handle;
 
 	*depth = end - address;
-	if (address < end ? end - address < stack_standard() : address - end < MAIN_ARGUMENTS_BYTES)
+	if (address < end ? end - address < stack_standard_bytes
+			  : address - end < MAIN_ARGUMENTS_BYTES)
 		return true;
 	*depth = base - address;
 	return address < base ? base - address < MAIN_LOCALS_BYTES
@@ -128,7 +129,7 @@ static object_name late_module_name(uintptr_t address)
 		address - (uintptr_t)object.dlfo_map_start);
 }
 
-object_name memory_variable_name(const void *pointer)
+object_name memory_quick_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
@@ -138,8 +139,18 @@ object_name memory_variable_name(const void *pointer)
 	if (heap_find_any((const void *)address, &block))
 		return (object_name)hash_pair(block.name, (address - block.start) / 8) | 1;
 	name = engine_static_name((const void *)address);
-	if (!name)
+	if (!name && stack_standard_bytes)
 		name = stack_name(address);
+	return name;
+}
+
+object_name memory_variable_name(const void *pointer)
+{
+	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
+	object_name name;
+
+	find_stack_standard();
+	name = memory_quick_name(pointer);
 	if (!name)
 		name = late_module_name(address);
 	/* Loaders, sanitizers, mappings from before we looked: equal as long as the layout is. */

@@ -38,7 +38,10 @@ static struct {
 } sites;
 
 uint8_t sites_are_live;
-uint8_t sites_vector_check;
+uint32_t sites_vectors;
+uint8_t sites_has_xsave;
+uint8_t sites_vectors_in_use;
+uint32_t sites_vectors_by_hand;
 
 struct contract_memory *sites_memory(void)
 {
@@ -112,14 +115,25 @@ static void sites_refuse(const char *why)
 	text_add(&text, why);
 }
 
+/* Components of the processor's state, as xgetbv numbers them. */
+#define VECTORS_ALL 0xe4u
+#define VECTORS_512 0xe0u
+#define VECTORS_BY_HAND 0xa0u /* %zmm16 to 31 and the mask registers */
+
 static void sites_look_at_processor(void)
 {
-	unsigned a, b, c, d;
+	unsigned a, b, c, d, high;
 
-	/* xgetbv with argument 1 is there where the operating system uses xsave. */
-	if (__get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE &&
-		__get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4)
-		sites_vector_check = 1;
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	sites_has_xsave = 1;
+	__asm__ volatile("xgetbv" : "=a"(a), "=d"(high) : "c"(0));
+	sites_vectors = a & VECTORS_ALL;
+	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX512BW &&
+		(sites_vectors & VECTORS_512) == VECTORS_512)
+		sites_vectors_by_hand = VECTORS_BY_HAND;
+	if (__get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4)
+		sites_vectors_in_use = 1;
 }
 
 EXPORT void raddle_module_loaded(const struct instrumented_module *module)

@@ -11,11 +11,21 @@
 
 /* Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live. */
 extern uint8_t sites_are_live;
-/* Read by site_thunk.S: the processor says which wide registers are in use (xgetbv). */
-extern uint8_t sites_vector_check;
+/*
+ * Read by site_thunk.S: which vector registers, besides %xmm0 to 15, there are (XCR0); whether the
+ * processor says which of them are in use; which of them are saved by hand.
+ */
+extern uint32_t sites_vectors;
+extern uint8_t sites_has_xsave;
+extern uint8_t sites_vectors_in_use;
+extern uint32_t sites_vectors_by_hand;
 
-/* From site_thunk.S: the code at the record's point is about to do its access. */
-void site_reached(const void *address, size_t length, const struct site_record *record);
+/*
+ * From site_thunk.S, with nothing but general registers saved: the code at the record's point is about to
+ * do its access. True: site_perform() is to be called, with all registers saved.
+ */
+bool site_reached(const void *address, size_t length, const struct site_record *record);
+void site_perform(void);
 
 /* The byte in contract_memory.sites of a record; NULL: its module is not known there. */
 uint8_t *site_state(const struct site_record *record);
