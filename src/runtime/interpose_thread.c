@@ -15,8 +15,7 @@
 static void thread_first_create(void)
 {
 	runtime.has_created = true;
-	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__tsan_init") ||
-				runtime_symbol("__hwasan_init");
+	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
 	runtime_add_modules();
 	if (runtime.contract && !runtime.is_forked_child) {
 		runtime.restart->at_first_create();
