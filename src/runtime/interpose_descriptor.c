@@ -148,6 +148,18 @@ struct fd_lock {
 	uint64_t site;
 };
 
+/*
+ * For detectors: all file locks are one, which every call gives up and takes. Whose range overlaps with
+ * whose is the kernel's affair.
+ */
+static void fd_lock_orders(uint64_t site)
+{
+	static const char any_file_lock;
+
+	engine_note(OP_FILE_UNLOCK, &any_file_lock, site);
+	engine_note(OP_FILE_LOCK, &any_file_lock, site);
+}
+
 static bool is_held_by_another(long result)
 {
 	return result == -EWOULDBLOCK || result == -EACCES;
@@ -172,6 +184,7 @@ static long fd_lock_wait(const struct fd_lock *lock)
 			return -EINTR;
 		result = lock->attempt(lock);
 		if (!is_held_by_another(result)) {
+			fd_lock_orders(lock->site);
 			fd_retry_changed();
 			return result;
 		}
@@ -198,6 +211,7 @@ EXPORT int flock(int fd, int operation)
 	ENTER();
 	if (operation & (LOCK_NB | LOCK_UN)) {
 		result = target_call(SYS_flock, fd, operation);
+		fd_lock_orders(lock.site);
 		fd_retry_changed();
 		return (int)interpose_result(result);
 	}
@@ -226,6 +240,7 @@ static long fd_control(int fd, int command, void *argument, uint64_t site)
 	case F_SETLK:
 	case F_OFD_SETLK:
 		result = target_call(SYS_fcntl, fd, command, argument);
+		fd_lock_orders(site);
 		fd_retry_changed();
 		return result;
 	case F_DUPFD:

@@ -100,17 +100,30 @@ __attribute__((constructor)) static void process_constructor(void)
 		fork_prepare, fork_in_parent, fork_in_child); /* fails without memory */
 }
 
+/* libc runs the handlers of pthread_atfork() under a lock of its own, which detectors cannot see. */
+static pid_t fork_in_order(uint64_t site)
+{
+	static const char handlers;
+	pid_t pid;
+
+	engine_note(OP_MUTEX_LOCK, &handlers, site);
+	pid = REAL(fork)();
+	if (pid)
+		engine_note(OP_MUTEX_UNLOCK, &handlers, site);
+	return pid;
+}
+
 EXPORT pid_t fork(void)
 {
 	ENTER();
-	return REAL(fork)();
+	return fork_in_order(CALL_SITE);
 }
 
 /* The child would run on its parent's stack, with our state: a fork gives it copies. */
 EXPORT pid_t vfork(void)
 {
 	ENTER();
-	return REAL(fork)();
+	return fork_in_order(CALL_SITE);
 }
 
 /* Runs no fork handlers. */

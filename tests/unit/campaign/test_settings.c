@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,76 @@ static void test_settings__survive_json(void **state)
 	free(json);
 	settings_release(&settings);
 	settings_release(&again);
+}
+
+static const char *const written_before_races =
+	"{\"executor\":\"fiber\",\"tolerated\":[],\"step_limit\":1,\"hang_ns\":1,"
+	"\"spurious_wakeups\":false,\"early_timeouts\":false,\"without_dispatch\":false,"
+	"\"without_virtual_time\":false}";
+
+static void test_settings__keep_which_races_pass(void **state)
+{
+	const struct race_pair pair = {.site = UINT64_MAX, .other = 0x401136};
+	struct settings settings, copy, again;
+	struct error err;
+	char *json;
+
+	(void)state;
+	settings_init(&settings);
+	assert_int_equal(settings_parse_fail_on("race", &settings, &err), 0);
+	assert_true(races_ignore(&settings.races, pair));
+	settings_copy(&copy, &settings);
+	settings_release(&settings);
+	json = settings_to_json(&copy);
+	assert_int_equal(settings_from_json(json, &again, &err), 0);
+	assert_true(again.races.are_failures);
+	assert_int_equal(again.races.ignored_count, 1);
+	assert_int_equal(again.races.ignored[0].site, UINT64_MAX);
+	assert_int_equal(again.races.ignored[0].other, 0x401136);
+	free(json);
+	settings_release(&copy);
+	settings_release(&again);
+	assert_int_equal(settings_from_json(written_before_races, &again, &err), 0);
+	assert_false(again.races.are_failures);
+	settings_release(&again);
+}
+
+static void expect_damaged_races(const char *races)
+{
+	struct settings settings;
+	struct error err;
+	char json[512];
+
+	assert_in_range(snprintf(json, sizeof json, "%.*s,\"races\":%s}",
+				(int)strlen(written_before_races) - 1, written_before_races, races),
+		1, sizeof json - 1);
+	assert_int_equal(settings_from_json(json, &settings, &err), ERROR_FORMAT);
+	assert_non_null(strstr(err.text, "(races)"));
+}
+
+static void test_settings__refuse_damaged_races(void **state)
+{
+	(void)state;
+	expect_damaged_races("{\"ignored\":[[\"0x1\"]]}");
+	expect_damaged_races("{\"ignored\":[[\"0x1\",2]]}");
+	expect_damaged_races("{\"ignored\":[[\"0x1\",\"1\"]]}");
+	expect_damaged_races("{\"ignored\":[[\"0x1\",\"0x\"]]}");
+	expect_damaged_races("{\"ignored\":[[\"0x1\",\"0x10000000000000000\"]]}");
+	expect_damaged_races("{\"ignored\":[\"0x1\",\"0x2\"]}");
+}
+
+static void test_settings_parse_fail_on__takes_races_only(void **state)
+{
+	struct settings settings;
+	struct error err;
+
+	(void)state;
+	settings_init(&settings);
+	assert_int_equal(settings_parse_fail_on("hang", &settings, &err), ERROR_USAGE);
+	assert_string_equal(err.text,
+		"--fail-on takes race, not hang; all other failures always count (see "
+		"--tolerate)");
+	assert_false(settings.races.are_failures);
 }
 
 static void test_settings__refuse_damaged_json(void **state)
@@ -85,6 +156,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settings__survive_json),
+		cmocka_unit_test(test_settings__keep_which_races_pass),
+		cmocka_unit_test(test_settings__refuse_damaged_races),
+		cmocka_unit_test(test_settings_parse_fail_on__takes_races_only),
 		cmocka_unit_test(test_settings__refuse_damaged_json),
 		cmocka_unit_test(test_settings_parse_tolerated__names_what_there_is),
 	};
