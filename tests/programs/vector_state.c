@@ -26,34 +26,58 @@ static int wrong[2];
 	}                                                                                          \
 	a = add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h)))
 
+/* Lanes that differ: of equal ones the compiler keeps one. */
+static double scale[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+/* Each lane must be as many times the first; then the first is the answer. */
+static double check_lanes(const double *lanes, int count)
+{
+	for (int i = 1; i < count; i++)
+		if (lanes[i] != (i + 1) * lanes[0])
+			return -1;
+	return lanes[0];
+}
+
+static __m128d make_narrow(double value)
+{
+	return _mm_mul_pd(_mm_set1_pd(value), _mm_loadu_pd(scale));
+}
+
 static double narrow(double first)
 {
-	double out[2];
-	KEEP(__m128d, _mm_set1_pd, _mm_add_pd, first);
+	double lanes[2];
+	KEEP(__m128d, make_narrow, _mm_add_pd, first);
 
-	_mm_storeu_pd(out, a);
-	return out[0] == out[1] ? out[0] : -1;
+	_mm_storeu_pd(lanes, a);
+	return check_lanes(lanes, 2);
+}
+
+__attribute__((target("avx"))) static __m256d make_wide(double value)
+{
+	return _mm256_mul_pd(_mm256_set1_pd(value), _mm256_loadu_pd(scale));
 }
 
 __attribute__((target("avx"))) static double wide(double first)
 {
-	double out[4];
-	KEEP(__m256d, _mm256_set1_pd, _mm256_add_pd, first);
+	double lanes[4];
+	KEEP(__m256d, make_wide, _mm256_add_pd, first);
 
-	_mm256_storeu_pd(out, a);
-	return out[0] == out[1] && out[1] == out[2] && out[2] == out[3] ? out[0] : -1;
+	_mm256_storeu_pd(lanes, a);
+	return check_lanes(lanes, 4);
+}
+
+__attribute__((target("avx512f"))) static __m512d make_widest(double value)
+{
+	return _mm512_mul_pd(_mm512_set1_pd(value), _mm512_loadu_pd(scale));
 }
 
 __attribute__((target("avx512f"))) static double widest(double first)
 {
-	double out[8];
-	KEEP(__m512d, _mm512_set1_pd, _mm512_add_pd, first);
+	double lanes[8];
+	KEEP(__m512d, make_widest, _mm512_add_pd, first);
 
-	_mm512_storeu_pd(out, a);
-	for (int i = 1; i < 8; i++)
-		if (out[i] != out[0])
-			return -1;
-	return out[0];
+	_mm512_storeu_pd(lanes, a);
+	return check_lanes(lanes, 8);
 }
 
 static double extended(double first)
