@@ -21,6 +21,7 @@
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
 #define MEMORY_VARIABLES_MAX (UINT32_C(1) << 20) /* a power of two: slots of the table */
 #define MEMORY_BLOCKS_MAX (UINT32_C(1) << 16)
+#define MEMORY_NEWLY_SHARED_MAX 1024 /* that are listed; of more, all variables are looked at */
 
 /* Which accesses are scheduling points. [host] */
 enum memory_mode {
@@ -75,7 +76,8 @@ struct contract_memory {
 	uint32_t was_profile;	 /* the current run is a profiling run */
 	uint32_t newly_shared;	 /* variables that become points when the next run begins */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
-	char refusal[128];	 /* why sites cannot be switched; empty: they can */
+	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
+	char refusal[128]; /* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];

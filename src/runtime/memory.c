@@ -53,11 +53,11 @@ static struct memory_variable *memory_variable(
 	return &memory->variables[slot];
 }
 
-static bool memory_is_shared(const struct memory_variable *variable)
+static bool memory_is_shared(uint32_t flags)
 {
 	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
 
-	return (variable->flags & both) == both;
+	return (flags & both) == both;
 }
 
 static void memory_learn(
@@ -71,8 +71,12 @@ static void memory_learn(
 	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
 	if (variable->thread != self)
 		variable->flags |= VARIABLE_MANY;
-	if (variable->flags != before && memory_is_shared(variable) && !(before & VARIABLE_POINT))
-		memory->newly_shared++;
+	if (memory_is_shared(before) || !memory_is_shared(variable->flags))
+		return;
+	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
+		memory->newly_shared_slots[memory->newly_shared] =
+			(uint32_t)(variable - memory->variables);
+	memory->newly_shared++;
 }
 
 /* ---- before a run ---- */
@@ -106,18 +110,24 @@ static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 	}
 }
 
+static void memory_promote_one(struct contract_memory *memory, struct memory_variable *variable)
+{
+	if (variable->flags & VARIABLE_POINT || !memory_is_shared(variable->flags))
+		return;
+	variable->flags |= VARIABLE_POINT;
+	memory->points_known++;
+}
+
 /* Variables that were found to be shared become points. */
 static void memory_promote(struct contract_memory *memory)
 {
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
-		struct memory_variable *variable = &memory->variables[slot];
-
-		if (!variable->name || variable->flags & VARIABLE_POINT ||
-			!memory_is_shared(variable))
-			continue;
-		variable->flags |= VARIABLE_POINT;
-		memory->points_known++;
-	}
+	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
+		for (uint32_t i = 0; i < memory->newly_shared; i++)
+			memory_promote_one(
+				memory, &memory->variables[memory->newly_shared_slots[i]]);
+	else
+		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+			memory_promote_one(memory, &memory->variables[slot]);
 	memory->newly_shared = 0;
 	memory->has_changed = true;
 }

@@ -1,0 +1,411 @@
+/* What is learnt of accesses, and which of them are scheduling points. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/memory.c"
+
+/* ---- what is around it: two threads, addresses that are names, sites that are bytes ---- */
+
+static struct contract contract;
+static struct contract_memory *memory;
+static struct engine_thread threads[2] = {{.name = 1}, {.name = 2}};
+static struct engine_thread *current = threads;
+static struct engine_op last_op;
+static unsigned points, notes, switches;
+static uintptr_t unnamed; /* an address without a quick name */
+
+struct runtime runtime = {.contract = &contract};
+
+struct contract_memory *sites_memory(void)
+{
+	return memory;
+}
+
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
+{
+	(void)is_on;
+	switches++;
+	return true;
+}
+
+uint8_t *site_state(const struct site_record *record)
+{
+	(void)record;
+	return &memory->sites[0];
+}
+
+object_name memory_variable_name(const void *address)
+{
+	return (object_name)((uintptr_t)address / 8 + 1);
+}
+
+object_name memory_quick_name(const void *address)
+{
+	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);
+}
+
+void spinning_note(const struct memory_access *access)
+{
+	(void)access;
+}
+
+size_t guarded_string_bytes(const char *string, size_t most)
+{
+	size_t length = strlen(string) + 1;
+
+	return length < most ? length : most;
+}
+
+bool engine_is_live(void)
+{
+	return true;
+}
+
+bool engine_is_in_control(void)
+{
+	return true;
+}
+
+struct engine_thread *engine_current(void)
+{
+	return current;
+}
+
+enum engine_result engine_perform(struct engine_op *op)
+{
+	last_op = *op;
+	points++;
+	return WAIT_DONE;
+}
+
+void engine_note_access(const struct engine_op *op)
+{
+	(void)op;
+	notes++;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	free(memory);
+	memory = calloc(1, sizeof *memory);
+	contract = (struct contract){.has_memory_sites = 1};
+	runtime.is_forked_child = runtime.is_run_over = false;
+	points = notes = switches = 0;
+	unnamed = 1;
+	if (!memory)
+		return -1;
+	memory->site_count = 4;
+	return 0;
+}
+
+static void access_by(unsigned thread, uint32_t site, uint8_t kind, uintptr_t address, size_t bytes)
+{
+	const struct memory_access access = {.address = (const void *)address,
+		.bytes = bytes,
+		.kind = kind,
+		.site_state = &memory->sites[site]};
+
+	current = &threads[thread];
+	memory_access(&access);
+}
+
+static void run(uint64_t number)
+{
+	points = 0;
+	memory_prepare_run(number);
+}
+
+/* ---- learning ---- */
+
+static void test_memory__a_written_variable_of_two_threads_is_a_point_from_the_next_run(
+	void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(1, 1, SITE_LOAD, 0x104, 4); /* the same eight bytes */
+	access_by(1, 1, SITE_LOAD, 0x100, 4);
+	assert_int_equal(points, 0);
+	assert_int_equal(memory->newly_shared, 1);
+	run(2);
+	assert_int_equal(memory->points_known, 1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(1, 1, SITE_LOAD, 0x104, 4);
+	assert_int_equal(points, 2);
+	assert_int_equal(last_op.kind, OP_LOAD);
+	assert_true(last_op.object == memory_variable_name((void *)0x100));
+	assert_int_equal(last_op.bytes, 4);
+}
+
+static void test_memory__private_and_constant_variables_are_no_points(void **state)
+{
+	(void)state;
+	for (uint64_t number = 1; number < 6; number++) {
+		run(number);
+		access_by(0, 0, SITE_STORE, 0x100, 8); /* one thread */
+		access_by(0, 1, SITE_LOAD, 0x200, 8);  /* nobody writes */
+		access_by(1, 1, SITE_LOAD, 0x200, 8);
+		assert_int_equal(points, 0);
+	}
+	assert_int_equal(memory->points_known, 0);
+}
+
+static void test_memory__a_range_is_a_point_where_its_first_point_is(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x118, 8);
+	access_by(1, 1, SITE_RANGE_READ, 0x100, 64);
+	run(2);
+	access_by(1, 1, SITE_RANGE_READ, 0x100, 64);
+	assert_int_equal(points, 1);
+	assert_true(last_op.object == memory_variable_name((void *)0x118));
+	assert_int_equal(last_op.bytes, 64);
+}
+
+static void test_memory__names_that_take_longer_are_found(void **state)
+{
+	(void)state;
+	unnamed = 0x100;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	access_by(1, 1, SITE_LOAD, 0x100, 8);
+	run(2);
+	access_by(1, 1, SITE_LOAD, 0x100, 8);
+	assert_int_equal(points, 1);
+	assert_true(last_op.object == memory_variable_name((void *)0x100));
+}
+
+static void test_memory__more_new_points_than_are_listed(void **state)
+{
+	const uint32_t count = MEMORY_NEWLY_SHARED_MAX + 10;
+
+	(void)state;
+	run(1);
+	for (uint32_t i = 0; i < count; i++) {
+		access_by(0, 0, SITE_STORE, 0x1000 + 8 * i, 8);
+		access_by(1, 1, SITE_STORE, 0x1000 + 8 * i, 8);
+	}
+	run(2);
+	assert_int_equal(memory->points_known, count);
+	access_by(1, 1, SITE_STORE, 0x1000 + 8 * (count - 1), 8);
+	assert_int_equal(points, 1);
+}
+
+static void test_memory__nothing_happens_outside_of_runs(void **state)
+{
+	(void)state;
+	run(1);
+	runtime.is_forked_child = true;
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	runtime.is_forked_child = false;
+	runtime.is_run_over = true;
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(memory->variable_count, 0);
+	assert_int_equal(memory->sites[0] & SITE_SEEN, 0);
+}
+
+/* ---- which sites are on ---- */
+
+static bool is_on(uint32_t site)
+{
+	return memory->sites[site] & SITE_ON;
+}
+
+/* Site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
+static void learn_sites(void)
+{
+	for (uint64_t number = 1; number < 6; number++) {
+		run(number);
+		access_by(0, 0, SITE_STORE, 0x100, 8);
+		access_by(1, 1, SITE_LOAD, 0x100, 8);
+		access_by(0, 2, SITE_STORE, 0x200, 8);
+	}
+	run(6);
+}
+
+static void test_memory__only_shared_and_unseen_sites_stay_on(void **state)
+{
+	(void)state;
+	learn_sites();
+	assert_false(memory->was_profile);
+	assert_true(is_on(0));
+	assert_true(is_on(1));
+	assert_false(is_on(2));
+	assert_true(is_on(3));
+}
+
+static void test_memory__profiling_runs_have_all_sites_on(void **state)
+{
+	(void)state;
+	learn_sites();
+	run(PROFILE_EVERY);
+	assert_true(memory->was_profile);
+	for (uint32_t site = 0; site < 4; site++)
+		assert_true(is_on(site));
+	run(PROFILE_EVERY + 1);
+	assert_false(is_on(2));
+}
+
+static void test_memory__sites_are_left_alone_where_nothing_has_changed(void **state)
+{
+	(void)state;
+	learn_sites();
+	switches = 0;
+	for (uint64_t number = 7; number < PROFILE_EVERY; number++)
+		run(number);
+	assert_int_equal(switches, 0);
+}
+
+static void test_memory__late_sharing_becomes_points(void **state)
+{
+	(void)state;
+	learn_sites();
+	run(PROFILE_EVERY);
+	access_by(1, 2, SITE_LOAD, 0x200, 8);
+	run(PROFILE_EVERY + 1);
+	assert_int_equal(memory->points_known, 2);
+	assert_true(memory->was_profile); /* which sites touch it? */
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+	run(PROFILE_EVERY + 2);
+	assert_true(is_on(2));
+}
+
+/* ---- modes ---- */
+
+static void test_memory__frozen_learns_nothing(void **state)
+{
+	(void)state;
+	learn_sites();
+	memory->is_frozen = 1;
+	run(PROFILE_EVERY);
+	assert_false(is_on(2));
+	access_by(1, 3, SITE_LOAD, 0x200, 8);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(points, 1);
+	assert_int_equal(memory->newly_shared, 0);
+	assert_int_equal(memory->sites[3] & SITE_SEEN, 0);
+}
+
+static void test_memory__none_and_all(void **state)
+{
+	(void)state;
+	learn_sites();
+	memory->mode = MEMORY_NONE;
+	run(PROFILE_EVERY);
+	assert_int_equal(memory->sites_on, 0);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(points, 0);
+	memory->mode = MEMORY_ALL;
+	run(2 * PROFILE_EVERY);
+	assert_int_equal(memory->sites_on, 4);
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+}
+
+static void test_memory__chosen_sites_and_variables(void **state)
+{
+	const object_name name = memory_variable_name((void *)0x200);
+
+	(void)state;
+	learn_sites();
+	memory->mode = MEMORY_CHOSEN;
+	memory->sites[2] |= SITE_CHOSEN;
+	memory->has_changed = 1;
+	run(7);
+	assert_true(is_on(2));
+	access_by(0, 2, SITE_STORE, 0x200, 8); /* its variable is neither chosen nor shared */
+	access_by(0, 0, SITE_STORE, 0x100, 8); /* its site is not chosen */
+	assert_int_equal(points, 0);
+	memory_variable(memory, name, true)->flags |= VARIABLE_CHOSEN;
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+}
+
+/* ---- atomics and fences ---- */
+
+static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_ATOMIC_STORE, 0x100, 8);
+	assert_int_equal(notes, 0);
+	contract.plan.detectors = 1;
+	access_by(0, 0, SITE_ATOMIC_STORE, 0x100, 8);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(notes, 1);
+	assert_int_equal(points, 0);
+}
+
+static void test_memory__fences_are_points_and_stay_on(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_FENCE, 0, 0);
+	assert_int_equal(points, 1);
+	assert_int_equal(last_op.kind, OP_FENCE);
+	for (uint64_t number = 2; number < 6; number++)
+		run(number);
+	assert_true(is_on(0));
+}
+
+/* ---- from the thunk ---- */
+
+static void test_site_reached__measures_strings_and_ranges(void **state)
+{
+	static const struct site_record string = {.kind = SITE_STRING_READ};
+	static const struct site_record copy = {.kind = SITE_STRING_WRITE};
+	static const struct site_record range = {.kind = SITE_RANGE_WRITE};
+
+	(void)state;
+	current = threads;
+	memory->mode = MEMORY_ALL;
+	run(1);
+	assert_true(site_reached("four", SIZE_MAX, &string));
+	site_perform();
+	assert_int_equal(last_op.bytes, 5);
+	assert_true(site_reached((void *)0x100, (size_t) "to", &copy));
+	site_perform();
+	assert_int_equal(last_op.bytes, 3);
+	assert_int_equal(last_op.kind, OP_STORE);
+	assert_true(site_reached((void *)0x100, 40, &range));
+	site_perform();
+	assert_int_equal(last_op.bytes, 40);
+	assert_false(site_reached((void *)0x100, 0, &range));
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_memory__a_written_variable_of_two_threads_is_a_point_from_the_next_run),
+		TEST(test_memory__private_and_constant_variables_are_no_points),
+		TEST(test_memory__a_range_is_a_point_where_its_first_point_is),
+		TEST(test_memory__names_that_take_longer_are_found),
+		TEST(test_memory__more_new_points_than_are_listed),
+		TEST(test_memory__nothing_happens_outside_of_runs),
+		TEST(test_memory__only_shared_and_unseen_sites_stay_on),
+		TEST(test_memory__profiling_runs_have_all_sites_on),
+		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),
+		TEST(test_memory__late_sharing_becomes_points),
+		TEST(test_memory__frozen_learns_nothing),
+		TEST(test_memory__none_and_all),
+		TEST(test_memory__chosen_sites_and_variables),
+		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
+		TEST(test_memory__fences_are_points_and_stay_on),
+		TEST(test_site_reached__measures_strings_and_ranges),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(memory);
+	return failed;
+}
