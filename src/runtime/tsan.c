@@ -11,8 +11,9 @@
 void tsan_begin(void)
 {
 	ENTER();
-	if (!runtime.contract || runtime.is_forked_child || runtime.contract->has_memory_sites)
+	if (!runtime.contract || runtime.is_forked_child)
 		return;
+	/* For every process: the contract may have been told by one before it. */
 	runtime.contract->has_memory_sites = 1;
 	heap_start_recording();
 }
