@@ -29,7 +29,7 @@
 struct portfolio_arm {
 	const struct strategy *strategy;
 	const char *text;
-	int64_t option; /* the arm's first option, where it has any */
+	int64_t option; /* the first option, where it is not to be the standard */
 };
 
 /* The first is for the first run only. Depth 2 is cheap and frequent, 5 reaches what 3 cannot. */
@@ -39,6 +39,7 @@ static const struct portfolio_arm arms[] = {
 	{&strategy_pct, "pct,depth=2", 2},
 	{&strategy_pct, "pct,depth=3", 3},
 	{&strategy_pct, "pct,depth=5", 5},
+	{&strategy_rpro, "rpro", 0},
 	{&strategy_pos, "pos", 0},
 	{&strategy_surw, "surw", 0},
 };
@@ -93,8 +94,12 @@ static struct strategy_config portfolio_arm_config(
 	const struct strategy_config *config, uint32_t arm)
 {
 	struct strategy_config own = {.thread_capacity = config->thread_capacity};
+	const struct strategy_option *options = arms[arm].strategy->options;
 
-	own.option[0] = arms[arm].option;
+	for (uint32_t i = 0; options && options[i].name; i++)
+		own.option[i] = options[i].standard;
+	if (arms[arm].option)
+		own.option[0] = arms[arm].option;
 	return own;
 }
 
@@ -352,8 +357,8 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 		return false;
 	*out = best;
 	out->probability /= CYCLE * PLAYED_ARMS;
-	out->formula = "1/(24*n*k^(d-1))";
-	_Static_assert(CYCLE * PLAYED_ARMS == 24, "the formula's text names the share");
+	out->formula = "1/(28*n*k^(d-1))";
+	_Static_assert(CYCLE * PLAYED_ARMS == 28, "the formula's text names the share");
 	return true;
 }
 

@@ -11,7 +11,7 @@
 #include "strategies/strategy.h"
 #include "support/simulated_program.h"
 
-#define SHARE 24 /* each arm has one run in so many at least */
+#define SHARE 28 /* each arm has one run in so many at least */
 
 /* Threads that share nothing: one partial order, whatever the schedule. */
 static const struct simulated_op first_own[] = {ADD(1, 1), ADD(1, 1), ADD(1, 1)};
@@ -149,10 +149,10 @@ static uint64_t runs_of_arm(const struct simulated_program *program, const char 
 static void portfolio__gives_more_runs_to_what_shows_more(void **unused)
 {
 	(void)unused;
-	/* An even split would be 3333 runs, the round alone 833. */
-	assert_in_range(runs_of_arm(&many_orders, "random"), 3000, 20000);
-	assert_in_range(runs_of_arm(&many_orders, "pct,depth=2"), 833, 2000);
-	assert_in_range(runs_of_arm(&skewed_orders, "random"), 833, 2000);
+	/* An even split would be 2857 runs, the round alone 714. */
+	assert_in_range(runs_of_arm(&many_orders, "random"), 2500, 20000);
+	assert_in_range(runs_of_arm(&many_orders, "pct,depth=2"), 714, 2000);
+	assert_in_range(runs_of_arm(&skewed_orders, "random"), 714, 2000);
 	assert_in_range(runs_of_arm(&skewed_orders, "surw"), 4000, 20000);
 }
 
