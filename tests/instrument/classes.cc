@@ -1,4 +1,5 @@
 // Members of classes, in namespaces and inherited; compiled with -O1.
+// clang-format off
 #include <atomic>
 
 namespace bank

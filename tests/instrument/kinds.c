@@ -1,4 +1,5 @@
 /* Every kind of access, one per line; compiled with -O1. */
+/* clang-format off */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ void harmless(void) { __asm__("" : : "r"(1)); }
 
 static inline __attribute__((always_inline)) int through(int *p)
 {
-	return *p; /* SITES: load 4 at 81 */
+	return *p; /* SITES: load 4 at 82 */
 }
 int inlined(int *p)
 {

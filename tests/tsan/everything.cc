@@ -11,12 +11,24 @@ struct base {
 };
 
 struct derived : base {
-	~derived() override { number = 0; }
-	int value() override { return number++; }
+	~derived() override
+	{
+		number = 0;
+	}
+	int value() override
+	{
+		return number++;
+	}
 };
 
-base *make() { return new derived; }
-base::~base() { number++; }
+base *make()
+{
+	return new derived;
+}
+base::~base()
+{
+	number++;
+}
 
 std::atomic<int> count;
 std::atomic<void *> pointer;
