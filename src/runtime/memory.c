@@ -234,6 +234,7 @@ struct memory_visit {
 	struct memory_access access;
 	object_name point; /* name of its first part that is a point, 0: none is */
 	bool is_named;	   /* the names of all its parts are known */
+	bool is_waiting;   /* a point all the same: see memory_waits() */
 };
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */
@@ -293,6 +294,47 @@ static void memory_pass(const struct memory_access *access)
 		engine_note_access(&op);
 }
 
+/*
+ * A thread may wait in a loop for a variable that is not yet known to be shared: no access of it is a
+ * point then. So a read is one, too, when it has come again and again at the same place and address with
+ * no point and no write in between. Loops that wait pass few other reads; what adds up an array does not
+ * come back. Restored with the run, so that it is the same in each.
+ */
+#define WAITING_VISITS 1000
+#define WAITING_READS_BETWEEN 64
+
+static struct {
+	uint64_t step; /* at the last visit */
+	uint64_t site;
+	const void *address;
+	uint32_t visits;
+	uint32_t reads_between;
+} waiting;
+
+static bool memory_waits(const struct memory_access *access)
+{
+	const bool is_anchor = access->site == waiting.site && access->address == waiting.address;
+
+	if (access->kind == SITE_STORE || access->kind == SITE_ATOMIC_STORE) {
+		waiting.visits = 0;
+		return false;
+	}
+	if (is_anchor && engine_step() == waiting.step) {
+		waiting.reads_between = 0;
+		if (++waiting.visits < WAITING_VISITS)
+			return false;
+		waiting.visits = 0;
+		return true;
+	}
+	if (engine_step() == waiting.step && ++waiting.reads_between < WAITING_READS_BETWEEN)
+		return false;
+	waiting.step = engine_step();
+	waiting.site = access->site;
+	waiting.address = access->address;
+	waiting.visits = waiting.reads_between = 0;
+	return false;
+}
+
 static bool memory_is_watched(void)
 {
 	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
@@ -310,6 +352,7 @@ static bool memory_begin(struct memory_visit *visit)
 
 	visit->point = 0;
 	visit->is_named = true;
+	visit->is_waiting = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_changed = true;
@@ -320,7 +363,9 @@ static bool memory_begin(struct memory_visit *visit)
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
-	return visit->point || !visit->is_named ||
+	if (!visit->point && memory->mode != MEMORY_NONE)
+		visit->is_waiting = memory_waits(access);
+	return visit->point || !visit->is_named || visit->is_waiting ||
 	       (memory_is_atomic(access->kind) && runtime.contract->plan.detectors);
 }
 
@@ -333,6 +378,10 @@ static void memory_finish(struct memory_visit *visit)
 	if (!visit->is_named) {
 		visit->point = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
+	}
+	if (!visit->point && visit->is_waiting) {
+		engine_give_way();
+		visit->point = memory_variable_name(visit->access.address);
 	}
 	if (!visit->point) {
 		memory_pass(&visit->access);

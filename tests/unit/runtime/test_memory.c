@@ -17,7 +17,8 @@ static struct contract_memory *memory;
 static struct engine_thread threads[2] = {{.name = 1}, {.name = 2}};
 static struct engine_thread *current = threads;
 static struct engine_op last_op;
-static unsigned points, notes, switches;
+static unsigned points, notes, switches, gave_way;
+static uint64_t step;
 static uintptr_t unnamed; /* an address without a quick name */
 
 struct runtime runtime = {.contract = &contract};
@@ -77,10 +78,21 @@ struct engine_thread *engine_current(void)
 	return current;
 }
 
+uint64_t engine_step(void)
+{
+	return step;
+}
+
+void engine_give_way(void)
+{
+	gave_way++;
+}
+
 enum engine_result engine_perform(struct engine_op *op)
 {
 	last_op = *op;
 	points++;
+	step++;
 	return WAIT_DONE;
 }
 
@@ -97,7 +109,8 @@ static int set_up(void **state)
 	memory = calloc(1, sizeof *memory);
 	contract = (struct contract){.has_memory_sites = 1};
 	runtime.is_forked_child = runtime.is_run_over = false;
-	points = notes = switches = 0;
+	points = notes = switches = gave_way = 0;
+	waiting.visits = 0;
 	unnamed = 1;
 	if (!memory)
 		return -1;
@@ -210,6 +223,40 @@ static void test_memory__nothing_happens_outside_of_runs(void **state)
 	access_by(0, 0, SITE_STORE, 0x100, 8);
 	assert_int_equal(memory->variable_count, 0);
 	assert_int_equal(memory->sites[0] & SITE_SEEN, 0);
+}
+
+/* ---- loops that wait for what is not known to be shared ---- */
+
+static void test_memory__reads_that_come_again_and_again_are_points(void **state)
+{
+	(void)state;
+	run(1);
+	for (unsigned i = 0; i < 3 * (WAITING_VISITS + 1); i++) {
+		access_by(0, 0, SITE_LOAD, 0x100, 4);
+		access_by(0, 1, SITE_LOAD, 0x200, 4);
+	}
+	assert_in_range(points, 2, 3);
+	assert_int_equal(gave_way, points);
+}
+
+static void test_memory__reads_with_writes_in_between_are_not(void **state)
+{
+	(void)state;
+	run(1);
+	for (unsigned i = 0; i < 3 * WAITING_VISITS; i++) {
+		access_by(0, 0, SITE_LOAD, 0x100, 4);
+		access_by(0, 1, SITE_STORE, 0x200, 4);
+	}
+	assert_int_equal(points, 0);
+}
+
+static void test_memory__reads_all_over_an_array_are_not(void **state)
+{
+	(void)state;
+	run(1);
+	for (unsigned i = 0; i < 3 * WAITING_VISITS; i++)
+		access_by(0, 0, SITE_LOAD, 0x1000 + i % 500 * 8, 8);
+	assert_int_equal(points, 0);
 }
 
 /* ---- which sites are on ---- */
@@ -393,6 +440,9 @@ int main(void)
 		TEST(test_memory__names_that_take_longer_are_found),
 		TEST(test_memory__more_new_points_than_are_listed),
 		TEST(test_memory__nothing_happens_outside_of_runs),
+		TEST(test_memory__reads_that_come_again_and_again_are_points),
+		TEST(test_memory__reads_with_writes_in_between_are_not),
+		TEST(test_memory__reads_all_over_an_array_are_not),
 		TEST(test_memory__only_shared_and_unseen_sites_stay_on),
 		TEST(test_memory__profiling_runs_have_all_sites_on),
 		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),
