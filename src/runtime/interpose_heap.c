@@ -8,6 +8,8 @@
  *
  * The loader calls us before anything is set up, and looking up glibc's functions may allocate.
  */
+#define __NO_INLINE__ 1 /* libc's headers define getline inline, which is not to be ours */
+
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>

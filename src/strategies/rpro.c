@@ -387,9 +387,10 @@ static const char *const rpro_window_words[] = {"one", "many", NULL};
 
 static const struct strategy_option rpro_options[] = {
 	[OPTION_DEPTH] = {"depth", 0, 2, CHANGE_POINTS_MAX,
-		"ordering constraints that a bug may need (2 to 6 in turn, as far as they pay)"},
+		"ordering constraints that a bug may need (2 to 6 in turn, as far as they pay)",
+		NULL},
 	[OPTION_RADIUS] = {"radius", 0, 1, RADIUS_MOST,
-		"events that may lie between its change points (1, 2, 4, ... in turn)"},
+		"events that may lie between its change points (1, 2, 4, ... in turn)", NULL},
 	[OPTION_EVENTS] = {"events", RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ALL,
 		"what counts as an event: acquisitions of locks are enough for deadlocks",
 		rpro_event_words},
