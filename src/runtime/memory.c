@@ -335,6 +335,14 @@ static bool memory_waits(const struct memory_access *access)
 	return false;
 }
 
+/* Set by memory_give_turn() in a signal handler. */
+static volatile bool turn_is_wanted;
+
+void memory_give_turn(void)
+{
+	turn_is_wanted = true;
+}
+
 static bool memory_is_watched(void)
 {
 	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
@@ -365,12 +373,16 @@ static bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (!visit->point && memory->mode != MEMORY_NONE)
 		visit->is_waiting = memory_waits(access);
-	return visit->point || !visit->is_named || visit->is_waiting ||
+	return visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
 	       (memory_is_atomic(access->kind) && runtime.contract->plan.detectors);
 }
 
 static void memory_finish(struct memory_visit *visit)
 {
+	if (turn_is_wanted) {
+		turn_is_wanted = false;
+		engine_spin_point(visit->access.site);
+	}
 	if (visit->access.kind == SITE_FENCE) {
 		memory_point(&visit->access, 0);
 		return;
@@ -433,6 +445,11 @@ bool site_reached(const void *address, size_t length, const struct site_record *
 		break;
 	}
 	return memory_begin(&site_visit);
+}
+
+uint64_t memory_last_site(void)
+{
+	return site_visit.access.site;
 }
 
 void site_perform(void)

@@ -32,6 +32,13 @@ struct memory_access {
 void memory_access(const struct memory_access *access);
 
 /*
+ * For a timer's signal handler that finds us at work on an access: the others get a turn before it
+ * (engine_spin_point). Where the last access from a site was; 0: there was none in this run.
+ */
+void memory_give_turn(void);
+uint64_t memory_last_site(void);
+
+/*
  * Before each run, by whoever starts it and with no thread of the target moving: makes effective
  * what was learnt, switches sites. `number` of the run decides whether it is a profiling run.
  */

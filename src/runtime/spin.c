@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 
 #define TICK_NS 20000000
@@ -58,41 +59,58 @@ static bool spin_is_own_code(uint64_t site)
 	return site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext;
 }
 
-/* The loop around `site` spins: it is remembered, and the others get a turn. */
-static void spin_found(struct contract_spin *spin, uint64_t site)
+/* The loop around `site` spins: it is remembered, and the others get a turn, now or at its next access. */
+static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
 {
 	if (!spin_is_known(spin, site) &&
 		spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
 		spin->loops[spin->loop_count++] = site;
 	spin->quiet_ticks = 0;
-	engine_spin_point(site);
+	if (is_own_code)
+		memory_give_turn();
+	else
+		engine_spin_point(site);
+}
+
+/*
+ * In loops with accesses that we watch, a tick mostly finds us watching: then the loop is where the last
+ * of them was. 0: there was none.
+ */
+static uint64_t spin_site(uint64_t site, bool *is_own_code)
+{
+	*is_own_code = spin_is_own_code(site);
+	return *is_own_code ? memory_last_site() : site;
 }
 
 void runtime_spin_look(uint64_t site)
 {
 	struct contract_spin *spin;
+	bool is_own_code;
 
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
 	spin = &runtime.contract->spin;
 	spin->is_needed = 1;
 	runtime_spin_watch();
-	if (!spin_is_own_code(site))
-		spin_found(spin, site);
+	site = spin_site(site, &is_own_code);
+	if (site)
+		spin_found(spin, site, is_own_code);
 }
 
 void runtime_spin_tick(uint64_t site)
 {
 	struct contract_spin *spin = &runtime.contract->spin;
 	uint64_t step = engine_step();
+	bool is_own_code;
 
 	if (step != spin->last_step) {
 		spin->last_step = step;
 		spin->quiet_ticks = 0;
 		return;
 	}
-	if (spin_is_own_code(site))
+	site = spin_site(site, &is_own_code);
+	if (!site)
 		return;
 	if (++spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
-		spin_found(spin, site);
+		spin_found(spin, site, is_own_code);
 }

@@ -17,7 +17,7 @@ static struct contract_memory *memory;
 static struct engine_thread threads[2] = {{.name = 1}, {.name = 2}};
 static struct engine_thread *current = threads;
 static struct engine_op last_op;
-static unsigned points, notes, switches, gave_way;
+static unsigned points, notes, switches, gave_way, turns;
 static uint64_t step;
 static uintptr_t unnamed; /* an address without a quick name */
 
@@ -83,6 +83,12 @@ uint64_t engine_step(void)
 	return step;
 }
 
+void engine_spin_point(uint64_t site)
+{
+	(void)site;
+	turns++;
+}
+
 void engine_give_way(void)
 {
 	gave_way++;
@@ -109,7 +115,7 @@ static int set_up(void **state)
 	memory = calloc(1, sizeof *memory);
 	contract = (struct contract){.has_memory_sites = 1};
 	runtime.is_forked_child = runtime.is_run_over = false;
-	points = notes = switches = gave_way = 0;
+	points = notes = switches = gave_way = turns = 0;
 	waiting.visits = 0;
 	unnamed = 1;
 	if (!memory)
@@ -256,6 +262,17 @@ static void test_memory__reads_all_over_an_array_are_not(void **state)
 	run(1);
 	for (unsigned i = 0; i < 3 * WAITING_VISITS; i++)
 		access_by(0, 0, SITE_LOAD, 0x1000 + i % 500 * 8, 8);
+	assert_int_equal(points, 0);
+}
+
+static void test_memory__a_turn_is_given_at_the_next_access(void **state)
+{
+	(void)state;
+	run(1);
+	memory_give_turn();
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(turns, 1);
 	assert_int_equal(points, 0);
 }
 
@@ -443,6 +460,7 @@ int main(void)
 		TEST(test_memory__reads_that_come_again_and_again_are_points),
 		TEST(test_memory__reads_with_writes_in_between_are_not),
 		TEST(test_memory__reads_all_over_an_array_are_not),
+		TEST(test_memory__a_turn_is_given_at_the_next_access),
 		TEST(test_memory__only_shared_and_unseen_sites_stay_on),
 		TEST(test_memory__profiling_runs_have_all_sites_on),
 		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),
