@@ -11,24 +11,23 @@
 #include <string.h>
 
 static volatile long own_static, shared;
-static volatile long *target;
 static long count;
 
-static void *store(void *unused)
+static void *store(void *to)
 {
-	volatile long *to = target;
+	volatile long *variable = to;
 
 	for (long i = 0; i < count; i++)
-		*to = i;
-	return unused;
+		*variable = i;
+	return NULL;
 }
 
 static void *store_to_stack(void *unused)
 {
 	volatile long local = 0;
 
-	target = &local;
-	return store(unused);
+	(void)unused;
+	return store((void *)&local);
 }
 
 static void *touch(void *unused)
@@ -40,12 +39,12 @@ static void *touch(void *unused)
 int main(int argc, char **argv)
 {
 	pthread_t threads[2];
+	volatile long *target = &own_static;
 	void *(*body)(void *) = store;
 
 	if (argc != 3)
 		return 2;
 	count = atol(argv[2]);
-	target = &own_static;
 	if (strcmp(argv[1], "heap") == 0)
 		target = malloc(sizeof *target);
 	else if (strcmp(argv[1], "stack") == 0)
@@ -53,7 +52,7 @@ int main(int argc, char **argv)
 	else if (strcmp(argv[1], "shared") == 0)
 		target = &shared;
 	if (!target || pthread_create(&threads[0], NULL, touch, NULL) != 0 ||
-		pthread_create(&threads[1], NULL, body, NULL) != 0)
+		pthread_create(&threads[1], NULL, body, (void *)target) != 0)
 		return 2;
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
