@@ -13,7 +13,7 @@
 static volatile long own_static, shared;
 static long count;
 
-static void *store(void *to)
+__attribute__((noinline)) static void *store(void *to)
 {
 	volatile long *variable = to;
 
