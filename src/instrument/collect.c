@@ -148,14 +148,31 @@ static LLVMValueRef first_place(LLVMValueRef function)
 	return place;
 }
 
+static bool is_intrinsic(LLVMValueRef call)
+{
+	const char *name = called_name(call);
+
+	return name && strncmp(name, "llvm.", 5) == 0;
+}
+
+/*
+ * Does the function end with this instruction? A call in the place of a return (and as cheap: it takes
+ * no stack) must stay directly before its return, so the function is left before the call.
+ */
 static bool is_exit(LLVMValueRef instruction)
 {
-	LLVMValueRef before = LLVMGetPreviousInstruction(instruction);
+	LLVMValueRef other;
 
-	if (LLVMGetInstructionOpcode(instruction) != LLVMRet)
+	if (LLVMIsACallInst(instruction) && LLVMIsTailCall(instruction)) {
+		other = LLVMGetNextInstruction(instruction);
+		return LLVMIsAReturnInst(other) &&
+		       !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) &&
+		       !is_intrinsic(instruction);
+	}
+	if (!LLVMIsAReturnInst(instruction))
 		return false;
-	return !before || !LLVMIsACallInst(before) ||
-	       LLVMGetTailCallKind(before) != LLVMTailCallKindMustTail;
+	other = LLVMGetPreviousInstruction(instruction);
+	return !other || !LLVMIsACallInst(other) || !is_exit(other);
 }
 
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number)

@@ -1,9 +1,11 @@
 // The one C++ file: the entry point of a clang plugin exists in C++ only. It hands the module to C.
 #include "llvm-c/Core.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 
+extern "C" void instrument_check_version(unsigned built_for);
 extern "C" void instrument_mark(LLVMModuleRef module);
 extern "C" bool instrument_module(LLVMModuleRef module);
 
@@ -40,6 +42,7 @@ struct InstrumentPass : llvm::PassInfoMixin<InstrumentPass> {
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo()
 {
+	instrument_check_version(LLVM_VERSION_MAJOR);
 	return {LLVM_PLUGIN_API_VERSION, "raddle", "1", [](llvm::PassBuilder &builder) {
 			builder.registerPipelineStartEPCallback(
 				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {

@@ -24,6 +24,24 @@ static void add_attribute(LLVMContextRef context, LLVMValueRef function, const c
 		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
 }
 
+/* Old ones do not have it. */
+#pragma weak LLVMGetVersion
+
+void instrument_check_version(unsigned built_for)
+{
+	unsigned major = 0, minor, patch;
+
+	if (LLVMGetVersion)
+		LLVMGetVersion(&major, &minor, &patch);
+	if (major == built_for)
+		return;
+	(void)fprintf(stderr,
+		"raddle-cc: the compiler's pass is built for clang %u and this is another version; "
+		"set RADDLE_CLANG to clang-%u\n",
+		built_for, built_for);
+	exit(EXIT_FAILURE);
+}
+
 /* ---- before the optimisations ---- */
 
 #define SANITIZED "sanitize_thread"
@@ -73,21 +91,21 @@ static bool is_instrumented(LLVMValueRef function)
 	       !has_attribute(function, "disable_sanitizer_instrumentation");
 }
 
-/* Stubs use memory below the stack pointer, so the compiler must not. */
+/*
+ * Stubs use memory below the stack pointer, so the compiler must not: nor in functions without sites,
+ * into which others may be inlined at link time.
+ */
 static void collect(struct instrument *instrument)
 {
 	uint32_t number = 0;
 
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
 		function = LLVMGetNextFunction(function)) {
-		const size_t before = instrument->site_count;
-
 		if (LLVMIsDeclaration(function))
 			continue;
 		if (is_instrumented(function))
 			collect_sites(instrument, function, number);
-		if (instrument->site_count > before)
-			add_attribute(instrument->context, function, "noredzone");
+		add_attribute(instrument->context, function, "noredzone");
 		number++;
 	}
 }

@@ -49,6 +49,8 @@ struct instrument {
 	LLVMTypeRef descriptions_type;
 };
 
+/* Ends the compiler with one line if it is not of the version that this was built for. */
+void instrument_check_version(unsigned built_for);
 /* Before the optimisations: keeps them from reading memory that the source does not read. */
 void instrument_mark(LLVMModuleRef module);
 /* The entry point, behind them; true: the module was changed. */

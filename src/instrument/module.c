@@ -51,11 +51,13 @@ static void make_unique(struct instrument *instrument, LLVMValueRef global, cons
 	LLVMSetVisibility(global, LLVMHiddenVisibility);
 }
 
+/* Weak: a linker may drop every function that has sites, and then there is no such section. */
 static LLVMValueRef section_end(struct instrument *instrument, const char *name)
 {
 	LLVMValueRef end =
 		LLVMAddGlobal(instrument->module, LLVMInt8TypeInContext(instrument->context), name);
 
+	LLVMSetLinkage(end, LLVMExternalWeakLinkage);
 	LLVMSetVisibility(end, LLVMHiddenVisibility);
 	return end;
 }

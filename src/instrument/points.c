@@ -5,47 +5,53 @@
 
 #define TEXT(text) text, sizeof(text) - 1
 
-/* The point, and its stub up to the call; the operand is filled in between. */
-#define POINT                                                                                      \
-	"1:\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                       \
+/*
+ * The point, and its stub up to the call; the operand is filled in between. OWN is the operand with the
+ * function's number: stubs and records have sections of their own for each function, so that a linker
+ * that drops the function (--gc-sections) drops them, and the reference from the point to the stub,
+ * which takes no room, keeps them where it keeps the function.
+ */
+#define POINT(OWN)                                                                                 \
+	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
+	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
 	"\t.weak raddle_site_v1\n"                                                                 \
-	"\t.pushsection .text.raddle, \"ax?\", @progbits\n"                                        \
+	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n"                       \
 	"2:\tmovq %rdi, -16(%rsp)\n"
-#define STUB_END                                                                                   \
+#define RECORDS(OWN)                                                                               \
+	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
+	"\t.balign 4\n"
+#define STUB_END(OWN)                                                                              \
 	"\tcall *raddle_site_v1@GOTPCREL(%rip)\n"                                                  \
 	"\t.byte 0x0f, 0x1f, 0x80\n"                                                               \
 	"\t.long 3f - .\n"                                                                         \
 	"\tjmp 1b + 5\n"                                                                           \
-	"\t.popsection\n"                                                                          \
-	"\t.pushsection raddle_sites, \"a?\", @progbits\n"                                         \
-	"\t.balign 4\n"                                                                            \
-	"3:\t.long 1b - .\n"                                                                       \
-	"\t.long 2b - .\n"
+	"\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                        \
+				       "\t.long 2b - .\n"
+/* The rest of a record: the operands with its description and its properties. */
+#define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
 
 static const char with_address[] =
-	POINT "\tleaq $0, %rdi\n" STUB_END "\t.long ${1:c} - .\n\t.long ${2:c}\n\t.popsection";
+	POINT("${3:c}") "\tleaq $0, %rdi\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 /* An operand of thread-local memory would be relative to %fs, which leaq does not add. */
 static const char with_pointer[] =
-	POINT "\tmovq $0, %rdi\n" STUB_END "\t.long ${1:c} - .\n\t.long ${2:c}\n\t.popsection";
+	POINT("${3:c}") "\tmovq $0, %rdi\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 static const char without_address[] =
-	POINT "\tmovl $$0, %edi\n" STUB_END "\t.long ${0:c} - .\n\t.long ${1:c}\n\t.popsection";
+	POINT("${2:c}") "\tmovl $$0, %edi\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
 
-/* Only a record. */
-static const char without_point[] =
-	"\t.pushsection raddle_sites, \"a?\", @progbits\n\t.balign 4\n\t.long 0\n\t.long 0\n"
-	"\t.long ${0:c} - .\n\t.long ${1:c}\n\t.popsection";
+/* Only a record, which is kept with the code. */
+static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
+	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
 
-/* Operands: memory, length in %rsi, description, properties. */
+/* Operands: memory, length in %rsi, description, properties, number of the function. */
 static const char with_length[] =
-	POINT "\tleaq $0, %rdi\n" STUB_END "\t.long ${2:c} - .\n\t.long ${3:c}\n\t.popsection";
-
+	POINT("${4:c}") "\tleaq $0, %rdi\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 static const char with_pointer_and_length[] =
-	POINT "\tmovq $0, %rdi\n" STUB_END "\t.long ${2:c} - .\n\t.long ${3:c}\n\t.popsection";
+	POINT("${4:c}") "\tmovq $0, %rdi\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 
 static LLVMValueRef build_asm(struct instrument *instrument, const char *text, size_t length,
 	const char *constraints, LLVMValueRef *operands, unsigned count)
 {
-	LLVMTypeRef types[4];
+	LLVMTypeRef types[5];
 	LLVMTypeRef type;
 	LLVMValueRef code;
 
@@ -79,30 +85,31 @@ static LLVMValueRef build_point(
 {
 	LLVMValueRef properties = LLVMConstInt(instrument->i32,
 		(uint32_t)site->kind | (uint32_t)site->order << 8 | (uint32_t)site->bytes << 16, 0);
+	LLVMValueRef own = LLVMConstInt(instrument->i32, site->function_number, 0);
 	LLVMValueRef call;
 
 	if (site->kind == SITE_OPAQUE)
-		return build_asm(instrument, TEXT(without_point), "i,i",
-			(LLVMValueRef[]){description, properties}, 2);
+		return build_asm(instrument, TEXT(without_point), "i,i,i",
+			(LLVMValueRef[]){description, properties, own}, 3);
 	if (!site->pointer)
-		return build_asm(instrument, TEXT(without_address), "i,i",
-			(LLVMValueRef[]){description, properties}, 2);
+		return build_asm(instrument, TEXT(without_address), "i,i,i",
+			(LLVMValueRef[]){description, properties, own}, 3);
 	if (filter_is_thread_local(site->pointer) && site->length)
-		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i",
+		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
 			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
-				description, properties},
-			4);
+				description, properties, own},
+			5);
 	if (filter_is_thread_local(site->pointer))
-		return build_asm(instrument, TEXT(with_pointer), "r,i,i",
-			(LLVMValueRef[]){site->pointer, description, properties}, 3);
+		return build_asm(instrument, TEXT(with_pointer), "r,i,i,i",
+			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	if (site->length)
-		call = build_asm(instrument, TEXT(with_length), "*m,{rsi},i,i",
+		call = build_asm(instrument, TEXT(with_length), "*m,{rsi},i,i,i",
 			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
-				description, properties},
-			4);
+				description, properties, own},
+			5);
 	else
-		call = build_asm(instrument, TEXT(with_address), "*m,i,i",
-			(LLVMValueRef[]){site->pointer, description, properties}, 3);
+		call = build_asm(instrument, TEXT(with_address), "*m,i,i,i",
+			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	set_memory_operand(instrument, call);
 	return call;
 }

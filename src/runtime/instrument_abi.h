@@ -15,6 +15,10 @@
  *		nopl RECORD-HERE(%rax)		-- 0f 1f 80 and four bytes: their distance to the record
  *		jmp point+5			-- raddle_site_v1 restores every register, flags included
  *
+ * A function is left (SITE_FUNCTION_EXIT) at its return, or before a call in the place of the return.
+ * An exception, longjmp or exit() leaves functions without passing a point: who keeps a stack of them
+ * compares stack pointers.
+ *
  * A range's length is in %rsi at its point. The access happens behind the point, so a thread that is
  * stopped at a site has not yet done it.
  *
@@ -93,7 +97,8 @@ struct site_info {
 	int32_t field; /* in it: "balance", "pos.x" */
 	uint32_t flags; /* SITE_VOLATILE, ... */
 	/* The same access in the embedded bitcode: n-th defined function of its module, n-th
-	 * instruction of that, both from 0. */
+	 * instruction of that in the order of its blocks, both from 0. The records that tell where
+	 * variables are (#dbg_value, ...) are no instructions and do not count. */
 	uint32_t function_number;
 	uint32_t instruction_number;
 };
