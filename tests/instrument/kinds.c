@@ -49,6 +49,7 @@ void copy(char *p, const char *q, unsigned long n) { memcpy(p, q, n); } /* SITES
 int compare(const char *p, const char *q) { return memcmp(p, q, 9); } /* SITES: read_range, read_range */
 unsigned long length(const char *p) { return strlen(p); } /* SITES: read_string */
 void assign(char *p, const char *q) { strcpy(p, q); } /* SITES: read_string, write_string */
+void checked(char *p, const char *q, unsigned long n) { __builtin___memcpy_chk(p, q, n, n + 1); } /* SITES: read_range, write_range */
 char *search(const char *p) { return strchr(p, 'x'); } /* SITES: read_string */
 
 /* None of these can be noticed by another thread. */
@@ -75,7 +76,7 @@ void harmless(void) { __asm__("" : : "r"(1)); }
 
 static inline __attribute__((always_inline)) int through(int *p)
 {
-	return *p; /* SITES: load 4 at 82 */
+	return *p; /* SITES: load 4 at 83 */
 }
 int inlined(int *p)
 {
