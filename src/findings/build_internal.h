@@ -48,9 +48,6 @@ struct finding_frame builder_event_frame(
 /* Where the holder of a waited-for object took it. */
 struct finding_frame builder_held_since(
 	const struct builder *builder, const struct wait_edge *edge);
-/* All frames at a return address. */
-void builder_stack_of_site(
-	const struct builder *builder, uint64_t site, struct finding_stack *stack);
 /* Where a thread stands: its stack where the process can be looked at, else what `site` says. */
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack);

@@ -187,19 +187,35 @@ static struct finding_frame frame_from(
 	return result;
 }
 
-static unsigned frames_at(
-	const struct builder *builder, uint64_t site, struct symbols_frame frames[SITE_FRAMES_MAX])
+/*
+ * A place in the code: where a call returns to, or an access to memory, which may be told by the address
+ * of its point. The two can be the same number: the point of an access right behind a call.
+ */
+enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
+
+static unsigned frames_at(const struct builder *builder, uint64_t site, enum code_place place,
+	struct symbols_frame frames[SITE_FRAMES_MAX])
 {
+	bool is_point;
+
 	if (!builder->symbols || !site)
 		return 0;
-	return symbols_lookup(builder->symbols, site, !symbols_is_point(builder->symbols, site),
-		frames, SITE_FRAMES_MAX);
+	is_point = place == PLACE_OF_ACCESS && symbols_is_point(builder->symbols, site);
+	return symbols_lookup(builder->symbols, site, !is_point, frames, SITE_FRAMES_MAX);
 }
 
-struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+static enum code_place place_of(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].object == OBJECT_MEMORY || event->kind == OP_FENCE
+		       ? PLACE_OF_ACCESS
+		       : PLACE_OF_CALL;
+}
+
+static struct finding_frame frame_at(
+	const struct builder *builder, uint64_t site, enum code_place place)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, frames);
+	const unsigned count = frames_at(builder, site, place, frames);
 
 	for (unsigned i = 0; i < count; i++)
 		if (!frames[i].is_system)
@@ -207,11 +223,16 @@ struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 	return count ? frame_from(builder, &frames[0]) : (struct finding_frame){0};
 }
 
+struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+{
+	return frame_at(builder, site, PLACE_OF_CALL);
+}
+
 /* The wrapper is in the user's own object file, so it was compiled as the user's code was. */
-static bool is_user_module(const struct builder *builder, uint64_t site)
+static bool is_user_module(const struct builder *builder, uint64_t site, enum code_place place)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, frames);
+	const unsigned count = frames_at(builder, site, place, frames);
 
 	return count && frames[count - 1].file && frames[count - 1].module &&
 	       !symbols_is_system_module(builder->symbols, site);
@@ -221,10 +242,12 @@ struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
+	enum code_place place = place_of(event);
 	uint64_t site = event->site;
 
-	for (unsigned caller = 0; builder->symbols && is_user_module(builder, site); caller++) {
-		const unsigned count = frames_at(builder, site, frames);
+	for (unsigned caller = 0; builder->symbols && is_user_module(builder, site, place);
+		caller++) {
+		const unsigned count = frames_at(builder, site, place, frames);
 
 		for (unsigned i = 0; i < count; i++)
 			if (!frames[i].is_system && frames[i].file)
@@ -232,8 +255,9 @@ struct finding_frame builder_event_frame(
 		if (caller == TRACE_CALLERS)
 			break;
 		site = event->callers[caller];
+		place = PLACE_OF_CALL;
 	}
-	return builder_frame(builder, event->site);
+	return frame_at(builder, event->site, place_of(event));
 }
 
 struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
@@ -250,11 +274,11 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 	return builder_frame(builder, edge->holder_site);
 }
 
-void builder_stack_of_site(
-	const struct builder *builder, uint64_t site, struct finding_stack *stack)
+static void add_frames(const struct builder *builder, uint64_t site, enum code_place place,
+	struct finding_stack *stack)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, frames);
+	const unsigned count = frames_at(builder, site, place, frames);
 
 	stack->frames =
 		realloc(stack->frames, (stack->count + (size_t)count + 1) * sizeof *stack->frames);
@@ -297,10 +321,10 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 
 	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
 		callers++;
-	builder_stack_of_site(builder, site, stack);
+	add_frames(builder, site, PLACE_OF_ACCESS, stack);
 	/* The innermost frame of the target is the one with the site. */
 	for (unsigned i = callers + 1; i < count; i++)
-		builder_stack_of_site(builder, addresses[i], stack);
+		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
@@ -320,7 +344,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		return;
 	}
 	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
-		builder_stack_of_site(builder, addresses[i], stack);
+		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 
 void frame_place(const struct finding_frame *frame, struct strbuf *out)

@@ -78,7 +78,9 @@ static inline uint8_t order_of(int order)
 		tsan_reached(                                                                      \
 			address, width / 8, SITE_COMPARE_EXCHANGE, order_of(order), TSAN_SITE);    \
 		found = SWAP_IF(width, address, before, wanted);                                   \
-		*expected = found;                                                                 \
+		/* Once it is exchanged, `expected` may be somebody else's. */                     \
+		if (found != before)                                                               \
+			*expected = found;                                                         \
 		return found == before;                                                            \
 	}
 

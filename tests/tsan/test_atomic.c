@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -90,9 +91,26 @@ TEST(32, uint32_t)
 TEST(64, uint64_t)
 TEST(128, uint128_t)
 
+/* What was expected is not written when it was found: it may be somebody else's by then. */
+static void tsan_atomic__leaves_what_was_expected_alone(void **state)
+{
+	uint32_t *expected = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile uint32_t place = 0;
+
+	(void)state;
+	assert_ptr_not_equal(expected, MAP_FAILED);
+	assert_int_equal(__tsan_atomic32_compare_exchange_strong(&place, expected, 7, 5, 5), 1);
+	assert_int_equal(place, 7);
+	place = 0;
+	assert_int_equal(__tsan_atomic32_compare_exchange_weak(&place, expected, 8, 5, 5), 1);
+	assert_int_equal(place, 8);
+	assert_int_equal(munmap(expected, 4096), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tsan_atomic__leaves_what_was_expected_alone),
 		cmocka_unit_test(tsan_atomic__does_as_the_compiler_8),
 		cmocka_unit_test(tsan_atomic__does_as_the_compiler_16),
 		cmocka_unit_test(tsan_atomic__does_as_the_compiler_32),

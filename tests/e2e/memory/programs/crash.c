@@ -29,8 +29,12 @@ static void *use(void *unused)
 	case 2:
 		length = strlen(pointer); /* LINE 2 */
 		break;
-	default:
+	case 3:
 		length = strlen(strcpy(copy, pointer)); /* LINE 3 */
+		break;
+	default:
+		strcat(pointer, copy); /* LINE 4 */
+		way = 0;			/* its point is where the call returns to */
 		break;
 	}
 	return unused;
