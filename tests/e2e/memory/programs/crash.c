@@ -34,7 +34,7 @@ static void *use(void *unused)
 		break;
 	default:
 		strcat(pointer, copy); /* LINE 4 */
-		way = 0;			/* its point is where the call returns to */
+		way = 0;	       /* its point is where the call returns to */
 		break;
 	}
 	return unused;
