@@ -32,6 +32,9 @@ struct detector_event {
 		argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: number of the round */
 	object_name object;
 	uint32_t bytes; /* accesses to memory: how many */
+	uint64_t role;	/* start function of the thread; 0: the main thread's, or nobody wants it */
+	/* Kind of memory at an address, equal in every run and never 0. NULL: all is of one kind. */
+	uint32_t (*class_of)(uint64_t address);
 	struct thread_id thread;
 	struct thread_id other; /* created, joined or cancelled thread; THREAD_NONE */
 	uint8_t kind;		/* enum op_kind */

@@ -61,6 +61,10 @@ void runtime_detect(const struct engine_performed *performed)
 	};
 	enum object_class class = op_descriptions[performed->kind].object;
 
+	if (runtime.contract->plan.detectors >> DETECTOR_patterns & 1) {
+		event.role = (uint64_t)(uintptr_t)engine_thread(performed->thread.index)->start;
+		event.class_of = memory_class;
+	}
 	if (class == OBJECT_MEMORY) {
 		const struct contract_plan *plan = &runtime.contract->plan;
 

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "detectors/detector.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -167,7 +168,7 @@ static bool memory_is_atomic(uint8_t kind)
 /* A detector of races must know of every atomic access: what it orders is no race. */
 static bool site_is_watched(uint8_t kind)
 {
-	return runtime.contract->plan.detectors && memory_is_atomic(kind) &&
+	return runtime.contract->plan.detectors >> DETECTOR_race & 1 && memory_is_atomic(kind) &&
 	       sites_memory()->mode != MEMORY_NONE;
 }
 
@@ -374,7 +375,8 @@ static bool memory_begin(struct memory_visit *visit)
 	if (!visit->point && memory->mode != MEMORY_NONE)
 		visit->is_waiting = memory_waits(access);
 	return visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-	       (memory_is_atomic(access->kind) && runtime.contract->plan.detectors);
+	       (memory_is_atomic(access->kind) &&
+		       runtime.contract->plan.detectors >> DETECTOR_race & 1);
 }
 
 static void memory_finish(struct memory_visit *visit)

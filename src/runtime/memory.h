@@ -69,5 +69,10 @@ bool heap_find(const void *address, struct heap_block *out);
 object_name memory_variable_name(const void *address);
 /* The same where it can be told with general registers only, which is nearly always; else 0. */
 object_name memory_quick_name(const void *address);
+/*
+ * What kind of memory is there, never 0: blocks of one allocating call are of one kind, and all static
+ * data is, and all other memory.
+ */
+uint32_t memory_class(uint64_t address);
 
 #endif

@@ -156,3 +156,13 @@ object_name memory_variable_name(const void *pointer)
 	/* Loaders, sanitizers, mappings from before we looked: equal as long as the layout is. */
 	return name ? name : name_of(FAMILY_REST, 0, address);
 }
+
+uint32_t memory_class(uint64_t address)
+{
+	const void *pointer = (const void *)(uintptr_t)address;
+	struct heap_block block;
+
+	if (heap_find_any(pointer, &block))
+		return (uint32_t)hash_pair(FAMILY_REST + 1, block.site) | 1;
+	return engine_static_name(pointer) ? FAMILY_MODULE : FAMILY_REST;
+}

@@ -1,0 +1,272 @@
+#include "analyses/patterns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+const char *const suspicion_words[SUSPICION_COUNT] = {
+	[SUSPICION_JACCARD] = "jaccard",
+	[SUSPICION_TARANTULA] = "tarantula",
+	[SUSPICION_OCHIAI] = "ochiai",
+	[SUSPICION_AVIO] = "avio",
+	[SUSPICION_PLAIN] = "plain",
+};
+
+bool suspicion_parse(const char *word, enum suspicion *out)
+{
+	for (unsigned i = 0; i < SUSPICION_COUNT; i++) {
+		if (strcmp(word, suspicion_words[i]) != 0)
+			continue;
+		*out = (enum suspicion)i;
+		return true;
+	}
+	return false;
+}
+
+void pattern_ranking_release(struct pattern_ranking *ranking)
+{
+	free(ranking->records);
+	free(ranking->slots);
+	*ranking = (struct pattern_ranking){0};
+}
+
+/* ---- counting ---- */
+
+static uint32_t *ranking_slot(const struct pattern_ranking *ranking, uint64_t key)
+{
+	uint32_t slot = (uint32_t)(key % ranking->slot_count);
+
+	while (ranking->slots[slot] &&
+		ranking->records[ranking->slots[slot] - 1].pattern.key != key)
+		slot = (slot + 1) % ranking->slot_count;
+	return &ranking->slots[slot];
+}
+
+static void ranking_index(struct pattern_ranking *ranking)
+{
+	memset(ranking->slots, 0, ranking->slot_count * sizeof *ranking->slots);
+	for (uint32_t i = 0; i < ranking->count; i++)
+		*ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
+}
+
+/* Room for one more record; at most half of the slots are in use. */
+static void ranking_grow(struct pattern_ranking *ranking)
+{
+	if (ranking->count < ranking->capacity)
+		return;
+	ranking->capacity = ranking->capacity ? 2 * ranking->capacity : 256;
+	ranking->records = realloc(ranking->records, ranking->capacity * sizeof *ranking->records);
+	ranking->slot_count = 2 * ranking->capacity;
+	free(ranking->slots);
+	ranking->slots = calloc(ranking->slot_count, sizeof *ranking->slots);
+	BUG_ON(!ranking->records || !ranking->slots);
+	ranking_index(ranking);
+}
+
+static struct pattern_record *ranking_record(
+	struct pattern_ranking *ranking, const struct pattern *pattern)
+{
+	uint32_t *slot;
+
+	ranking_grow(ranking);
+	slot = ranking_slot(ranking, pattern->key);
+	if (*slot)
+		return &ranking->records[*slot - 1];
+	if (ranking->limit && ranking->count >= ranking->limit) {
+		ranking->dropped++;
+		return NULL;
+	}
+	ranking->records[ranking->count] = (struct pattern_record){.pattern = *pattern};
+	*slot = ++ranking->count;
+	return &ranking->records[*slot - 1];
+}
+
+void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
+	uint32_t count, bool has_failed)
+{
+	const uint32_t number = ranking->failed + ranking->passed;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct pattern_record *record = ranking_record(ranking, &patterns[i]);
+
+		if (!record)
+			continue;
+		if (!record->failed && (has_failed || !record->passed)) {
+			record->pattern = patterns[i];
+			record->example = number;
+		}
+		record->failed += has_failed;
+		record->passed += !has_failed;
+		record->runs += hash_mix(number + 1);
+	}
+	ranking->failed += has_failed;
+	ranking->passed += !has_failed;
+}
+
+const struct pattern_record *pattern_ranking_find(
+	const struct pattern_ranking *ranking, uint64_t key)
+{
+	const uint32_t *slot = ranking->slot_count ? ranking_slot(ranking, key) : NULL;
+
+	return slot && *slot ? &ranking->records[*slot - 1] : NULL;
+}
+
+/* ---- ranking ---- */
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static double ranking_score(const struct pattern_ranking *ranking,
+	const struct pattern_record *record, enum suspicion suspicion)
+{
+	const double failed = record->failed, passed = record->passed;
+	const double failed_part = ratio(failed, ranking->failed);
+
+	switch (suspicion) {
+	case SUSPICION_TARANTULA:
+		return ratio(failed_part, failed_part + ratio(passed, ranking->passed));
+	case SUSPICION_OCHIAI:
+		return ratio(failed, sqrt(ranking->failed * (failed + passed)));
+	case SUSPICION_AVIO:
+		return failed > 0 && passed == 0;
+	case SUSPICION_PLAIN:
+		return 1;
+	default:
+		return ratio(failed, ranking->failed + passed);
+	}
+}
+
+/* Atomicity patterns first, then those over two variables, then order patterns. */
+static int family(const struct pattern *pattern)
+{
+	static const int families[PATTERN_ACCESSES_MAX + 1] = {[2] = 2, [3] = 0, [4] = 1};
+
+	return families[pattern_access_count(pattern)];
+}
+
+static uint64_t completed(const struct pattern *pattern)
+{
+	return pattern->steps[pattern_access_count(pattern) - 1];
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_records(const void *first, const void *second)
+{
+	const struct pattern_record *a = first, *b = second;
+	const int orders[] = {
+		ORDER(b->score, a->score),
+		ORDER(b->failed, a->failed),
+		ORDER(family(&a->pattern), family(&b->pattern)),
+		ORDER(completed(&a->pattern), completed(&b->pattern)),
+		ORDER(a->pattern.kind, b->pattern.kind),
+		ORDER(a->pattern.key, b->pattern.key),
+	};
+
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+		if (orders[i])
+			return orders[i];
+	return 0;
+}
+
+void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion)
+{
+	for (uint32_t i = 0; i < ranking->count; i++)
+		ranking->records[i].score = ranking_score(ranking, &ranking->records[i], suspicion);
+	if (ranking->count)
+		qsort(ranking->records, ranking->count, sizeof *ranking->records, compare_records);
+	for (uint32_t first = 0, end; first < ranking->count; first = end) {
+		for (end = first + 1; end < ranking->count &&
+				      ranking->records[end].score == ranking->records[first].score;
+			end++)
+			;
+		for (uint32_t i = first; i < end; i++) {
+			ranking->records[i].rank_mean = (first + 1 + end) / 2.0;
+			ranking->records[i].rank_worst = end;
+		}
+	}
+	if (ranking->count)
+		ranking_index(ranking);
+}
+
+/* ---- explanations ---- */
+
+/* Of a pattern: pairs of accesses by two threads to one variable, one of them a write. */
+#define CONFLICTS_MAX 4
+
+struct conflicts {
+	uint64_t of[CONFLICTS_MAX];
+	unsigned count;
+};
+
+struct places {
+	uint64_t (*place_of)(void *context, uint64_t site);
+	void *context;
+};
+
+static bool is_conflict(const struct pattern *pattern, unsigned a, unsigned b)
+{
+	return pattern_party(pattern, a) != pattern_party(pattern, b) &&
+	       pattern_variable(pattern, a) == pattern_variable(pattern, b) &&
+	       (pattern_is_write(pattern, a) || pattern_is_write(pattern, b));
+}
+
+/* Where by whom, whichever comes first; and to what. */
+static uint64_t conflict(
+	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
+{
+	const uint64_t sides = hash_pair(pattern->roles[pattern_party(pattern, a)],
+				       places->place_of(places->context, pattern->sites[a])) +
+			       hash_pair(pattern->roles[pattern_party(pattern, b)],
+				       places->place_of(places->context, pattern->sites[b]));
+
+	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
+}
+
+static struct conflicts find_conflicts(const struct pattern *pattern, const struct places *places)
+{
+	const unsigned count = pattern_access_count(pattern);
+	struct conflicts conflicts = {.count = 0};
+
+	for (unsigned a = 0; a < count; a++)
+		for (unsigned b = a + 1; b < count; b++)
+			if (is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)
+				conflicts.of[conflicts.count++] = conflict(pattern, a, b, places);
+	return conflicts;
+}
+
+static bool share_conflict(const struct conflicts *a, const struct conflicts *b)
+{
+	for (unsigned i = 0; i < a->count; i++)
+		for (unsigned j = 0; j < b->count; j++)
+			if (a->of[i] == b->of[j])
+				return true;
+	return false;
+}
+
+void pattern_ranking_explain(struct pattern_ranking *ranking,
+	uint64_t (*place_of)(void *context, uint64_t site), void *context)
+{
+	const struct places places = {.place_of = place_of, .context = context};
+	/* Of the first pattern of each explanation. */
+	struct conflicts *firsts = calloc(ranking->count ? ranking->count : 1, sizeof *firsts);
+
+	BUG_ON(!firsts);
+	ranking->explanation_count = 0;
+	for (uint32_t i = 0; i < ranking->count; i++) {
+		const struct conflicts own = find_conflicts(&ranking->records[i].pattern, &places);
+		uint32_t at = 0;
+
+		while (at < ranking->explanation_count && !share_conflict(&firsts[at], &own))
+			at++;
+		ranking->records[i].explanation = at;
+		if (at == ranking->explanation_count)
+			firsts[ranking->explanation_count++] = own;
+	}
+	free(firsts);
+}

@@ -1,0 +1,269 @@
+#include "campaign/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "campaign/children.h"
+#include "campaign/replay_internal.h"
+#include "campaign/restart.h"
+#include "detectors/detector.h"
+#include "detectors/patterns.h"
+
+/* Runs are made to learn what memory is shared until so many in a row have taught nothing; at most ... */
+#define LEARN_QUIET_RUNS 12
+#define LEARN_RUNS_MAX 200
+
+struct explain {
+	const struct finding *finding;
+	const struct explain_options *options;
+	struct replay_setting setting;
+	struct worker worker;
+	struct symbols *symbols;
+	uint64_t key; /* of the finding's failure, 0: its schedule does not fail any more */
+	uint64_t run_next;
+	bool is_worker_open;
+	bool is_setting_ready;
+};
+
+/* ---- the finding's own run ---- */
+
+/* Replays the finding in a process that then stands still: its failure's key, and symbols. */
+static int replay_for_symbols(struct explain *explain, struct error *err)
+{
+	struct probe_params params = explain->setting.probe;
+	struct probe probe;
+	struct contract *contract;
+	int result;
+
+	params.worker.output = OUTPUT_DISCARD;
+	params.trace_events = 1; /* so that it stands still even if it passes */
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	contract = probe.worker.contract;
+	contract->plan.inspect = true;
+	result = probe_run(&probe, &explain->setting.plan, err);
+	if (result == 0) {
+		/* Without symbols places are addresses; that is better than nothing. */
+		if (probe.report == REPORT_INSPECT)
+			(void)symbols_from_process(
+				&explain->symbols, (pid_t)contract->guest_pid, NULL);
+		if (probe.is_failure && contract->outcome.kind == explain->finding->kind &&
+			contract->outcome.code == explain->finding->code)
+			explain->key = failure_key(&contract->outcome);
+	}
+	probe_close(&probe);
+	return result;
+}
+
+/* ---- life cycle ---- */
+
+static void *patterns_state(const struct explain *explain)
+{
+	struct contract *contract = explain->worker.contract;
+
+	return detectors_state(
+		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
+}
+
+static int open_worker(struct explain *explain, struct error *err)
+{
+	const struct explain_options *options = explain->options;
+	const struct settings *settings = &explain->setting.settings;
+	const uint64_t strategy_bytes =
+		strategies[options->strategy]->state_bytes(&options->strategy_config);
+	struct worker_params params = explain->setting.probe.worker;
+	struct contract_memory *memory;
+	struct contract_plan *plan;
+	int result;
+
+	params.output = OUTPUT_DISCARD;
+	params.check = settings->check;
+	params.hang_ns = settings->hang_ns;
+	params.sizes = (struct contract_sizes){
+		.strategy_bytes = strategy_bytes, .detector_bytes = detectors_bytes()};
+	result = worker_open(&explain->worker, &params, err);
+	if (result < 0)
+		return result;
+	explain->is_worker_open = true;
+	memory = contract_memory(explain->worker.contract);
+	memory_view_apply(&explain->setting.memory, memory);
+	memory->is_frozen = false;
+	plan = &explain->worker.contract->plan;
+	settings_to_plan(settings, plan);
+	races_apply(&settings->races, explain->worker.contract);
+	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);
+	plan->strategy = options->strategy;
+	plan->strategy_config = options->strategy_config;
+	plan->seed = options->seed;
+	plan->stop_at_failure = true;
+	if (!options->without_patterns)
+		plan->detectors |= 1u << DETECTOR_patterns;
+	patterns_configure(patterns_state(explain), options->window);
+	worker_clear_strategy(&explain->worker, strategy_bytes);
+	return 0;
+}
+
+int explain_open(struct explain **out, const struct finding *finding,
+	const struct explain_options *options, struct error *err)
+{
+	const struct replay_options replay = {.runtime = options->runtime,
+		.is_quiet = true,
+		.is_interrupted = options->is_interrupted};
+	struct explain *explain = calloc(1, sizeof *explain);
+	int result;
+
+	BUG_ON(!explain);
+	explain->finding = finding;
+	explain->options = options;
+	result = replay_prepare(&explain->setting, finding, &replay, err);
+	explain->is_setting_ready = result == 0;
+	if (result == 0)
+		result = replay_for_symbols(explain, err);
+	if (result == 0)
+		result = open_worker(explain, err);
+	if (result < 0) {
+		explain_close(explain);
+		return result;
+	}
+	*out = explain;
+	return 0;
+}
+
+void explain_close(struct explain *explain)
+{
+	if (!explain)
+		return;
+	if (explain->is_worker_open)
+		worker_close(&explain->worker);
+	children_kill_strays();
+	symbols_free(explain->symbols);
+	if (explain->is_setting_ready)
+		replay_setting_release(&explain->setting);
+	free(explain);
+}
+
+bool explain_repeats(const struct explain *explain)
+{
+	return explain->key != 0;
+}
+
+bool explain_sees_memory(const struct explain *explain)
+{
+	return explain->worker.contract->has_memory_sites &&
+	       contract_memory(explain->worker.contract)->mode != MEMORY_NONE;
+}
+
+struct symbols *explain_symbols(const struct explain *explain)
+{
+	return explain->symbols;
+}
+
+/* ---- runs ---- */
+
+static enum explain_verdict verdict_of(const struct explain *explain)
+{
+	const struct outcome *outcome = &explain->worker.contract->outcome;
+
+	if (!worker_is_failure(&explain->worker))
+		return EXPLAIN_PASSED;
+	if (explain->key)
+		return failure_key(outcome) == explain->key ? EXPLAIN_FAILED : EXPLAIN_OTHER;
+	return outcome->kind == explain->finding->kind && outcome->code == explain->finding->code
+		       ? EXPLAIN_FAILED
+		       : EXPLAIN_OTHER;
+}
+
+/* The restart does not do: the next one that may. */
+static int fall_back(struct explain *explain, struct error *err)
+{
+	struct contract_plan *plan = &explain->worker.contract->plan;
+	enum contract_restart next = restart_next(
+		(enum contract_restart)plan->restart, (enum contract_executor)plan->executor);
+
+	if (next == RESTART_COUNT)
+		return error_set(err, ERROR_TARGET,
+			"the program cannot be run again and again; does raddle replay %s work?",
+			explain->finding->id);
+	worker_kill(&explain->worker);
+	plan->restart = next;
+	return 0;
+}
+
+/* A run of the worker's plan, by whichever restart can make it. */
+static int run_once(struct explain *explain, struct error *err)
+{
+	struct contract *contract = explain->worker.contract;
+
+	for (;;) {
+		enum contract_report report;
+		int result;
+
+		contract->plan.run_first = explain->run_next;
+		contract->plan.run_limit = 1;
+		result = worker_run(
+			&explain->worker, explain->options->is_interrupted, &report, err);
+		if (result < 0)
+			return result;
+		if (report == REPORT_REFUSED && contract->outcome.code != REFUSAL_RESTART)
+			return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
+		if (report == REPORT_TAINTED && contract->outcome.kind != OUTCOME_TAINTED) {
+			/* The run is good; only the next one needs another restart. */
+			explain->run_next++;
+			return fall_back(explain, err);
+		}
+		if (report != REPORT_REFUSED && report != REPORT_TAINTED && report != REPORT_DIED)
+			break;
+		if (!contract->is_live && report == REPORT_DIED)
+			return error_set(err, ERROR_TARGET,
+				"the program makes no threads any more; find the failure again");
+		result = fall_back(explain, err);
+		if (result < 0)
+			return result;
+	}
+	explain->run_next++;
+	return 0;
+}
+
+int explain_learn(struct explain *explain, struct error *err)
+{
+	struct contract_memory *memory = contract_memory(explain->worker.contract);
+	uint32_t quiet = 0;
+
+	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_QUIET_RUNS; i++) {
+		const uint32_t known = memory->points_known;
+		int result = run_once(explain, err);
+
+		if (result < 0)
+			return result;
+		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
+	}
+	/* Runs that are compared must have seen the same memory. */
+	memory->is_frozen = true;
+	return 0;
+}
+
+int explain_run(struct explain *explain, struct explain_run *run, struct error *err)
+{
+	const void *state = patterns_state(explain);
+	int result = run_once(explain, err);
+
+	if (result < 0)
+		return result;
+	*run = (struct explain_run){
+		.verdict = verdict_of(explain),
+		.steps = explain->worker.contract->outcome.step,
+	};
+	if (explain->options->without_patterns)
+		return 0;
+	run->pattern_count = patterns_of_run(state, &run->patterns);
+	run->patterns_dropped = patterns_dropped(state);
+	run->accesses_dropped = patterns_accesses_dropped(state);
+	return 0;
+}
+
+void explain_take_run(const struct explain *explain, struct failure *run)
+{
+	failure_take(run, explain->worker.contract);
+}

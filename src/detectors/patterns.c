@@ -1,0 +1,176 @@
+/*
+ * Detector `patterns`: judges nothing, but records which access patterns a run shows (model/pattern.h),
+ * for whoever compares runs. Runs in the moving thread, its state in shared memory.
+ *
+ * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section
+ * 3.1: a sliding window of accesses for each shared variable, in which accesses in a row of one thread
+ * and kind are one entry. An access that makes a new entry completes
+ *	order patterns	    with the entries of others since its own thread's last one that conflict with
+ *			    it and that no write has hidden since;
+ *	atomicity patterns  with its own thread's last entry and each entry of others in between.
+ *
+ * Deviations:
+ * - Several accesses in a row are one entry with the place of the last one: it is next to what
+ *   follows. What follows is matched with the first of its own row.
+ * - An atomic update (and a compare-exchange, of which it is not known yet what it will do) is a write.
+ * - Patterns over two variables as well: patterns_pairs.c.
+ */
+#include "detectors/patterns.h"
+
+#include <string.h>
+
+#include "detectors/patterns_internal.h"
+
+static size_t patterns_state_bytes(void)
+{
+	return sizeof(struct patterns_state);
+}
+
+static void patterns_begin_run(void *block)
+{
+	struct patterns_state *state = block;
+
+	if (!++state->generation) {
+		memset(state->variables, 0, sizeof state->variables);
+		memset(state->threads, 0, sizeof state->threads);
+		memset(state->kept_slots, 0, sizeof state->kept_slots);
+		state->generation = 1;
+	}
+	state->variable_count = 0;
+	state->kept_count = 0;
+	state->accesses_dropped = 0;
+	state->patterns_dropped = 0;
+}
+
+/* The variable with the event's name; NULL: there is no room for one more. */
+static struct patterns_variable *patterns_variable(
+	struct patterns_state *state, const struct detector_event *event)
+{
+	uint32_t slot =
+		(uint32_t)(event->object * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PATTERNS_SLOTS;
+
+	while (state->variables[slot].generation == state->generation) {
+		if (state->variables[slot].name == event->object)
+			return &state->variables[slot];
+		slot = (slot + 1) % PATTERNS_SLOTS;
+	}
+	if (state->variable_count >= PATTERNS_VARIABLES_MAX)
+		return NULL;
+	state->variable_count++;
+	state->variables[slot] = (struct patterns_variable){
+		.generation = state->generation,
+		.name = event->object,
+		.address = event->address,
+		.class = event->class_of ? event->class_of(event->address) : 1,
+	};
+	return &state->variables[slot];
+}
+
+static void patterns_meet_thread(struct patterns_state *state, const struct detector_event *event)
+{
+	struct patterns_thread *thread = &state->threads[event->thread.index];
+
+	if (thread->generation == state->generation)
+		return;
+	memset(thread, 0, sizeof *thread);
+	thread->generation = state->generation;
+	thread->role = event->role;
+}
+
+static void patterns_find_order(struct patterns_state *state, struct patterns_variable *variable,
+	const struct patterns_access *first, const struct patterns_access *second)
+{
+	const struct patterns_part parts[] = {{first, variable}, {second, variable}};
+
+	if (first->is_write)
+		patterns_keep(state, second->is_write ? PATTERN_WW : PATTERN_WR, parts);
+	else if (second->is_write)
+		patterns_keep(state, PATTERN_RW, parts);
+}
+
+static void patterns_find_atomicity(struct patterns_state *state,
+	struct patterns_variable *variable, const struct patterns_access *accesses[3])
+{
+	const struct patterns_part parts[] = {
+		{accesses[0], variable}, {accesses[1], variable}, {accesses[2], variable}};
+
+	if (accesses[1]->is_write) {
+		if (accesses[2]->is_write)
+			patterns_keep(
+				state, accesses[0]->is_write ? PATTERN_WWW : PATTERN_RWW, parts);
+		else
+			patterns_keep(
+				state, accesses[0]->is_write ? PATTERN_WWR : PATTERN_RWR, parts);
+	} else if (accesses[0]->is_write && accesses[2]->is_write) {
+		patterns_keep(state, PATTERN_WRW, parts);
+	}
+}
+
+/* What the access completes with the entries of the variable's window. */
+static void patterns_find(struct patterns_state *state, struct patterns_variable *variable,
+	const struct patterns_access *access)
+{
+	const uint32_t count = patterns_entries(state, variable);
+	bool is_hidden = false;
+	uint32_t own;
+
+	for (own = 0; own < count; own++) {
+		const struct patterns_access *entry = patterns_entry(state, variable, own);
+
+		if (entry->thread == access->thread)
+			break;
+		if (!is_hidden)
+			patterns_find_order(state, variable, entry, access);
+		is_hidden |= entry->is_write;
+	}
+	if (own == count)
+		return;
+	for (uint32_t i = own; i-- > 0;) {
+		const struct patterns_access *accesses[] = {patterns_entry(state, variable, own),
+			patterns_entry(state, variable, i), access};
+
+		patterns_find_atomicity(state, variable, accesses);
+	}
+}
+
+static bool patterns_observe(
+	void *block, const struct detector_event *event, struct outcome *verdict)
+{
+	struct patterns_state *state = block;
+	const struct patterns_access access = {.site = event->site,
+		.step = (uint32_t)event->step,
+		.thread = event->thread.index,
+		.is_write = event->kind != OP_LOAD && event->kind != OP_ATOMIC_LOAD};
+	struct patterns_variable *variable;
+	struct patterns_access *newest;
+
+	(void)verdict; /* never */
+	if (op_descriptions[event->kind].object != OBJECT_MEMORY)
+		return false;
+	patterns_meet_thread(state, event);
+	variable = patterns_variable(state, event);
+	if (!variable) {
+		state->accesses_dropped++;
+		return false;
+	}
+	newest = variable->count ? patterns_entry(state, variable, 0) : NULL;
+	if (newest && newest->thread == access.thread && newest->is_write == access.is_write) {
+		newest->site = access.site;
+		newest->step = access.step;
+	} else {
+		patterns_find(state, variable, &access);
+		patterns_find_pairs(state, variable, &access);
+		variable->count++;
+		*patterns_entry(state, variable, 0) = access;
+	}
+	patterns_note_recent(state, variable, &access);
+	return false;
+}
+
+const struct detector detector_patterns = {
+	.name = "patterns",
+	.summary = "records the orders in which threads access shared variables",
+	.state_bytes = patterns_state_bytes,
+	.begin_run = patterns_begin_run,
+	.observe = patterns_observe,
+};

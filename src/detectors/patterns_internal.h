@@ -1,0 +1,106 @@
+/*
+ * What the files of the recorder of access patterns share: its state. patterns.c keeps windows and
+ * finds patterns over one variable, patterns_pairs.c those over two, patterns_table.c keeps what was
+ * found.
+ */
+#ifndef RADDLE_DETECTORS_PATTERNS_INTERNAL_H
+#define RADDLE_DETECTORS_PATTERNS_INTERNAL_H
+
+#include "detectors/detector.h"
+#include "detectors/patterns.h"
+
+#define PATTERNS_SLOTS 32768u	   /* of variables: a power of two */
+#define PATTERNS_KEPT_SLOTS 16384u /* of patterns: a power of two */
+/*
+ * A thread's accesses to other variables are taken to belong to the present one if they are among its
+ * last ones to so many: updates of what belongs together stand close together.
+ */
+#define PATTERNS_RECENT 3u
+
+/* An access, or the last one of several in a row of one thread and kind. */
+struct patterns_access {
+	uint64_t site;
+	uint32_t step;
+	uint16_t thread;
+	bool is_write;
+};
+
+struct patterns_variable {
+	uint32_t generation; /* of the run that it is of: others are free slots */
+	object_name name;
+	uint64_t address;
+	uint32_t class;
+	uint32_t count; /* accesses that were put into the window; the newest is the last of them */
+};
+
+/* What a thread did last, to different variables; a ring. */
+struct patterns_thread {
+	uint32_t generation;
+	uint32_t newest;
+	uint64_t role;
+	uint32_t variables[PATTERNS_RECENT]; /* slot + 1; 0: none */
+	struct patterns_access accesses[PATTERNS_RECENT];
+};
+
+struct patterns_state {
+	/* [host] */
+	uint32_t window; /* 0: the standard one */
+	uint32_t limit;	 /* of patterns that are kept, 0: PATTERNS_KEPT_MAX */
+	/* The run. */
+	uint32_t generation;
+	uint32_t variable_count;
+	uint32_t kept_count;
+	uint64_t accesses_dropped;
+	uint64_t patterns_dropped;
+	struct patterns_variable variables[PATTERNS_SLOTS];
+	struct patterns_thread threads[THREAD_CAPACITY];
+	/* Found patterns, and where they are: index + 1 where the generation is the run's. */
+	struct pattern kept[PATTERNS_KEPT_MAX];
+	struct {
+		uint32_t generation;
+		uint32_t index;
+	} kept_slots[PATTERNS_KEPT_SLOTS];
+	/* The windows: `window` entries for each slot of a variable, as a ring. */
+	struct patterns_access accesses[PATTERNS_SLOTS * PATTERNS_WINDOW_MOST];
+};
+
+static inline uint32_t patterns_window(const struct patterns_state *state)
+{
+	return state->window ? state->window : PATTERNS_WINDOW;
+}
+
+/* How many entries the window of this variable has. */
+static inline uint32_t patterns_entries(
+	const struct patterns_state *state, const struct patterns_variable *variable)
+{
+	return variable->count < patterns_window(state) ? variable->count : patterns_window(state);
+}
+
+/* The n-th newest entry, from 0; n below patterns_entries(). */
+static inline struct patterns_access *patterns_entry(
+	struct patterns_state *state, const struct patterns_variable *variable, uint32_t n)
+{
+	const uint32_t window = patterns_window(state);
+	const uint32_t slot = (uint32_t)(variable - state->variables);
+
+	return &state->accesses[slot * window + (variable->count - 1 - n) % window];
+}
+
+/* One access of a pattern and the variable that it is to. */
+struct patterns_part {
+	const struct patterns_access *access;
+	const struct patterns_variable *variable;
+};
+
+/* Keeps the pattern with these parts, as many as its kind has. */
+void patterns_keep(
+	struct patterns_state *state, enum pattern_kind kind, const struct patterns_part *parts);
+
+/* `access` to `variable` is about to be put into its window: what does it complete with another variable? */
+void patterns_find_pairs(struct patterns_state *state, const struct patterns_variable *variable,
+	const struct patterns_access *access);
+/* The thread has made the access. */
+void patterns_note_recent(struct patterns_state *state, const struct patterns_variable *variable,
+	const struct patterns_access *access);
+
+#endif
