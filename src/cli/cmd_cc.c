@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bitcode/bitcode.h"
 #include "cli/command.h"
 #include "compile/compile.h"
 
@@ -17,6 +18,10 @@ static const struct argp_option cc_options[] = {
 	{"cc", 2, "COMPILER", 0, "With --abi=tsan: the compiler (gcc, g++)", 0},
 	{"warn-opaque", 3, NULL, 0,
 		"Name each piece of inline assembly, whose accesses cannot be seen", 0},
+	{"points-to", 4, "PROGRAM [LIBRARY...]", 0,
+		"Compile nothing; print which accesses may touch which variables of a program that "
+		"raddle-cc built",
+		0},
 	{0},
 };
 
@@ -43,6 +48,23 @@ static int compile(char **argv, bool is_cxx)
 	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
 }
 
+static int print_points_to(char **paths)
+{
+	struct points_to *result;
+	struct error err;
+	uint32_t count = 0;
+
+	while (paths[count])
+		count++;
+	if (!count)
+		return command_fail("--points-to needs a program; raddle cc --points-to PROGRAM");
+	if (points_to_compute(&result, (const char *const *)paths, count, &err))
+		return command_fail("%s", err.text);
+	points_to_print(result, stdout);
+	points_to_free(result);
+	return EXIT_NOTHING_FOUND;
+}
+
 static int cc_help(const char *name)
 {
 	char program[32] = "raddle ";
@@ -57,6 +79,8 @@ static int run(int argc, char **argv, bool is_cxx)
 	/* As "raddle cc --help" it is ours; as "raddle-cc --help" the compiler's. */
 	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
 		return cc_help(is_cxx ? "c++" : "cc");
+	if (argc > 1 && strcmp(argv[1], "--points-to") == 0)
+		return print_points_to(argv + 2);
 	return compile(argv, is_cxx);
 }
 

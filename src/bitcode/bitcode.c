@@ -1,0 +1,164 @@
+/* The command's side of bitcode.h: finds libraddle-bitcode.so, and shows what it gives. */
+#include "bitcode/bitcode.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/installed.h"
+#include "runtime/instrument_abi.h"
+
+#define BITCODE_LIBRARY "libraddle-bitcode.so"
+
+/* Stays loaded: LLVM does not like to be unloaded. */
+static points_to_entry *load_entry(struct error *err)
+{
+	static points_to_entry *entry;
+	char *path;
+	void *library;
+
+	if (entry)
+		return entry;
+	if (installed_find(BITCODE_LIBRARY, &path, err))
+		return NULL;
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	free(path);
+	if (!library) {
+		error_set(err, ERROR_NOTFOUND, "cannot load %s (%s); install the package libllvm19",
+			BITCODE_LIBRARY, dlerror());
+		return NULL;
+	}
+	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	*(void **)&entry = dlsym(library, BITCODE_ENTRY);
+	if (!entry)
+		error_set(err, ERROR_VERSION, "%s is of another raddle; install raddle again",
+			BITCODE_LIBRARY);
+	return entry;
+}
+
+int points_to_compute(
+	struct points_to **out, const char *const *paths, uint32_t path_count, struct error *err)
+{
+	points_to_entry *entry = load_entry(err);
+
+	*out = NULL;
+	return entry ? entry(out, paths, path_count, bug_report, err) : err->code;
+}
+
+void points_to_free(struct points_to *result)
+{
+	if (!result)
+		return;
+	for (uint32_t i = 0; i < result->variable_count; i++)
+		free(result->variables[i].name);
+	for (uint32_t i = 0; i < result->site_count; i++) {
+		free(result->sites[i].place);
+		free(result->sites[i].variables);
+	}
+	free(result->variables);
+	free(result->sites);
+	free(result->foreign);
+	free(result);
+}
+
+/* ---- as text ---- */
+
+struct row {
+	const char *variable, *place;
+	uint8_t kind;
+};
+
+static const char *const kind_words[SITE_KIND_COUNT] = {
+	[SITE_LOAD] = "read",
+	[SITE_STORE] = "write",
+	[SITE_ATOMIC_LOAD] = "atomic read",
+	[SITE_ATOMIC_STORE] = "atomic write",
+	[SITE_ATOMIC_UPDATE] = "atomic update",
+	[SITE_COMPARE_EXCHANGE] = "compare-exchange",
+	[SITE_RANGE_READ] = "read",
+	[SITE_RANGE_WRITE] = "write",
+	[SITE_STRING_READ] = "read",
+	[SITE_STRING_WRITE] = "write",
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = strcmp(a->variable, b->variable);
+
+	if (!order)
+		order = strcmp(a->place, b->place);
+	return order ? order : (int)a->kind - (int)b->kind;
+}
+
+/* One for each pair of a variable and a site, sorted. */
+static struct row *rows_of(const struct points_to *result, size_t *count)
+{
+	struct row *rows;
+
+	*count = 0;
+	for (uint32_t i = 0; i < result->site_count; i++)
+		*count += result->sites[i].variable_count;
+	rows = calloc(*count + 1, sizeof *rows);
+	BUG_ON(!rows);
+	*count = 0;
+	for (uint32_t i = 0; i < result->site_count; i++) {
+		const struct points_to_site *site = &result->sites[i];
+
+		for (uint32_t j = 0; j < site->variable_count; j++)
+			rows[(*count)++] = (struct row){
+				.variable = result->variables[site->variables[j]].name,
+				.place = site->place,
+				.kind = site->kind,
+			};
+	}
+	qsort(rows, *count, sizeof *rows, compare_rows);
+	return rows;
+}
+
+static uint32_t count_open(const struct points_to *result)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < result->site_count; i++)
+		count += result->sites[i].is_open;
+	return count;
+}
+
+static uint32_t count_unmatched(const struct points_to *result)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < result->site_count; i++)
+		count += result->sites[i].is_unmatched;
+	return count;
+}
+
+void points_to_print(const struct points_to *result, FILE *out)
+{
+	size_t count;
+	struct row *rows = rows_of(result, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i], *last = i ? &rows[i - 1] : NULL;
+
+		if (last && compare_rows(last, row) == 0)
+			continue;
+		if (!last || strcmp(last->variable, row->variable) != 0)
+			fprintf(out, "%s\n", row->variable);
+		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->place);
+	}
+	free(rows);
+	fprintf(out, "%s%u variables, %u sites", count ? "\n" : "", result->variable_count,
+		result->site_count);
+	if (result->foreign_count)
+		fprintf(out,
+			"; %u variables are known to code without bitcode, and %u sites may touch "
+			"any of those",
+			result->foreign_count, count_open(result));
+	if (count_unmatched(result))
+		fprintf(out, "; %u sites are not in the bitcode: they may touch anything",
+			count_unmatched(result));
+	fputc('\n', out);
+}

@@ -1,0 +1,143 @@
+#include "bitcode/bitmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+void bitmap_release(struct bitmap *set)
+{
+	free(set->blocks);
+	*set = (struct bitmap){0};
+}
+
+static void make_room(struct bitmap *set, uint32_t count)
+{
+	if (count <= set->capacity)
+		return;
+	set->capacity = count + count / 2 + 1;
+	set->blocks = realloc(set->blocks, set->capacity * sizeof *set->blocks);
+	BUG_ON(!set->blocks);
+}
+
+/* The first block whose number is not below `number`. */
+static uint32_t find(const struct bitmap *set, uint32_t number)
+{
+	uint32_t low = 0, high = set->count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (set->blocks[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool bitmap_add(struct bitmap *set, uint32_t member)
+{
+	const uint64_t bit = UINT64_C(1) << (member % 64);
+	const uint32_t number = member / 64, at = find(set, number);
+
+	if (at < set->count && set->blocks[at].number == number) {
+		const bool is_new = !(set->blocks[at].bits & bit);
+
+		set->blocks[at].bits |= bit;
+		return is_new;
+	}
+	make_room(set, set->count + 1);
+	memmove(set->blocks + at + 1, set->blocks + at, (set->count - at) * sizeof *set->blocks);
+	set->blocks[at] = (struct bitmap_block){bit, number};
+	set->count++;
+	return true;
+}
+
+bool bitmap_next(const struct bitmap *set, uint64_t *member)
+{
+	uint64_t number = *member / 64, from = *member % 64;
+
+	for (uint32_t at = number > UINT32_MAX ? set->count : find(set, (uint32_t)number);
+		at < set->count; at++) {
+		const struct bitmap_block *block = &set->blocks[at];
+		const uint64_t rest =
+			block->number == number ? block->bits >> from << from : block->bits;
+
+		if (rest) {
+			*member = block->number * UINT64_C(64) + (uint64_t)__builtin_ctzll(rest);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bitmap_has(const struct bitmap *set, uint32_t member)
+{
+	const uint32_t at = find(set, member / 64);
+
+	return at < set->count && set->blocks[at].number == member / 64 &&
+	       set->blocks[at].bits >> (member % 64) & 1;
+}
+
+/* Merges from the end, so that it needs no second array. */
+static void insert_blocks(struct bitmap *set, const struct bitmap *other, uint32_t more)
+{
+	uint32_t mine = set->count, theirs = other->count, to = set->count + more;
+
+	make_room(set, to);
+	set->count = to;
+	while (theirs) {
+		const struct bitmap_block *block = &other->blocks[theirs - 1];
+
+		if (mine && set->blocks[mine - 1].number > block->number) {
+			set->blocks[--to] = set->blocks[--mine];
+			continue;
+		}
+		if (mine && set->blocks[mine - 1].number == block->number)
+			set->blocks[--to] = set->blocks[--mine];
+		else
+			set->blocks[--to] = *block;
+		theirs--;
+	}
+}
+
+bool bitmap_unite(struct bitmap *set, const struct bitmap *other)
+{
+	uint32_t mine = 0, more = 0;
+	bool has_grown = false;
+
+	for (uint32_t i = 0; i < other->count; i++) {
+		const struct bitmap_block *block = &other->blocks[i];
+
+		while (mine < set->count && set->blocks[mine].number < block->number)
+			mine++;
+		if (mine == set->count || set->blocks[mine].number != block->number) {
+			more++;
+			continue;
+		}
+		has_grown |= (block->bits & ~set->blocks[mine].bits) != 0;
+		set->blocks[mine].bits |= block->bits;
+	}
+	if (more)
+		insert_blocks(set, other, more);
+	return has_grown || more;
+}
+
+void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other)
+{
+	uint32_t theirs = 0;
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct bitmap_block block = set->blocks[i];
+
+		while (theirs < other->count && other->blocks[theirs].number < block.number)
+			theirs++;
+		if (theirs < other->count && other->blocks[theirs].number == block.number)
+			block.bits &= ~other->blocks[theirs].bits;
+		if (!block.bits)
+			continue;
+		make_room(out, out->count + 1);
+		out->blocks[out->count++] = block;
+	}
+}

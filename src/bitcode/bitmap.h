@@ -1,0 +1,47 @@
+/* Sparse sets of small numbers: sorted blocks of 64 members, as points-to sets mostly are. */
+#ifndef RADDLE_BITCODE_BITMAP_H
+#define RADDLE_BITCODE_BITMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bitmap_block {
+	uint64_t bits;
+	uint32_t number; /* of its first member / 64 */
+};
+
+/* All zero: the empty set. */
+struct bitmap {
+	struct bitmap_block *blocks;
+	uint32_t count, capacity;
+};
+
+void bitmap_release(struct bitmap *set);
+/* True: it was not a member. */
+bool bitmap_add(struct bitmap *set, uint32_t member);
+bool bitmap_has(const struct bitmap *set, uint32_t member);
+/* Moves *member on to the first member that is not smaller; false: there is none. */
+bool bitmap_next(const struct bitmap *set, uint64_t *member);
+/* True: `set` has grown. */
+bool bitmap_unite(struct bitmap *set, const struct bitmap *other);
+/* The members of `set` that are not in `other`, into an empty set. */
+void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other);
+
+#define bitmap_each(member, set)                                                                   \
+	for (uint32_t at_ = 0; at_ < (set)->count; at_++)                                          \
+		for (uint64_t rest_ = (set)->blocks[at_].bits, member = 0;                         \
+			rest_ && (member = (set)->blocks[at_].number * UINT64_C(64) +              \
+					   (uint64_t)__builtin_ctzll(rest_),                       \
+				 true);                                                            \
+			rest_ &= rest_ - 1)
+
+/* The same, inside of another. */
+#define bitmap_each_inner(member, set)                                                             \
+	for (uint32_t inner_at_ = 0; inner_at_ < (set)->count; inner_at_++)                        \
+		for (uint64_t inner_rest_ = (set)->blocks[inner_at_].bits, member = 0;             \
+			inner_rest_ && (member = (set)->blocks[inner_at_].number * UINT64_C(64) +  \
+						 (uint64_t)__builtin_ctzll(inner_rest_),           \
+				       true);                                                      \
+			inner_rest_ &= inner_rest_ - 1)
+
+#endif

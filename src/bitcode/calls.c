@@ -1,0 +1,431 @@
+/*
+ * Calls: of functions with bitcode, through pointers as they turn out to point to functions, and of code
+ * without bitcode (externals.def).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "bitcode/points_to_internal.h"
+
+enum result_kind { RESULT_NOTHING, RESULT_NEW, RESULT_FOREIGN, RESULT_SAME, RESULT_WITHIN };
+
+struct external {
+	const char *name;
+	const char *arguments; /* NULL: it copies or calls back */
+	enum result_kind result;
+	int from;	    /* argument of RESULT_SAME, RESULT_WITHIN */
+	int callback;	    /* argument that is called; -1: none */
+	const char *passed; /* to it */
+};
+
+#define NOTHING RESULT_NOTHING, 0
+#define NEW RESULT_NEW, 0
+#define FOREIGN RESULT_FOREIGN, 0
+#define SAME(n) RESULT_SAME, n
+#define WITHIN(n) RESULT_WITHIN, n
+#define EXTERNAL(name, arguments, ...) {#name, arguments, __VA_ARGS__, -1, NULL},
+#define EXTERNAL_COPY(name) {#name, NULL, RESULT_WITHIN, 0, -1, NULL},
+#define EXTERNAL_CALLBACK(name, number, passed) {#name, NULL, RESULT_NOTHING, 0, number, passed},
+static const struct external externals[] = {
+#include "bitcode/externals.def"
+};
+
+#define EXTERNAL_COUNT (sizeof externals / sizeof *externals)
+
+static const struct external *external_named(const char *name)
+{
+	for (size_t i = 0; name && i < EXTERNAL_COUNT; i++)
+		if (strcmp(externals[i].name, name) == 0)
+			return &externals[i];
+	return NULL;
+}
+
+static uint32_t argument_node(struct analysis *analysis, LLVMValueRef call, unsigned number)
+{
+	if (number >= LLVMGetNumArgOperands(call))
+		return analysis->nothing;
+	return value_node(analysis, LLVMGetArgOperand(call, number));
+}
+
+static bool has_result(const struct analysis *analysis, uint32_t node)
+{
+	return node != analysis->nothing;
+}
+
+static void become_foreign(struct analysis *analysis, uint32_t node)
+{
+	if (node != analysis->nothing)
+		flow_edge(&analysis->flow, node, analysis->flow.foreign);
+}
+
+static void foreign_to(struct analysis *analysis, uint32_t node)
+{
+	if (node != analysis->nothing)
+		flow_edge(&analysis->flow, analysis->flow.foreign, node);
+}
+
+/* ---- functions with bitcode ---- */
+
+static uint32_t parameter_node(
+	struct analysis *analysis, const struct definition *to, unsigned number)
+{
+	if (number >= LLVMCountParams(to->function))
+		return to->arguments;
+	return value_node(analysis, LLVMGetParam(to->function, number));
+}
+
+static void link_call(struct analysis *analysis, LLVMValueRef call, const struct definition *to)
+{
+	const uint32_t result = value_node(analysis, call);
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < count; i++) {
+		const uint32_t parameter = parameter_node(analysis, to, i);
+
+		if (parameter != analysis->nothing)
+			flow_edge(&analysis->flow, argument_node(analysis, call, i), parameter);
+	}
+	if (has_result(analysis, result))
+		flow_edge(&analysis->flow, to->returns, result);
+}
+
+/* ---- code without bitcode ---- */
+
+static void call_unknown(struct analysis *analysis, LLVMValueRef call)
+{
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < count; i++)
+		become_foreign(analysis, argument_node(analysis, call, i));
+	foreign_to(analysis, value_node(analysis, call));
+}
+
+/* The length of a copy or UINT64_MAX. */
+static uint64_t copied_bytes(LLVMValueRef call)
+{
+	LLVMValueRef length = LLVMGetArgOperand(call, 2);
+
+	return LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : UINT64_MAX;
+}
+
+static void call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behind)
+{
+	const uint32_t to = argument_node(analysis, call, 0);
+	const uint32_t from = argument_node(analysis, call, 1);
+	const uint32_t result = value_node(analysis, call);
+
+	if (to != analysis->nothing && from != analysis->nothing)
+		flow_copy(&analysis->flow, to, from, copied_bytes(call));
+	if (is_behind)
+		flow_anywhere(analysis, result, to);
+	else
+		flow_shift(analysis, result, to, 0, 0);
+}
+
+static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
+{
+	const uint32_t place = flow_node(&analysis->flow); /* anywhere: however much it is */
+	const uint32_t stored = flow_node(&analysis->flow);
+
+	switch (letter) {
+	case 't':
+		flow_anywhere(analysis, place, node);
+		flow_load(analysis, stored, place, 1);
+		become_foreign(analysis, stored);
+		return;
+	case 'g':
+		flow_anywhere(analysis, place, node);
+		flow_store(analysis, place, analysis->flow.foreign, 1);
+		return;
+	case 'f':
+		become_foreign(analysis, node);
+		return;
+	default:
+		return;
+	}
+}
+
+static void give_result(
+	struct analysis *analysis, LLVMValueRef call, const struct external *external)
+{
+	const uint32_t result = value_node(analysis, call);
+
+	if (!has_result(analysis, result))
+		return;
+	switch (external->result) {
+	case RESULT_NOTHING:
+		return;
+	case RESULT_NEW:
+		flow_edge(&analysis->flow, new_object(analysis, FLOW_HEAP, call), result);
+		return;
+	case RESULT_FOREIGN:
+		foreign_to(analysis, result);
+		return;
+	case RESULT_SAME:
+		flow_shift(analysis, result,
+			argument_node(analysis, call, (unsigned)external->from), 0, 0);
+		return;
+	case RESULT_WITHIN:
+		flow_anywhere(
+			analysis, result, argument_node(analysis, call, (unsigned)external->from));
+		return;
+	}
+}
+
+/* The function at that argument is called later, or meanwhile. */
+static void call_back(struct analysis *analysis, LLVMValueRef call, const struct external *external)
+{
+	const struct flow_rule rule = {
+		.kind = FLOW_CALL, .call = call, .callback = 1 + (uint32_t)(external - externals)};
+	const uint32_t called = argument_node(analysis, call, (unsigned)external->callback);
+
+	if (called != analysis->nothing)
+		flow_rule(&analysis->flow, called, &rule);
+}
+
+static void call_external(struct analysis *analysis, LLVMValueRef call, const char *name)
+{
+	const struct external *external = external_named(name);
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	if (!external) {
+		call_unknown(analysis, call);
+		return;
+	}
+	if (external->callback >= 0) {
+		call_back(analysis, call, external);
+		return;
+	}
+	if (!external->arguments) {
+		call_copy(analysis, call, strstr(name, "mempcpy"));
+		return;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		const size_t last = strlen(external->arguments) - 1;
+		const char letter = external->arguments[i < last ? i : last];
+
+		if (letter != '.' && argument_node(analysis, call, i) != analysis->nothing)
+			pass_argument(analysis, argument_node(analysis, call, i), letter);
+	}
+	give_result(analysis, call, external);
+}
+
+/* The memory that realloc gives holds what the old held; some give it back through an argument. */
+static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
+{
+	uint32_t block;
+
+	if (!name)
+		return false;
+	if (strcmp(name, "realloc") == 0 || strcmp(name, "reallocarray") == 0) {
+		block = new_object(analysis, FLOW_HEAP, call);
+		flow_edge(&analysis->flow, block, value_node(analysis, call));
+		if (argument_node(analysis, call, 0) != analysis->nothing)
+			flow_copy(&analysis->flow, block, argument_node(analysis, call, 0),
+				UINT64_MAX);
+		return true;
+	}
+	if (strcmp(name, "posix_memalign") == 0) {
+		flow_store(analysis, argument_node(analysis, call, 0),
+			new_object(analysis, FLOW_HEAP, call), 8);
+		return true;
+	}
+	return false;
+}
+
+/* What it passes to a callback, by the letter at `at`. */
+static uint32_t passed_node(struct analysis *analysis, LLVMValueRef call, const char **at)
+{
+	const char letter = *(*at)++;
+	uint32_t node;
+
+	if (letter == 'f')
+		return analysis->flow.foreign;
+	if (letter != 'i')
+		return argument_node(analysis, call, (unsigned)(letter - '0'));
+	node = flow_node(&analysis->flow);
+	flow_anywhere(analysis, node, argument_node(analysis, call, (unsigned)(*(*at)++ - '0')));
+	return node;
+}
+
+static void link_callback(struct analysis *analysis, LLVMValueRef call,
+	const struct external *external, const struct symbol *symbol)
+{
+	const char *at = external->passed;
+
+	for (unsigned number = 0; *at; number++) {
+		const uint32_t passed = passed_node(analysis, call, &at);
+
+		if (!symbol->is_defined)
+			become_foreign(analysis, passed);
+		for (uint32_t i = 0; i < symbol->definition_count; i++) {
+			const uint32_t parameter =
+				parameter_node(analysis, &symbol->definitions[i], number);
+
+			if (parameter != analysis->nothing)
+				flow_edge(&analysis->flow, passed, parameter);
+		}
+	}
+	for (uint32_t i = 0; i < symbol->definition_count; i++)
+		become_foreign(analysis, symbol->definitions[i].returns);
+}
+
+/* ---- intrinsics and assembly ---- */
+
+/*
+ * va_list of x86-64: at 8 the arguments in memory, at 16 those that came in registers. Both lead to the
+ * one object that stands for all of them.
+ */
+static void start_variadic(struct analysis *analysis, LLVMValueRef call)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+	const struct symbol *symbol = linkage_symbol(&analysis->linkage, function);
+	const uint32_t area = new_object(analysis, FLOW_STACK, call);
+	const uint32_t list = flow_node(&analysis->flow);
+
+	flow_anywhere(analysis, area, area);
+	flow_shift(analysis, list, argument_node(analysis, call, 0), 8, 0);
+	flow_store(analysis, list, area, 16);
+	for (uint32_t i = 0; i < symbol->definition_count; i++)
+		if (symbol->definitions[i].function == function)
+			flow_store(analysis, area, symbol->definitions[i].arguments, 8);
+	for (unsigned i = 0; i < LLVMCountParams(function); i++) /* saved with the rest */
+		flow_store(analysis, area, value_node(analysis, LLVMGetParam(function, i)), 8);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, const char *name)
+{
+	const bool is_store = begins(name, "llvm.masked.store") ||
+			      begins(name, "llvm.masked.scatter") ||
+			      begins(name, "llvm.masked.compressstore") ||
+			      begins(name, "llvm.vp.store") || begins(name, "llvm.vp.scatter");
+	LLVMValueRef value = is_store ? LLVMGetArgOperand(call, 0) : call;
+	const uint64_t bytes = type_bytes(analysis, LLVMTypeOf(value));
+	const uint32_t place = argument_node(analysis, call, is_store);
+
+	if (is_store) {
+		flow_store(analysis, place, value_node(analysis, value), bytes);
+		return;
+	}
+	flow_load(analysis, value_node(analysis, call), place, bytes);
+	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++) /* lanes that are not loaded */
+		flow_edge(&analysis->flow, argument_node(analysis, call, i),
+			value_node(analysis, call));
+}
+
+static void call_intrinsic(struct analysis *analysis, LLVMValueRef call, const char *name)
+{
+	if (begins(name, "llvm.memcpy") || begins(name, "llvm.memmove")) {
+		call_copy(analysis, call, false);
+	} else if (begins(name, "llvm.va_start")) {
+		start_variadic(analysis, call);
+	} else if (begins(name, "llvm.va_copy")) {
+		flow_copy(&analysis->flow, argument_node(analysis, call, 0),
+			argument_node(analysis, call, 1), 24);
+	} else if (begins(name, "llvm.masked.") || begins(name, "llvm.vp.")) {
+		call_vector_memory(analysis, call, name);
+	} else if (value_node(analysis, call) != analysis->nothing) {
+		/* They compute: the result is made of the arguments. */
+		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+			flow_edge(&analysis->flow, argument_node(analysis, call, i),
+				value_node(analysis, call));
+	}
+}
+
+/* It may do with the memory behind its operands what it likes, but with no other. */
+static void call_assembly(struct analysis *analysis, LLVMValueRef call)
+{
+	const uint32_t all = flow_node(&analysis->flow);
+
+	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+		flow_edge(&analysis->flow, argument_node(analysis, call, i), all);
+	flow_load(analysis, all, all, 8);
+	flow_store(analysis, all, all, 8);
+	if (has_result(analysis, value_node(analysis, call)))
+		flow_edge(&analysis->flow, all, value_node(analysis, call));
+}
+
+/* ---- any call ---- */
+
+static void call_symbol(struct analysis *analysis, LLVMValueRef call, const struct symbol *symbol)
+{
+	for (uint32_t i = 0; i < symbol->definition_count; i++)
+		link_call(analysis, call, &symbol->definitions[i]);
+	if (symbol->definition_count)
+		return;
+	if (!call_reallocation(analysis, call, symbol->name))
+		call_external(analysis, call, symbol->name);
+}
+
+void constrain_call(struct analysis *analysis, LLVMValueRef call)
+{
+	const struct flow_rule rule = {.kind = FLOW_CALL, .call = call};
+	LLVMValueRef called = LLVMGetCalledValue(call);
+	const struct symbol *symbol;
+	size_t length;
+
+	if (LLVMIsAInlineAsm(called)) {
+		call_assembly(analysis, call);
+		return;
+	}
+	symbol = LLVMIsAGlobalValue(called) ? linkage_symbol(&analysis->linkage, called) : NULL;
+	if (!symbol)
+		flow_rule(&analysis->flow, value_node(analysis, called), &rule);
+	else if (LLVMIsAFunction(called) && begins(LLVMGetValueName2(called, &length), "llvm."))
+		call_intrinsic(analysis, call, symbol->name);
+	else
+		call_symbol(analysis, call, symbol);
+}
+
+/* True: that has not been linked yet. */
+static bool is_new_pair(struct analysis *analysis, const struct flow_rule *rule, uint32_t object)
+{
+	uint32_t number = value_map_get(&analysis->calls, rule->call);
+
+	if (number == VALUE_MAP_NONE) {
+		analysis->call_sites = realloc(analysis->call_sites,
+			(analysis->call_site_count + 1) * sizeof *analysis->call_sites);
+		BUG_ON(!analysis->call_sites);
+		number = analysis->call_site_count++;
+		analysis->call_sites[number] = (struct call_site){0};
+		value_map_set(&analysis->calls, rule->call, number);
+	}
+	return bitmap_add(&analysis->call_sites[number].objects, 2 * object + !!rule->callback);
+}
+
+void call_reaches(void *context, const struct flow_rule *rule, uint32_t object)
+{
+	struct analysis *analysis = context;
+	const struct symbol *symbol = linkage_of_object(&analysis->linkage, object);
+
+	if (!is_new_pair(analysis, rule, object))
+		return;
+	analysis->layout = analysis->program.units[0].layout;
+	if (rule->callback && symbol)
+		link_callback(analysis, rule->call, &externals[rule->callback - 1], symbol);
+	else if (symbol)
+		call_symbol(analysis, rule->call, symbol);
+	else
+		call_unknown(analysis, rule->call);
+}
+
+void function_becomes_foreign(void *context, uint32_t object)
+{
+	struct analysis *analysis = context;
+	const struct symbol *symbol = linkage_of_object(&analysis->linkage, object);
+
+	for (uint32_t i = 0; symbol && i < symbol->definition_count; i++) {
+		const struct definition *definition = &symbol->definitions[i];
+
+		for (unsigned number = 0; number < LLVMCountParams(definition->function); number++)
+			foreign_to(analysis, parameter_node(analysis, definition, number));
+		foreign_to(analysis, definition->arguments);
+		become_foreign(analysis, definition->returns);
+	}
+}

@@ -1,0 +1,106 @@
+/* What a person calls an object. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "bitcode/points_to_internal.h"
+
+/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+static void add_demangled(struct strbuf *out, const char *name)
+{
+	int status;
+	char *plain =
+		strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+	const char *text = plain ? plain : name;
+
+	strbuf_add(out, text, strcspn(text, "(")); /* without parameters */
+	free(plain);
+}
+
+/* " at bank.c:41": a path that is not relative says too much. */
+static void add_place(struct strbuf *out, LLVMValueRef instruction)
+{
+	unsigned length;
+	const char *file = LLVMGetDebugLocFilename(instruction, &length);
+	const char *slash;
+
+	if (!file || !length)
+		return;
+	slash = memrchr(file, '/', length);
+	if (*file == '/' && slash) {
+		length -= (unsigned)(slash + 1 - file);
+		file = slash + 1;
+	}
+	strbuf_addf(out, " at %.*s:%u", (int)length, file, LLVMGetDebugLocLine(instruction));
+}
+
+static void add_function_of(struct strbuf *out, LLVMValueRef instruction)
+{
+	size_t length;
+
+	strbuf_adds(out, " of ");
+	add_demangled(out,
+		LLVMGetValueName2(
+			LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &length));
+}
+
+static void add_local(struct strbuf *out, LLVMValueRef value)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(value, &length);
+
+	if (!LLVMIsAAllocaInst(value)) {
+		strbuf_adds(out, "arguments");
+	} else if (length) {
+		const char *dot = strchr(name, '.'); /* "x.addr", "x.i": the compiler's */
+
+		strbuf_addf(out, "local '%.*s'",
+			dot && dot > name ? (int)(dot - name) : (int)length, name);
+	} else {
+		strbuf_adds(out, "a local");
+	}
+	add_function_of(out, value);
+}
+
+static void add_allocation(struct strbuf *out, LLVMValueRef call)
+{
+	LLVMValueRef called = LLVMGetCalledValue(call);
+	size_t length = 0;
+	const char *name = LLVMIsAFunction(called) ? LLVMGetValueName2(called, &length) : NULL;
+
+	if (!length)
+		strbuf_adds(out, "memory");
+	else if (strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0)
+		strbuf_adds(out, name[3] == 'w' ? "new" : "new[]");
+	else
+		add_demangled(out, name);
+	add_place(out, call);
+}
+
+char *object_name(const struct analysis *analysis, uint32_t number)
+{
+	const struct flow_object *object = &analysis->flow.objects[number];
+	struct strbuf out;
+	size_t length;
+
+	strbuf_init(&out);
+	switch (object->kind) {
+	case FLOW_GLOBAL:
+	case FLOW_FUNCTION:
+		add_demangled(&out, LLVMGetValueName2(object->value, &length));
+		break;
+	case FLOW_STACK:
+		add_local(&out, object->value);
+		break;
+	case FLOW_HEAP:
+		add_allocation(&out, object->value);
+		break;
+	case FLOW_FOREIGN:
+		strbuf_adds(&out, "memory of code without bitcode");
+		break;
+	}
+	return strbuf_detach(&out);
+}

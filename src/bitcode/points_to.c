@@ -1,0 +1,50 @@
+/* The entry of libraddle-bitcode.so: load, constrain, solve, read. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "bitcode/points_to_internal.h"
+
+static points_to_bug *report;
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	report(condition, file, line);
+	abort();
+}
+
+static void analysis_release(struct analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->call_site_count; i++)
+		bitmap_release(&analysis->call_sites[i].objects);
+	free(analysis->call_sites);
+	value_map_release(&analysis->calls);
+	value_map_release(&analysis->nodes);
+	linkage_release(&analysis->linkage);
+	flow_release(&analysis->flow);
+	program_release(&analysis->program);
+}
+
+__attribute__((visibility("default"))) points_to_entry raddle_points_to;
+
+int raddle_points_to(struct points_to **out, const char *const *paths, uint32_t path_count,
+	points_to_bug *bug, struct error *err)
+{
+	struct analysis analysis = {0};
+	int status;
+
+	report = bug;
+	status = program_load(&analysis.program, paths, path_count, err);
+	if (status)
+		return status;
+	flow_init(&analysis.flow);
+	analysis.flow.context = &analysis;
+	analysis.flow.on_call = call_reaches;
+	analysis.flow.on_foreign_function = function_becomes_foreign;
+	analysis.nothing = flow_node(&analysis.flow);
+	linkage_build(&analysis.linkage, &analysis.program, &analysis.flow);
+	constrain_program(&analysis);
+	flow_solve(&analysis.flow);
+	*out = read_result(&analysis);
+	analysis_release(&analysis);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* Shared by the files that turn bitcode into constraints (flow.h) and read the result. */
+#ifndef RADDLE_BITCODE_POINTS_TO_INTERNAL_H
+#define RADDLE_BITCODE_POINTS_TO_INTERNAL_H
+
+#include "bitcode/bitcode.h"
+#include "bitcode/flow.h"
+#include "bitcode/linkage.h"
+#include "bitcode/program.h"
+#include "bitcode/value_map.h"
+
+/* Functions that a call site calls, as far as they are known: nothing is linked twice. */
+struct call_site {
+	struct bitmap objects;
+};
+
+struct analysis {
+	struct program program;
+	struct flow flow;
+	struct linkage linkage;
+	struct value_map nodes; /* of values: flow node */
+	struct value_map calls; /* of call instructions and what is called back: call_sites[] */
+	struct call_site *call_sites;
+	uint32_t call_site_count;
+	uint32_t nothing;	  /* node: never points anywhere */
+	LLVMTargetDataRef layout; /* of the unit at hand */
+	uint32_t unit;
+	uint64_t instruction_count;
+};
+
+/* ---- constraints.c ---- */
+
+/* Everything that the units say. */
+void constrain_program(struct analysis *analysis);
+/* The node of what a value may point to: `nothing` where it can be no address. */
+uint32_t value_node(struct analysis *analysis, LLVMValueRef value);
+uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type);
+void flow_load(struct analysis *analysis, uint32_t to, uint32_t pointer, uint64_t bytes);
+void flow_store(struct analysis *analysis, uint32_t pointer, uint32_t from, uint64_t bytes);
+void flow_shift(
+	struct analysis *analysis, uint32_t to, uint32_t from, int64_t distance, int64_t stride);
+/* What is at any distance of what it points to. */
+void flow_anywhere(struct analysis *analysis, uint32_t to, uint32_t from);
+/* A node that points to a new object. */
+uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMValueRef value);
+
+/* ---- constants.c ---- */
+
+/* Makes `node` hold what a constant may point to. */
+void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef constant);
+/* What a global variable holds when the program starts. */
+void constrain_initialiser(struct analysis *analysis, LLVMValueRef global);
+/* The constant part of the distance that a getelementptr adds; *stride: of the part that is not. */
+int64_t element_distance(
+	const struct analysis *analysis, LLVMValueRef element_pointer, int64_t *stride);
+
+/* ---- calls.c ---- */
+
+void constrain_call(struct analysis *analysis, LLVMValueRef call);
+/* flow.on_call and flow.on_foreign_function; their context is the analysis. */
+void call_reaches(void *context, const struct flow_rule *rule, uint32_t object);
+void function_becomes_foreign(void *context, uint32_t object);
+
+/* ---- touch.c ---- */
+
+/* From the solved constraints to sites and variables. */
+struct points_to *read_result(struct analysis *analysis);
+
+/* ---- object_name.c ---- */
+
+/* "counter", "local 'x' of main", "malloc at bank.c:41"; to be freed. */
+char *object_name(const struct analysis *analysis, uint32_t object);
+
+#endif

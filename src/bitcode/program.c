@@ -1,0 +1,222 @@
+/* See program.h. The section is read as hostile bytes; LLVM is only given what decompressed well. */
+#include "bitcode/program.h"
+
+#include <elf.h>
+#include <llvm-c/BitReader.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/bug.h"
+#include "runtime/instrument_abi.h"
+
+/* A unit of that size is no longer one that a person wrote; a damaged length is not believed. */
+#define PLAIN_MOST (UINT64_C(1) << 32)
+
+static int damaged(const char *path, uint32_t unit, const char *what, struct error *err)
+{
+	return error_set(err, ERROR_FORMAT,
+		"the bitcode in %s is damaged (unit %u: %s); build it again", path, unit, what);
+}
+
+/* LLVM would print its complaints; what counts is that it has some. */
+static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+{
+	(void)info;
+	(void)context;
+}
+
+/* Adds the instructions of a function, whose first is the number `count`, where there is an array. */
+static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, uint32_t count)
+{
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+			i = LLVMGetNextInstruction(i), count++)
+			if (array)
+				array[count] = i;
+	return count;
+}
+
+static void number_all(struct unit *unit)
+{
+	uint32_t functions = 0, instructions = 0;
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f)) {
+		functions += !LLVMIsDeclaration(f);
+		instructions = number_instructions(f, NULL, instructions);
+	}
+	unit->functions = calloc(functions + 1, sizeof *unit->functions);
+	unit->first_instruction = calloc(functions + 1, sizeof *unit->first_instruction);
+	unit->instructions = calloc(instructions + 1, sizeof *unit->instructions);
+	BUG_ON(!unit->functions || !unit->first_instruction || !unit->instructions);
+	instructions = 0;
+	for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f)) {
+		if (LLVMIsDeclaration(f))
+			continue;
+		unit->functions[unit->function_count++] = f;
+		instructions = number_instructions(f, unit->instructions, instructions);
+		unit->first_instruction[unit->function_count] = instructions;
+	}
+}
+
+static int parse_unit(struct program *program, const struct bitcode_header *header,
+	const unsigned char *stored, const char *path, uint32_t number, struct error *err)
+{
+	struct unit unit = {.file = program->file_count - 1};
+	char *plain = malloc(header->plain_bytes + 1);
+	LLVMMemoryBufferRef buffer;
+	size_t size;
+	int failed;
+
+	if (!plain)
+		return error_set(
+			err, ERROR_NOMEM, "no memory for the bitcode of %s; free some", path);
+	size = ZSTD_decompress(plain, header->plain_bytes, stored, header->stored_bytes);
+	if (ZSTD_isError(size) || size != header->plain_bytes) {
+		free(plain);
+		return damaged(path, number, "it does not decompress", err);
+	}
+	buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(plain, size, "unit");
+	free(plain);
+	failed = LLVMParseBitcodeInContext2(program->context, buffer, &unit.module);
+	LLVMDisposeMemoryBuffer(buffer);
+	if (failed)
+		return damaged(path, number, "LLVM 19 cannot read it", err);
+	unit.layout = LLVMGetModuleDataLayout(unit.module);
+	number_all(&unit);
+	program->units = realloc(program->units, (program->unit_count + 1) * sizeof unit);
+	BUG_ON(!program->units);
+	program->units[program->unit_count++] = unit;
+	return 0;
+}
+
+static int check_header(const struct bitcode_header *header, size_t left, const char *path,
+	uint32_t number, struct error *err)
+{
+	if (header->magic != INSTRUMENT_MAGIC)
+		return damaged(path, number, "it does not begin as one", err);
+	if (header->version != INSTRUMENT_ABI_VERSION)
+		return error_set(err, ERROR_VERSION,
+			"the bitcode in %s is of another raddle (version %u, this one has %d); build it "
+			"again",
+			path, header->version, INSTRUMENT_ABI_VERSION);
+	if (header->stored_bytes > left || header->plain_bytes > PLAIN_MOST || !header->plain_bytes)
+		return damaged(path, number, "its length makes no sense", err);
+	return 0;
+}
+
+static int parse_section(struct program *program, const unsigned char *bytes, size_t size,
+	const char *path, struct error *err)
+{
+	size_t at = 0;
+
+	for (uint32_t number = 0; at < size; number++) {
+		struct bitcode_header header;
+		int status;
+
+		if (size - at < sizeof header)
+			return damaged(path, number, "it is cut short", err);
+		memcpy(&header, bytes + at, sizeof header);
+		at += sizeof header;
+		status = check_header(&header, size - at, path, number, err);
+		if (!status)
+			status = parse_unit(program, &header, bytes + at, path, number, err);
+		if (status)
+			return status;
+		at += header.stored_bytes;
+		at += -at & 7;
+	}
+	return 0;
+}
+
+/* Names that make no sense are left out: then nothing in the program is called so. */
+static void read_exports(struct program_file *file)
+{
+	size_t table_size, names_size;
+	const unsigned char *table = site_table_section(file->sites, ".dynsym", &table_size);
+	const char *names = site_table_section(file->sites, ".dynstr", &names_size);
+	const size_t count = table ? table_size / sizeof(Elf64_Sym) : 0;
+
+	file->exports = calloc(count + 1, sizeof *file->exports);
+	BUG_ON(!file->exports);
+	for (size_t i = 0; i < count; i++) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, table + i * sizeof symbol, sizeof symbol);
+		if (symbol.st_shndx == SHN_UNDEF || !names || symbol.st_name >= names_size ||
+			!memchr(names + symbol.st_name, '\0', names_size - symbol.st_name))
+			continue;
+		file->exports[file->export_count] = strdup(names + symbol.st_name);
+		BUG_ON(!file->exports[file->export_count]);
+		file->export_count++;
+	}
+}
+
+static int load_file(struct program *program, const char *path, struct error *err)
+{
+	struct program_file *file = &program->files[program->file_count];
+	const unsigned char *section;
+	size_t size;
+	int status = site_table_open(&file->sites, path, err);
+
+	if (status)
+		return status;
+	program->file_count++;
+	file->path = path;
+	read_exports(file);
+	section = site_table_section(file->sites, ".raddle.bitcode", &size);
+	if (!section)
+		return error_set(err, ERROR_NOTFOUND,
+			"%s has sites but no bitcode; build it again and do not strip it", path);
+	return parse_section(program, section, size, path, err);
+}
+
+int program_load(
+	struct program *program, const char *const *paths, uint32_t path_count, struct error *err)
+{
+	int status = 0;
+
+	*program = (struct program){.context = LLVMContextCreate()};
+	LLVMContextSetDiagnosticHandler(program->context, ignore_diagnostic, NULL);
+	program->files = calloc(path_count + 1, sizeof *program->files);
+	BUG_ON(!program->files);
+	for (uint32_t i = 0; i < path_count && !status; i++)
+		status = load_file(program, paths[i], err);
+	if (status)
+		program_release(program);
+	return status;
+}
+
+void program_release(struct program *program)
+{
+	for (uint32_t i = 0; i < program->unit_count; i++) {
+		free(program->units[i].functions);
+		free(program->units[i].instructions);
+		free(program->units[i].first_instruction);
+		LLVMDisposeModule(program->units[i].module);
+	}
+	for (uint32_t i = 0; i < program->file_count; i++) {
+		for (uint32_t j = 0; j < program->files[i].export_count; j++)
+			free(program->files[i].exports[j]);
+		free(program->files[i].exports);
+		site_table_free(program->files[i].sites);
+	}
+	free(program->units);
+	free(program->files);
+	LLVMContextDispose(program->context);
+	*program = (struct program){0};
+}
+
+LLVMValueRef program_instruction(
+	const struct unit *unit, uint32_t function_number, uint32_t instruction_number)
+{
+	uint32_t first, end;
+
+	if (function_number >= unit->function_count)
+		return NULL;
+	first = unit->first_instruction[function_number];
+	end = unit->first_instruction[function_number + 1];
+	return instruction_number < end - first ? unit->instructions[first + instruction_number]
+						: NULL;
+}

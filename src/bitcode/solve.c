@@ -1,0 +1,426 @@
+/* See flow.h: the fixpoint of a constraint graph, in waves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "bitcode/flow.h"
+
+static void replace(struct bitmap *set, struct bitmap *by)
+{
+	bitmap_release(set);
+	*set = *by;
+	*by = (struct bitmap){0};
+}
+
+/* ---- unions ---- */
+
+static void move_rules(struct flow_node *to, struct flow_node *from)
+{
+	if (!from->rule_count)
+		return;
+	to->rules =
+		realloc(to->rules, ((size_t)to->rule_count + from->rule_count) * sizeof *to->rules);
+	BUG_ON(!to->rules);
+	memcpy(to->rules + to->rule_count, from->rules, from->rule_count * sizeof *to->rules);
+	to->rule_count += from->rule_count;
+	to->rule_capacity = to->rule_count;
+	free(from->rules);
+	from->rules = NULL;
+	from->rule_count = from->rule_capacity = 0;
+}
+
+static void keep_common(struct bitmap *set, const struct bitmap *other)
+{
+	struct bitmap only = {0}, common = {0};
+
+	bitmap_subtract(&only, set, other);
+	bitmap_subtract(&common, set, &only);
+	bitmap_release(&only);
+	replace(set, &common);
+}
+
+/* What one of them has shown to its rules or successors, the other's have not seen. */
+static void unite_progress(
+	struct bitmap *leader, struct bitmap *other, uint32_t leader_count, uint32_t other_count)
+{
+	if (leader_count && other_count)
+		keep_common(leader, other);
+	else if (other_count)
+		replace(leader, other);
+	bitmap_release(other);
+}
+
+static void unite(struct flow *flow, uint32_t first, uint32_t second)
+{
+	struct flow_node *leader, *other;
+
+	first = flow_leader(flow, first);
+	second = flow_leader(flow, second);
+	if (first == second)
+		return;
+	leader = &flow->nodes[first];
+	other = &flow->nodes[second];
+	other->leader = first;
+	unite_progress(&leader->ruled, &other->ruled, leader->rule_count, other->rule_count);
+	unite_progress(&leader->carried, &other->carried, leader->successors.count,
+		other->successors.count);
+	move_rules(leader, other);
+	(void)bitmap_unite(&leader->points, &other->points);
+	(void)bitmap_unite(&leader->successors, &other->successors);
+	bitmap_release(&other->points);
+	bitmap_release(&other->successors);
+}
+
+static void apply_unions(struct flow *flow)
+{
+	for (uint32_t i = 0; i < flow->union_count; i++)
+		unite(flow, flow->unions[i].first, flow->unions[i].second);
+	flow->union_count = 0;
+	for (uint32_t i = 0; i < flow->node_count; i++) /* short ways to leaders */
+		flow->nodes[i].leader = flow_leader(flow, i);
+}
+
+/* ---- cycles, and an order ---- */
+
+/* Tarjan's strongly connected components (1972), without recursion. All arrays are by number of node. */
+struct walk {
+	struct flow *flow;
+	uint32_t *index, *low; /* index 0: not visited */
+	uint64_t *next;	       /* successor to look at next */
+	uint32_t *path;	       /* nodes that are being walked through */
+	uint32_t *open;	       /* nodes whose component is not complete */
+	uint32_t *order;       /* leaders; successors come before */
+	bool *is_open;
+	uint32_t visited, path_count, open_count, order_count;
+};
+
+static void enter(struct walk *walk, uint32_t node)
+{
+	walk->index[node] = walk->low[node] = ++walk->visited;
+	walk->path[walk->path_count++] = node;
+	walk->open[walk->open_count++] = node;
+	walk->is_open[node] = true;
+}
+
+/* The component of which `node` was visited first is complete. */
+static void close_component(struct walk *walk, uint32_t node)
+{
+	uint32_t member;
+
+	do {
+		member = walk->open[--walk->open_count];
+		walk->is_open[member] = false;
+		if (member != node)
+			flow_unite(walk->flow, node, member);
+	} while (member != node);
+	walk->order[walk->order_count++] = node;
+}
+
+static void leave(struct walk *walk, uint32_t node)
+{
+	walk->path_count--;
+	if (walk->low[node] == walk->index[node])
+		close_component(walk, node);
+	if (walk->path_count) {
+		const uint32_t before = walk->path[walk->path_count - 1];
+
+		if (walk->low[node] < walk->low[before])
+			walk->low[before] = walk->low[node];
+	}
+}
+
+static void walk_from(struct walk *walk, uint32_t start)
+{
+	enter(walk, start);
+	while (walk->path_count) {
+		const uint32_t node = walk->path[walk->path_count - 1];
+		uint32_t successor;
+
+		if (!bitmap_next(&walk->flow->nodes[node].successors, &walk->next[node])) {
+			leave(walk, node);
+			continue;
+		}
+		successor = flow_leader(walk->flow, (uint32_t)walk->next[node]++);
+		if (!walk->index[successor])
+			enter(walk, successor);
+		else if (walk->is_open[successor] && walk->index[successor] < walk->low[node])
+			walk->low[node] = walk->index[successor];
+	}
+}
+
+/* The leaders, each before those that it leads on to; to be freed. */
+static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
+{
+	const size_t nodes = flow->node_count;
+	struct walk walk = {.flow = flow,
+		.index = calloc(nodes, sizeof *walk.index),
+		.low = calloc(nodes, sizeof *walk.low),
+		.next = calloc(nodes, sizeof *walk.next),
+		.path = calloc(nodes, sizeof *walk.path),
+		.open = calloc(nodes, sizeof *walk.open),
+		.order = calloc(nodes, sizeof *walk.order),
+		.is_open = calloc(nodes, sizeof *walk.is_open)};
+
+	BUG_ON(!walk.index || !walk.low || !walk.next || !walk.path || !walk.open || !walk.order ||
+		!walk.is_open);
+	for (uint32_t i = 0; i < nodes; i++)
+		if (flow->nodes[i].leader == i && !walk.index[i])
+			walk_from(&walk, i);
+	apply_unions(flow);
+	for (uint32_t i = 0; i < walk.order_count / 2; i++) {
+		const uint32_t last = walk.order[walk.order_count - 1 - i];
+
+		walk.order[walk.order_count - 1 - i] = walk.order[i];
+		walk.order[i] = last;
+	}
+	free(walk.index);
+	free(walk.low);
+	free(walk.next);
+	free(walk.path);
+	free(walk.open);
+	free(walk.is_open);
+	*count = walk.order_count;
+	return walk.order;
+}
+
+/* ---- a wave ---- */
+
+/* Who knows all that foreign code knows need not know it one by one. */
+static void drop_foreign(const struct flow *flow, struct flow_node *node)
+{
+	struct bitmap kept = {0};
+
+	if (!bitmap_has(&node->points, flow->anything))
+		return;
+	bitmap_subtract(&kept, &node->points, &flow->foreign_places);
+	replace(&node->points, &kept);
+}
+
+static void carry_on(struct flow *flow, uint32_t number)
+{
+	struct flow_node *node = &flow->nodes[number];
+	struct bitmap fresh = {0};
+
+	drop_foreign(flow, node);
+	bitmap_subtract(&fresh, &node->points, &node->carried);
+	if (fresh.count) {
+		(void)bitmap_unite(&node->carried, &fresh);
+		bitmap_each(successor, &node->successors)
+		{
+			const uint32_t leader = flow_leader(flow, (uint32_t)successor);
+
+			if (leader != number)
+				(void)bitmap_unite(&flow->nodes[leader].points, &fresh);
+		}
+	}
+	bitmap_release(&fresh);
+}
+
+/* Between a node and what is stored in the bytes from a location on. */
+static void connect(struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
+{
+	const int64_t end = at + (int64_t)rule->bytes;
+
+	if (flow->objects[object].kind == FLOW_FUNCTION)
+		return;
+	for (at &= -FLOW_GRANULE; at < end; at += FLOW_GRANULE) {
+		const uint32_t location = flow_holder(flow, object, at);
+
+		if (rule->kind == FLOW_LOAD)
+			flow_edge(flow, location, rule->other);
+		else
+			flow_edge(flow, rule->other, location);
+	}
+}
+
+static void apply(struct flow *flow, const struct flow_rule *rule, uint32_t location)
+{
+	const uint32_t object = flow->nodes[location].object;
+	const int64_t distance = flow->nodes[location].distance;
+
+	switch (rule->kind) {
+	case FLOW_LOAD:
+	case FLOW_STORE:
+		connect(flow, rule, object, flow_distance(&flow->objects[object], distance));
+		return;
+	case FLOW_SHIFT:
+		if (rule->stride)
+			flow_fold(flow, object, rule->stride);
+		flow_point(
+			flow, rule->other, flow_location(flow, object, distance + rule->distance));
+		return;
+	case FLOW_CALL:
+		if (flow->objects[object].kind == FLOW_FUNCTION ||
+			flow->objects[object].kind == FLOW_FOREIGN)
+			flow->on_call(flow->context, rule, object);
+		return;
+	}
+}
+
+static void apply_to_each(struct flow *flow, const struct flow_rule *rule, const struct bitmap *set)
+{
+	bitmap_each(location, set) apply(flow, rule, (uint32_t)location);
+}
+
+/* Most of a large set stays as it is when it is shifted. */
+static void apply_shift(struct flow *flow, const struct flow_rule *rule, const struct bitmap *whole,
+	const struct bitmap *others)
+{
+	struct flow_node *to = &flow->nodes[flow_leader(flow, rule->other)];
+
+	if (bitmap_unite(&to->points, whole))
+		flow->has_changed = true;
+	apply_to_each(flow, rule, others);
+}
+
+static void apply_rules(struct flow *flow, uint32_t node)
+{
+	struct bitmap fresh = {0}, others = {0}, whole = {0};
+
+	bitmap_subtract(&fresh, &flow->nodes[node].points, &flow->nodes[node].ruled);
+	(void)bitmap_unite(&flow->nodes[node].ruled, &fresh);
+	bitmap_subtract(&others, &fresh, &flow->whole);
+	bitmap_subtract(&whole, &fresh, &others);
+	/* Rules that are added meanwhile see everything in the next wave. */
+	for (uint32_t i = 0; fresh.count && i < flow->nodes[node].rule_count; i++) {
+		const struct flow_rule rule = flow->nodes[node].rules[i];
+
+		if (rule.kind == FLOW_SHIFT)
+			apply_shift(flow, &rule, &whole, &others);
+		else
+			apply_to_each(flow, &rule, &fresh);
+	}
+	bitmap_release(&fresh);
+	bitmap_release(&others);
+	bitmap_release(&whole);
+}
+
+/* What foreign code has come to know. */
+static void open_objects(struct flow *flow)
+{
+	struct bitmap fresh = {0};
+
+	bitmap_subtract(
+		&fresh, &flow->nodes[flow_leader(flow, flow->foreign)].points, &flow->opened);
+	(void)bitmap_unite(&flow->opened, &fresh);
+	bitmap_each(location, &fresh) flow_make_foreign(flow, flow->nodes[location].object);
+	bitmap_release(&fresh);
+}
+
+/* ---- copies of memory ---- */
+
+/* What is stored in one object, as far as it is known by now, to the same distances of the other. */
+static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)
+{
+	const uint32_t to_object = flow->nodes[to].object;
+	const uint32_t from_object = flow->nodes[from].object;
+	const int64_t start = flow->nodes[from].distance;
+	const int64_t shift = flow->nodes[to].distance - start;
+
+	if (flow->objects[to_object].kind == FLOW_FUNCTION ||
+		flow->objects[from_object].kind == FLOW_FUNCTION ||
+		(flow->objects[to_object].is_foreign && flow->objects[from_object].is_foreign))
+		return;
+	flow_fold(flow, to_object, flow->objects[from_object].stride);
+	for (uint32_t i = 0; i < flow->objects[from_object].place_count; i++) {
+		const uint32_t place = flow->objects[from_object].places[i];
+		const int64_t distance = flow->nodes[place].distance;
+
+		if (!flow->objects[from_object].stride &&
+			(distance < (start & -FLOW_GRANULE) ||
+				(distance > start && (uint64_t)(distance - start) >= copy->bytes)))
+			continue;
+		flow_edge(flow, place, flow_holder(flow, to_object, distance + shift));
+	}
+}
+
+static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
+{
+	uint64_t count = 0;
+
+	bitmap_each(location, set)
+	{
+		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
+
+		count += 1 + object->place_count + !!object->stride;
+	}
+	return count;
+}
+
+/* Where nearly everything may be copied to nearly everywhere, distances tell nothing any more. */
+#define PAIRS_MOST 256
+
+static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struct bitmap *from)
+{
+	return copy->hub || (uint64_t)to->count * from->count > PAIRS_MOST;
+}
+
+/* What is stored anywhere in the objects of one set may be stored anywhere in those of the other. */
+static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
+	const struct bitmap *from)
+{
+	if (!copy->hub)
+		copy->hub = flow_node(flow);
+	bitmap_each(location, from)
+	{
+		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
+
+		for (uint32_t i = 0; i < object->place_count; i++)
+			flow_edge(flow, object->places[i], copy->hub);
+	}
+	bitmap_each(location, to)
+	{
+		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
+
+		for (uint32_t i = 0; i < object->place_count; i++)
+			flow_edge(flow, copy->hub, object->places[i]);
+	}
+}
+
+static void apply_copy(struct flow *flow, uint32_t number)
+{
+	struct flow_copy *copy = &flow->copies[number];
+	struct bitmap to = {0}, from = {0};
+	uint64_t seen;
+
+	(void)bitmap_unite(&to, &flow->nodes[flow_leader(flow, copy->to)].points);
+	(void)bitmap_unite(&from, &flow->nodes[flow_leader(flow, copy->from)].points);
+	seen = (places_behind(flow, &to) << 32) + places_behind(flow, &from);
+	if (seen != copy->seen && is_wide(copy, &to, &from)) {
+		copy->seen = seen;
+		copy_widely(flow, copy, &to, &from);
+	} else if (seen != copy->seen) {
+		copy->seen = seen;
+		bitmap_each(target, &to)
+		{
+			bitmap_each_inner(source, &from)
+			{
+				copy_object(flow, copy, (uint32_t)target, (uint32_t)source);
+			}
+		}
+	}
+	bitmap_release(&to);
+	bitmap_release(&from);
+}
+
+void flow_solve(struct flow *flow)
+{
+	do {
+		uint32_t count, *order;
+
+		flow->has_changed = false;
+		apply_unions(flow);
+		order = collapse_cycles(flow, &count);
+		for (uint32_t i = 0; i < count; i++)
+			carry_on(flow, order[i]);
+		flow->has_changed = false;
+		for (uint32_t i = 0; i < count; i++)
+			if (flow->nodes[order[i]].rule_count)
+				apply_rules(flow, order[i]);
+		free(order);
+		open_objects(flow);
+		for (uint32_t i = 0; i < flow->copy_count; i++)
+			apply_copy(flow, i);
+		flow->waves++;
+	} while (flow->has_changed);
+}

@@ -1,0 +1,397 @@
+/*
+ * From the solved constraints to what is asked for: the variables, and for each site those it may touch.
+ * A variable begins wherever some access begins, and ends where the next one begins.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "bitcode/points_to_internal.h"
+#include "runtime/instrument_abi.h"
+
+/* Where an access begins, in an object. */
+struct start {
+	uint32_t object;
+	int64_t distance;
+	uint64_t bytes;	   /* of the longest access that begins there */
+	const char *field; /* as a site calls it; NULL: none does */
+};
+
+/* What the accesses of a site may begin at. */
+struct reach {
+	struct bitmap locations;
+	uint64_t bytes; /* UINT64_MAX: to the end of the object */
+	bool is_matched, is_open;
+};
+
+struct reader {
+	struct analysis *analysis;
+	struct points_to *result;
+	struct reach *reaches; /* of result->sites */
+	struct start *starts;
+	uint32_t start_count, start_capacity;
+};
+
+/* ---- what the access of an instruction begins at ---- */
+
+static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
+{
+	const uint32_t node = value_map_get(&reader->analysis->nodes, pointer);
+
+	if (node != VALUE_MAP_NONE)
+		(void)bitmap_unite(&reach->locations,
+			&reader->analysis->flow.nodes[flow_leader(&reader->analysis->flow, node)]
+				 .points);
+}
+
+static bool copies(LLVMValueRef call)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
+
+	return strstr(name, "memcpy") || strstr(name, "memmove") || strstr(name, "mempcpy");
+}
+
+/* Of a call any argument may be meant, but where the pass knows as we do which. */
+static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
+{
+	const bool is_copy = copies(call);
+	const unsigned first = is_copy && kind == SITE_RANGE_READ ? 1 : 0;
+	unsigned end = is_copy ? first + 1 : LLVMGetNumArgOperands(call);
+
+	if (is_copy && LLVMIsAConstantInt(LLVMGetArgOperand(call, 2)))
+		reach->bytes = LLVMConstIntGetZExtValue(LLVMGetArgOperand(call, 2));
+	else
+		reach->bytes = UINT64_MAX;
+	for (unsigned i = first; i < end; i++)
+		add_points(reader, reach, LLVMGetArgOperand(call, i));
+	return true;
+}
+
+/* False: such an instruction accesses no memory. */
+static bool reach_instruction(
+	struct reader *reader, struct reach *reach, LLVMValueRef instruction, uint8_t kind)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		add_points(reader, reach, LLVMGetOperand(instruction, 0));
+		return true;
+	case LLVMStore:
+		add_points(reader, reach, LLVMGetOperand(instruction, 1));
+		return true;
+	case LLVMCall:
+	case LLVMInvoke:
+		return reach_call(reader, reach, instruction, kind);
+	default:
+		return false;
+	}
+}
+
+/* What the optimiser makes of a function is named after it: "find.specialized.1". */
+static bool is_named(LLVMValueRef function, const char *name)
+{
+	size_t length;
+	const char *own = LLVMGetValueName2(function, &length);
+	const size_t plain = strlen(name);
+
+	return strncmp(own, name, plain) == 0 && (own[plain] == '\0' || own[plain] == '.');
+}
+
+static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t file,
+	const struct site *site, const char *name)
+{
+	const struct program *program = &reader->analysis->program;
+
+	for (uint32_t i = 0; i < program->unit_count; i++) {
+		const struct unit *unit = &program->units[i];
+		LLVMValueRef instruction;
+
+		if (unit->file != file || site->function_number >= unit->function_count ||
+			(name && !is_named(unit->functions[site->function_number], name)))
+			continue;
+		instruction =
+			program_instruction(unit, site->function_number, site->instruction_number);
+		if (instruction && reach_instruction(reader, reach, instruction, site->kind))
+			reach->is_matched = true;
+	}
+}
+
+/*
+ * A record does not tell its unit. Functions of one name and number in several units are one, or
+ * local ones: then all of them count.
+ */
+static void reach_site(
+	struct reader *reader, struct reach *reach, uint32_t file, const struct site *site)
+{
+	const struct site_table *table = reader->analysis->program.files[file].sites;
+
+	reach->bytes = site->bytes;
+	reach_in_units(reader, reach, file, site, site_table_function(table, site));
+	if (!reach->is_matched)
+		reach_in_units(reader, reach, file, site, NULL);
+	if (!reach->bytes)
+		reach->bytes = UINT64_MAX;
+}
+
+/* ---- variables ---- */
+
+static const struct flow_object *object_of(const struct reader *reader, uint64_t location)
+{
+	const struct flow *flow = &reader->analysis->flow;
+
+	return &flow->objects[flow->nodes[location].object];
+}
+
+static bool is_variable(const struct flow_object *object)
+{
+	return object->kind != FLOW_FUNCTION && object->kind != FLOW_FOREIGN;
+}
+
+static void add_start(struct reader *reader, const struct start *start)
+{
+	if (reader->start_count == reader->start_capacity) {
+		reader->start_capacity = reader->start_capacity ? 2 * reader->start_capacity : 1024;
+		reader->starts =
+			realloc(reader->starts, reader->start_capacity * sizeof *reader->starts);
+		BUG_ON(!reader->starts);
+	}
+	reader->starts[reader->start_count++] = *start;
+}
+
+static void add_starts(struct reader *reader, const struct reach *reach, const struct site *site)
+{
+	const struct flow *flow = &reader->analysis->flow;
+
+	bitmap_each(location, &reach->locations)
+	{
+		const struct flow_object *object = object_of(reader, location);
+		const struct start start = {.object = flow->nodes[location].object,
+			.distance = flow_distance(object, flow->nodes[location].distance),
+			.bytes = reach->bytes,
+			.field = site->field};
+
+		if (is_variable(object))
+			add_start(reader, &start);
+	}
+}
+
+/* What only code without bitcode, or a site that may touch anything of it, accesses. */
+static void add_foreign_starts(struct reader *reader)
+{
+	const struct flow *flow = &reader->analysis->flow;
+
+	for (uint32_t i = 0; i < flow->object_count; i++) {
+		const struct start start = {.object = i, .bytes = 1};
+
+		if (flow->objects[i].is_foreign && is_variable(&flow->objects[i]))
+			add_start(reader, &start);
+	}
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct start *a = left, *b = right;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+/* Equal ones become one; its field is the name that comes first in the alphabet. */
+static void unite_starts(struct reader *reader)
+{
+	uint32_t kept = 0;
+
+	qsort(reader->starts, reader->start_count, sizeof *reader->starts, compare_starts);
+	for (uint32_t i = 0; i < reader->start_count; i++) {
+		const struct start *start = &reader->starts[i];
+		struct start *last = kept ? &reader->starts[kept - 1] : NULL;
+
+		if (!last || compare_starts(last, start) != 0) {
+			reader->starts[kept++] = *start;
+			continue;
+		}
+		if (start->bytes > last->bytes)
+			last->bytes = start->bytes;
+		if (start->field && (!last->field || strcmp(start->field, last->field) < 0))
+			last->field = start->field;
+	}
+	reader->start_count = kept;
+}
+
+static void name_variable(const struct reader *reader, const struct start *start, char **name)
+{
+	const struct flow_object *object = &reader->analysis->flow.objects[start->object];
+	char *base = object_name(reader->analysis, start->object);
+	struct strbuf out;
+
+	strbuf_init(&out);
+	if (object->kind == FLOW_HEAP && start->field)
+		strbuf_addf(&out, "(%s)", base);
+	else
+		strbuf_adds(&out, base);
+	if (object->stride)
+		strbuf_adds(&out, "[]");
+	if (object->stride != 1 && start->field)
+		strbuf_addf(&out, ".%s", start->field);
+	else if (start->distance)
+		strbuf_addf(&out, "%+lld", (long long)start->distance);
+	free(base);
+	*name = strbuf_detach(&out);
+}
+
+static void make_variables(struct reader *reader)
+{
+	struct points_to *result = reader->result;
+
+	result->variable_count = reader->start_count;
+	result->variables = calloc(reader->start_count + 1, sizeof *result->variables);
+	result->foreign = calloc(reader->start_count + 1, sizeof *result->foreign);
+	BUG_ON(!result->variables || !result->foreign);
+	for (uint32_t i = 0; i < reader->start_count; i++) {
+		name_variable(reader, &reader->starts[i], &result->variables[i].name);
+		if (reader->analysis->flow.objects[reader->starts[i].object].is_foreign)
+			result->foreign[result->foreign_count++] = i;
+	}
+}
+
+/* ---- what a site touches ---- */
+
+/* Does an access of `bytes` at `at` touch what begins at number `i` of the object's starts? */
+static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
+{
+	const struct start *start = &reader->starts[i];
+	const bool is_last =
+		i + 1 == reader->start_count || reader->starts[i + 1].object != start->object;
+	uint64_t extent = start->bytes;
+
+	if (!is_last && (uint64_t)(reader->starts[i + 1].distance - start->distance) < extent)
+		extent = (uint64_t)(reader->starts[i + 1].distance - start->distance);
+	if (start->distance >= at)
+		return (uint64_t)(start->distance - at) < bytes;
+	return (uint64_t)(at - start->distance) < extent;
+}
+
+static uint32_t first_start(const struct reader *reader, uint32_t object)
+{
+	uint32_t low = 0, high = reader->start_count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (reader->starts[middle].object < object)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void touch_object(
+	const struct reader *reader, struct bitmap *touched, uint64_t location, uint64_t bytes)
+{
+	const struct flow_object *object = object_of(reader, location);
+	const uint32_t number = reader->analysis->flow.nodes[location].object;
+	const int64_t at = flow_distance(object, reader->analysis->flow.nodes[location].distance);
+
+	for (uint32_t i = first_start(reader, number);
+		i < reader->start_count && reader->starts[i].object == number; i++) {
+		const bool is_all = object->stride && bytes >= (uint64_t)object->stride;
+
+		if (is_all || overlaps(reader, i, at, bytes) ||
+			(object->stride && overlaps(reader, i, at - object->stride, bytes)))
+			(void)bitmap_add(touched, i);
+	}
+}
+
+static void touch(struct reader *reader, struct reach *reach, struct points_to_site *site)
+{
+	struct bitmap touched = {0};
+	uint32_t count = 0;
+
+	bitmap_each(location, &reach->locations)
+	{
+		if (object_of(reader, location)->kind == FLOW_FOREIGN)
+			site->is_open = true;
+		else if (is_variable(object_of(reader, location)))
+			touch_object(reader, &touched, location, reach->bytes);
+	}
+	site->is_unmatched = !reach->is_matched;
+	bitmap_each(ignored, &touched) count += !!(ignored + 1);
+	site->variables = calloc(count + 1, sizeof *site->variables);
+	BUG_ON(!site->variables);
+	bitmap_each(variable, &touched) site->variables[site->variable_count++] =
+		(uint32_t)variable;
+	bitmap_release(&touched);
+}
+
+static char *describe_place(const struct site *site)
+{
+	struct strbuf out;
+
+	strbuf_init(&out);
+	strbuf_addf(&out, "%s (%s:%u)", site->place.function ? site->place.function : "?",
+		site->place.file ? site->place.file : "?", site->place.line);
+	return strbuf_detach(&out);
+}
+
+static bool has_address(const struct site *site)
+{
+	return site->kind != SITE_FENCE && site->kind < SITE_FUNCTION_ENTRY;
+}
+
+static void read_sites(struct reader *reader)
+{
+	const struct program *program = &reader->analysis->program;
+	struct points_to *result = reader->result;
+	uint32_t most = 1;
+
+	for (uint32_t file = 0; file < program->file_count; file++)
+		most += site_table_count(program->files[file].sites);
+	result->sites = calloc(most, sizeof *result->sites);
+	reader->reaches = calloc(most, sizeof *reader->reaches);
+	BUG_ON(!result->sites || !reader->reaches);
+	for (uint32_t file = 0; file < program->file_count; file++) {
+		const struct site_table *table = program->files[file].sites;
+
+		for (uint32_t i = 0; i < site_table_count(table); i++) {
+			const struct site *site = site_table_at(table, i);
+			struct reach *reach = &reader->reaches[result->site_count];
+
+			if (!has_address(site))
+				continue;
+			reach_site(reader, reach, file, site);
+			add_starts(reader, reach, site);
+			result->sites[result->site_count++] = (struct points_to_site){.file = file,
+				.index = i,
+				.kind = site->kind,
+				.place = describe_place(site)};
+		}
+	}
+}
+
+struct points_to *read_result(struct analysis *analysis)
+{
+	struct points_to *result = calloc(1, sizeof *result);
+	struct reader reader = {.analysis = analysis, .result = result};
+
+	BUG_ON(!result);
+	read_sites(&reader);
+	add_foreign_starts(&reader);
+	unite_starts(&reader);
+	make_variables(&reader);
+	for (uint32_t i = 0; i < result->site_count; i++) {
+		touch(&reader, &reader.reaches[i], &result->sites[i]);
+		bitmap_release(&reader.reaches[i].locations);
+	}
+	free(reader.reaches);
+	free(reader.starts);
+	result->instruction_count = analysis->instruction_count;
+	result->node_count = analysis->flow.node_count;
+	result->object_count = analysis->flow.object_count;
+	result->wave_count = analysis->flow.waves;
+	return result;
+}

@@ -1,0 +1,54 @@
+/* See value_map.h. Open addressing, linear probing; nothing is removed. */
+#include "bitcode/value_map.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+static struct value_map_slot *find(const struct value_map *map, const void *key)
+{
+	const uint32_t mask = map->capacity - 1;
+
+	for (uint32_t i = (uint32_t)hash_mix((uintptr_t)key) & mask;; i = (i + 1) & mask)
+		if (!map->slots[i].key || map->slots[i].key == key)
+			return &map->slots[i];
+}
+
+void value_map_release(struct value_map *map)
+{
+	free(map->slots);
+	*map = (struct value_map){0};
+}
+
+uint32_t value_map_get(const struct value_map *map, const void *key)
+{
+	const struct value_map_slot *slot = map->capacity ? find(map, key) : NULL;
+
+	return slot && slot->key ? slot->number : VALUE_MAP_NONE;
+}
+
+static void grow(struct value_map *map)
+{
+	struct value_map larger = {
+		.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 1024};
+
+	larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+	BUG_ON(!larger.slots);
+	for (uint32_t i = 0; i < map->capacity; i++)
+		if (map->slots[i].key)
+			*find(&larger, map->slots[i].key) = map->slots[i];
+	free(map->slots);
+	*map = larger;
+}
+
+void value_map_set(struct value_map *map, const void *key, uint32_t number)
+{
+	struct value_map_slot *slot;
+
+	if (4 * map->count >= 3 * map->capacity)
+		grow(map);
+	slot = find(map, key);
+	map->count += !slot->key;
+	*slot = (struct value_map_slot){.key = key, .number = number};
+}
