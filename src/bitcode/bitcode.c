@@ -135,6 +135,30 @@ static uint32_t count_unmatched(const struct points_to *result)
 	return count;
 }
 
+static int compare_names(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The variables that code without bitcode knows, and the sites that may touch any of them. */
+static void print_foreign(const struct points_to *result, FILE *out)
+{
+	const char **names = calloc(result->foreign_count + 1, sizeof *names);
+
+	BUG_ON(!names);
+	for (uint32_t i = 0; i < result->foreign_count; i++)
+		names[i] = result->variables[result->foreign[i]].name;
+	qsort(names, result->foreign_count, sizeof *names, compare_names);
+	for (uint32_t i = 0; i < result->foreign_count; i++)
+		fprintf(out, "%s%s", i ? ", " : "any that code without bitcode knows: ", names[i]);
+	free(names);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < result->site_count; i++)
+		if (result->sites[i].is_open)
+			fprintf(out, "    %-16s  %s\n", kind_words[result->sites[i].kind],
+				result->sites[i].place);
+}
+
 void points_to_print(const struct points_to *result, FILE *out)
 {
 	size_t count;
@@ -150,6 +174,8 @@ void points_to_print(const struct points_to *result, FILE *out)
 		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->place);
 	}
 	free(rows);
+	if (result->foreign_count && count_open(result))
+		print_foreign(result, out);
 	fprintf(out, "%s%u variables, %u sites", count ? "\n" : "", result->variable_count,
 		result->site_count);
 	if (result->foreign_count)

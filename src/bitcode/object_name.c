@@ -9,7 +9,7 @@
 /* libstdc++'s demangler; <cxxabi.h> is C++ only. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-static void add_demangled(struct strbuf *out, const char *name)
+void add_demangled(struct strbuf *out, const char *name)
 {
 	int status;
 	char *plain =
@@ -80,6 +80,19 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 	add_place(out, call);
 }
 
+/* "counts.1": the optimiser's part of a struct, or the second of that name. */
+static void drop_number(struct strbuf *out)
+{
+	size_t end = out->length;
+
+	while (end && out->text[end - 1] >= '0' && out->text[end - 1] <= '9')
+		end--;
+	if (end > 1 && end < out->length && out->text[end - 1] == '.') {
+		out->length = end - 1;
+		out->text[out->length] = '\0';
+	}
+}
+
 char *object_name(const struct analysis *analysis, uint32_t number)
 {
 	const struct flow_object *object = &analysis->flow.objects[number];
@@ -91,6 +104,7 @@ char *object_name(const struct analysis *analysis, uint32_t number)
 	case FLOW_GLOBAL:
 	case FLOW_FUNCTION:
 		add_demangled(&out, LLVMGetValueName2(object->value, &length));
+		drop_number(&out);
 		break;
 	case FLOW_STACK:
 		add_local(&out, object->value);

@@ -2,6 +2,7 @@
 #ifndef RADDLE_BITCODE_POINTS_TO_INTERNAL_H
 #define RADDLE_BITCODE_POINTS_TO_INTERNAL_H
 
+#include "base/strbuf.h"
 #include "bitcode/bitcode.h"
 #include "bitcode/flow.h"
 #include "bitcode/linkage.h"
@@ -69,5 +70,7 @@ struct points_to *read_result(struct analysis *analysis);
 
 /* "counter", "local 'x' of main", "malloc at bank.c:41"; to be freed. */
 char *object_name(const struct analysis *analysis, uint32_t object);
+/* A name as it is linked, as people write it, without parameters. */
+void add_demangled(struct strbuf *out, const char *name);
 
 #endif

@@ -186,7 +186,10 @@ static void add_foreign_starts(struct reader *reader)
 	for (uint32_t i = 0; i < flow->object_count; i++) {
 		const struct start start = {.object = i, .bytes = 1};
 
-		if (flow->objects[i].is_foreign && is_variable(&flow->objects[i]))
+		const bool is_constant = flow->objects[i].kind == FLOW_GLOBAL &&
+					 LLVMIsGlobalConstant(flow->objects[i].value);
+
+		if (flow->objects[i].is_foreign && is_variable(&flow->objects[i]) && !is_constant)
 			add_start(reader, &start);
 	}
 }
@@ -333,8 +336,8 @@ static char *describe_place(const struct site *site)
 	struct strbuf out;
 
 	strbuf_init(&out);
-	strbuf_addf(&out, "%s (%s:%u)", site->place.function ? site->place.function : "?",
-		site->place.file ? site->place.file : "?", site->place.line);
+	add_demangled(&out, site->place.function ? site->place.function : "?");
+	strbuf_addf(&out, " (%s:%u)", site->place.file ? site->place.file : "?", site->place.line);
 	return strbuf_detach(&out);
 }
 

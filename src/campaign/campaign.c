@@ -205,6 +205,8 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	settings_to_plan(&campaign->settings, plan);
 	races_apply(&campaign->settings.races, worker->worker.contract);
 	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
+	if (options->variables)
+		chosen_apply(&campaign->chosen, contract_memory(worker->worker.contract));
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;
@@ -249,6 +251,9 @@ static int set_up(struct campaign *campaign, struct error *err)
 
 	if (result == 0)
 		result = find_input(campaign, err);
+	if (result == 0 && options->variables)
+		result = chosen_find(&campaign->chosen, campaign->target.path,
+			campaign->target.traits.loader, options->variables, err);
 	if (result < 0)
 		return result;
 	if (campaign->target.traits.has_sites && !campaign->target.traits.has_debug)
@@ -292,6 +297,7 @@ static void tear_down(struct campaign *campaign)
 	if (campaign->store)
 		store_close(campaign->store);
 	settings_release(&campaign->settings);
+	chosen_release(&campaign->chosen);
 	target_release(&campaign->target);
 }
 

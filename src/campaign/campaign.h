@@ -30,6 +30,7 @@ struct campaign_options {
 	bool is_restart_forced;
 	enum contract_restart restart; /* where forced */
 	struct settings settings;
+	const char *variables; /* patterns (chosen.h): their accesses only; NULL: any */
 	const struct suppressions *suppressions; /* of races; NULL: none */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
@@ -45,6 +46,7 @@ struct campaign_start {
 	const char *program;
 	bool has_memory_sites; /* raddle-cc: accesses to memory are scheduling points too */
 	bool has_dispatch;     /* Syscall User Dispatch */
+	uint32_t chosen_variables, chosen_sites; /* 0: none were asked for */
 	enum contract_restart restart;
 };
 

@@ -112,6 +112,8 @@ static void tell_start(struct campaign *campaign, const struct campaign_worker *
 		.has_memory_sites = contract->has_memory_sites,
 		.has_dispatch = contract->has_dispatch,
 		.restart = campaign->restart,
+		.chosen_variables = campaign->chosen.variable_count,
+		.chosen_sites = campaign->chosen.site_count,
 	};
 
 	if (campaign->has_told_start)

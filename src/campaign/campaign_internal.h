@@ -6,6 +6,7 @@
 #define RADDLE_CAMPAIGN_INTERNAL_H
 
 #include "campaign/campaign.h"
+#include "campaign/chosen.h"
 #include "campaign/target.h"
 #include "campaign/worker.h"
 
@@ -27,6 +28,7 @@ struct campaign {
 	struct target target;
 	struct store *store;
 	struct store_campaign row;
+	struct chosen chosen;	  /* accesses that are points; empty: none were asked for */
 	struct settings settings; /* the options', with what standard input is */
 	char *directory;	  /* our working folder: where replays must go */
 	struct campaign_worker *workers;

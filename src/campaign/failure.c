@@ -90,6 +90,9 @@ uint64_t failure_key(const struct outcome *outcome)
 	case OUTCOME_LIVELOCK:
 		/* Where in its loop a thread was when the patience ended is an accident. */
 		return key;
+	case OUTCOME_ABORT:
+		/* All abort in the same place of glibc: who asked for it tells them apart. */
+		return hash_pair(hash_pair(key, outcome->site), outcome->other_site);
 	default:
 		return hash_pair(key, outcome->site);
 	}

@@ -46,10 +46,14 @@ static void take_module(struct memory_view_module *to, const struct contract_mem
 		.fingerprint = from->fingerprint,
 		.count = from->count,
 		.is_on = allocate(BITSET_WORDS(from->count), sizeof *to->is_on),
+		.is_chosen = allocate(BITSET_WORDS(from->count), sizeof *to->is_chosen),
 	};
-	for (uint32_t i = 0; i < from->count; i++)
+	for (uint32_t i = 0; i < from->count; i++) {
 		if (memory->sites[from->first + i] & SITE_ON)
 			bitset_add(to->is_on, i);
+		if (memory->sites[from->first + i] & SITE_CHOSEN)
+			bitset_add(to->is_chosen, i);
+	}
 }
 
 static int compare_names(const void *a, const void *b)
@@ -79,8 +83,10 @@ void memory_view_take(struct memory_view *view, const struct contract_memory *me
 
 void memory_view_release(struct memory_view *view)
 {
-	for (uint32_t i = 0; i < view->module_count; i++)
+	for (uint32_t i = 0; i < view->module_count; i++) {
 		free(view->modules[i].is_on);
+		free(view->modules[i].is_chosen);
+	}
 	free(view->modules);
 	free(view->points);
 	*view = (struct memory_view){0};
@@ -113,6 +119,8 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 			memory->sites[memory->site_count + site] = SITE_ON;
 			memory->sites_on++;
 		}
+		bitset_each (site, module->is_chosen, module->count)
+			memory->sites[memory->site_count + site] |= SITE_CHOSEN;
 		memory->site_count += module->count;
 	}
 	memory->module_count = view->module_count;
@@ -143,16 +151,20 @@ static json_t *module_to_json(const struct memory_view_module *module)
 {
 	char name[20];
 	char fingerprint[20];
-	struct strbuf sites;
+	struct strbuf sites, chosen;
 	json_t *object;
 
 	(void)snprintf(name, sizeof name, "%016" PRIx64, module->name);
 	(void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, module->fingerprint);
 	strbuf_init(&sites);
+	strbuf_init(&chosen);
 	add_ranges(&sites, module->is_on, module->count);
-	object = json_pack("{s:s, s:s, s:I, s:s}", "name", name, "fingerprint", fingerprint,
-		"count", (json_int_t)module->count, "on", sites.text);
+	add_ranges(&chosen, module->is_chosen, module->count);
+	object = json_pack("{s:s, s:s, s:I, s:s, s:s*}", "name", name, "fingerprint", fingerprint,
+		"count", (json_int_t)module->count, "on", sites.text, "chosen",
+		chosen.length ? chosen.text : NULL);
 	strbuf_release(&sites);
+	strbuf_release(&chosen);
 	BUG_ON(!object);
 	return object;
 }
@@ -219,7 +231,7 @@ static bool read_index(const char **text, uint32_t limit, uint32_t *out)
 	return *text > start;
 }
 
-static bool read_ranges(const char *text, struct memory_view_module *module)
+static bool read_ranges(const char *text, const struct memory_view_module *module, uint64_t *set)
 {
 	while (*text) {
 		uint32_t first, last;
@@ -230,7 +242,7 @@ static bool read_ranges(const char *text, struct memory_view_module *module)
 		if (*text == '-' && (text++, !read_index(&text, module->count, &last)))
 			return false;
 		for (uint32_t site = first; site <= last; site++)
-			bitset_add(module->is_on, site);
+			bitset_add(set, site);
 		if (last < first || (*text && *text++ != ','))
 			return false;
 	}
@@ -241,11 +253,12 @@ static int read_module(
 	const json_t *object, uint32_t sites_before, struct memory_view *view, struct error *err)
 {
 	struct memory_view_module *module = &view->modules[view->module_count];
-	const char *name, *fingerprint, *on;
+	const char *name, *fingerprint, *on, *chosen = "";
 	json_int_t count;
 
-	if (json_unpack((json_t *)(uintptr_t)object, "{s:s, s:s, s:I, s:s}", "name", &name,
-		    "fingerprint", &fingerprint, "count", &count, "on", &on) != 0)
+	if (json_unpack((json_t *)(uintptr_t)object, "{s:s, s:s, s:I, s:s, s?s}", "name", &name,
+		    "fingerprint", &fingerprint, "count", &count, "on", &on, "chosen",
+		    &chosen) != 0)
 		return damaged(err, "a module lacks a field");
 	if (!read_hex(name, 16, &module->name) || name[16] ||
 		!read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
@@ -254,8 +267,12 @@ static int read_module(
 		return damaged(err, "a module has too many sites");
 	module->count = (uint32_t)count;
 	module->is_on = allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
+	module->is_chosen = allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
 	view->module_count++;
-	return read_ranges(on, module) ? 0 : damaged(err, "the sites of a module");
+	return read_ranges(on, module, module->is_on) &&
+			       read_ranges(chosen, module, module->is_chosen)
+		       ? 0
+		       : damaged(err, "the sites of a module");
 }
 
 static int read_modules(const json_t *modules, struct memory_view *view, struct error *err)

@@ -14,8 +14,9 @@
 struct memory_view_module {
 	uint64_t name;
 	uint64_t fingerprint;
-	uint32_t count;	 /* of its sites */
-	uint64_t *is_on; /* bit set over them */
+	uint32_t count;	     /* of its sites */
+	uint64_t *is_on;     /* bit set over them */
+	uint64_t *is_chosen; /* likewise, with MEMORY_CHOSEN */
 };
 
 /* All zero: a run without accesses to memory. */

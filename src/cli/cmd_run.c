@@ -26,6 +26,7 @@ enum {
 	OPTION_MAX_STEPS,
 	OPTION_HANG_TIME,
 	OPTION_MEMORY,
+	OPTION_VARIABLES,
 	OPTION_STDIN,
 	OPTION_OUTPUT,
 	OPTION_CHECK,
@@ -50,6 +51,10 @@ static const struct argp_option run_options[] = {
 	{"memory", OPTION_MEMORY, "shared|none|all", 0,
 		"Which accesses to memory are scheduling points, in programs built by raddle-cc: "
 		"those to variables that threads share, none, or all (shared)",
+		1},
+	{"variables", OPTION_VARIABLES, "NAME[,NAME...]", 0,
+		"Of those only accesses that may touch these variables, as `raddle cc "
+		"--points-to PROGRAM` names them; * stands for anything",
 		1},
 	{.doc = "What the program may meet:", .group = 2},
 	{"spurious-wakeups", OPTION_SPURIOUS, NULL, 0,
@@ -158,6 +163,9 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		if (!memory_mode_parse(text, &options->settings.memory_mode) ||
 			options->settings.memory_mode == MEMORY_CHOSEN)
 			argp_error(state, "--memory is shared, none or all, not %s", text);
+		return 0;
+	case OPTION_VARIABLES:
+		options->variables = text;
 		return 0;
 	case OPTION_RESTART:
 		parse_restart(state, text);

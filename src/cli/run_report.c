@@ -87,7 +87,14 @@ static void on_started(void *context, const struct campaign_start *start)
 	strategy_words(report->options, strategy, sizeof strategy);
 	strbuf_init(&budget);
 	add_budget(&budget, report->options);
-	if (start->has_memory_sites)
+	if (start->chosen_variables)
+		(void)fprintf(stderr,
+			"%s is built by raddle-cc: scheduling points are its synchronisation "
+			"operations and accesses to shared memory at the %u places that may touch "
+			"%u chosen variable%s\n",
+			start->program, start->chosen_sites, start->chosen_variables,
+			start->chosen_variables == 1 ? "" : "s");
+	else if (start->has_memory_sites)
 		(void)fprintf(stderr,
 			"%s is built by raddle-cc: scheduling points are its "
 			"synchronisation operations and accesses to shared memory\n",

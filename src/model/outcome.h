@@ -49,7 +49,7 @@ struct outcome {
 	uint64_t site;	   /* program counter or return address where it happened, 0 if not known */
 	uint64_t address;  /* object or faulting address, 0 if none */
 	uint64_t clock_ns; /* virtual time at the end */
-	/* A race: the earlier of the two accesses. */
+	/* A race: the earlier of the two accesses. An abort: the call that aborted, 0 if not known. */
 	uint64_t other_site;
 	uint64_t other_step;
 	struct thread_id other_thread;

@@ -13,9 +13,12 @@
 #define RADDLE_RUNTIME_CONTRACT_MEMORY_H
 
 #include <stdint.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "model/ids.h"
 #include "model/memory_block.h"
+#include "runtime/instrument_abi.h"
 
 #define MEMORY_MODULES_MAX 256
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
@@ -83,6 +86,21 @@ struct contract_memory {
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 };
+
+/* A module's identity: by its base name (the executable's is empty), and by its records. */
+static inline uint64_t memory_module_name(const char *base_name)
+{
+	return hash_bytes(base_name, strlen(base_name)) | 1;
+}
+
+static inline uint64_t memory_module_fingerprint(const struct site_record *first, uint64_t count)
+{
+	/* The first and the last are enough to tell builds apart. */
+	const uint64_t part = count < 64 ? count : 64;
+
+	return hash_pair(hash_bytes(first, part * sizeof *first),
+		hash_pair(count, hash_bytes(first + count - part, part * sizeof *first)));
+}
 
 /* Where the search for a variable begins in variables[]; it goes on to the next slot, cyclically. */
 static inline uint32_t memory_variable_slot(object_name name)

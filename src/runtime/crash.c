@@ -77,6 +77,14 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 	       address + 65536 > stack;
 }
 
+/* Of the call that aborts, for outcome.other_site; put back with the run. */
+static uint64_t abort_site;
+
+void runtime_note_abort(uint64_t site)
+{
+	abort_site = site;
+}
+
 void runtime_crash(int signal, const siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -93,6 +101,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	}
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
 		(uint64_t)registers[REG_RIP], address);
+	if (signal == SIGABRT)
+		runtime.contract->outcome.other_site = abort_site;
 	if (crash_is_stack_overflow(signal, info, registers)) {
 		struct text text;
 

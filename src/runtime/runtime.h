@@ -108,6 +108,8 @@ void *runtime_crash_stack(void);
 void runtime_crash_stack_free(void *stack); /* its kernel thread is gone */
 /* Installs handlers for fatal signals on a stack of our own. */
 void runtime_crash_set_up(void);
+/* The call that is about to abort (return address). interpose_abort.c. */
+void runtime_note_abort(uint64_t site);
 /* A fatal signal that the target does not handle itself; `context` is the ucontext_t. */
 void runtime_crash(int signal, const siginfo_t *info, void *context);
 /* The host says that the run makes no progress; `context` is where it stands. */

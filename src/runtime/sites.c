@@ -21,7 +21,6 @@
 #define POINT_BYTES 5
 #define PAGE_BYTES UINT64_C(4096)
 /* Records at either end that identify a build. */
-#define FINGERPRINT_RECORDS 64
 
 struct site_module {
 	const struct site_record *first;
@@ -52,15 +51,6 @@ struct contract_memory *sites_memory(void)
 
 /* ---- modules ---- */
 
-static uint64_t sites_fingerprint(const struct instrumented_module *module)
-{
-	const uint64_t count = (uint64_t)(module->end - module->first);
-	const uint64_t part = count < FINGERPRINT_RECORDS ? count : FINGERPRINT_RECORDS;
-
-	return hash_pair(hash_bytes(module->first, part * sizeof *module->first),
-		hash_pair(count, hash_bytes(module->end - part, part * sizeof *module->first)));
-}
-
 static uint64_t sites_module_name(const struct instrumented_module *module)
 {
 	struct dl_find_object object;
@@ -71,7 +61,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 		name = object.dlfo_link_map->l_name;
 	if (strrchr(name, '/'))
 		name = strrchr(name, '/') + 1;
-	return hash_bytes(name, strlen(name)) | 1;
+	return memory_module_name(name);
 }
 
 /* The module's range of bytes: the one it had before, or a new one. False: there is no room. */
@@ -79,8 +69,8 @@ static bool sites_find_place(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {
 	const uint64_t name = sites_module_name(module);
-	const uint64_t fingerprint = sites_fingerprint(module);
 	const uint32_t count = (uint32_t)(module->end - module->first);
+	const uint64_t fingerprint = memory_module_fingerprint(module->first, count);
 	struct memory_module *known = memory->modules;
 
 	for (; known < memory->modules + memory->module_count; known++)

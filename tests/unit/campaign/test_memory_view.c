@@ -25,6 +25,8 @@ static struct contract_memory *sample_memory(void)
 	for (uint32_t i = 0; i < 73; i++)
 		memory->sites[i] = SITE_SEEN;
 	memory->sites[0] |= SITE_ON;
+	memory->sites[3] |= SITE_CHOSEN;
+	memory->sites[71] |= SITE_CHOSEN;
 	for (uint32_t i = 60; i < 72; i++)
 		memory->sites[i] |= SITE_ON;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -50,6 +52,8 @@ static void assert_same_view(const struct memory_view *a, const struct memory_vi
 		assert_int_equal(a->modules[i].count, b->modules[i].count);
 		assert_memory_equal(a->modules[i].is_on, b->modules[i].is_on,
 			BITSET_WORDS(a->modules[i].count) * sizeof(uint64_t));
+		assert_memory_equal(a->modules[i].is_chosen, b->modules[i].is_chosen,
+			BITSET_WORDS(a->modules[i].count) * sizeof(uint64_t));
 	}
 }
 
@@ -62,6 +66,8 @@ static void test_memory_view__takes_sites_that_are_on_and_points(void **state)
 	memory_view_take(&view, memory);
 	assert_int_equal(view.module_count, 2);
 	assert_int_equal(bitset_count(view.modules[0].is_on, 2), 11);
+	assert_int_equal(bitset_count(view.modules[0].is_chosen, 2), 1);
+	assert_true(bitset_has(view.modules[0].is_chosen, 3));
 	assert_true(bitset_has(view.modules[1].is_on, 1));
 	assert_false(bitset_has(view.modules[1].is_on, 2));
 	assert_int_equal(view.point_count, 3);

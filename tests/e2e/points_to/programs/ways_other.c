@@ -1,0 +1,20 @@
+/* The second unit of ways.c: what is called alike in both is not the same. */
+static int hidden;
+
+#ifdef __clang__
+#define KEEP __attribute__((noinline, optnone))
+#else
+#define KEEP __attribute__((noinline, noipa))
+#endif
+
+void other_unit(void);
+
+KEEP static void own_hidden(int *to)
+{
+	*to = 2; /* touches hidden */
+}
+
+KEEP void other_unit(void)
+{
+	own_hidden(&hidden);
+}
