@@ -28,8 +28,8 @@ struct outer {
 	struct inner inner;
 };
 
-int by_field, by_other_field, by_call, by_pointer, by_copy, by_bytes, by_integer, by_argument, by_list, by_table, by_thread, by_growth,
-	by_return, by_tag, by_loop[64], unrelated;
+int by_field, by_other_field, by_call, by_pointer, by_copy, by_bytes, by_integer, by_argument,
+	by_list, by_table, by_thread, by_growth, by_return, by_tag, by_loop[64], unrelated;
 struct outer around;
 struct pair table[3] = {{&by_table, &unrelated}, {&by_table, NULL}, {NULL, NULL}};
 static int hidden; /* ways_other.c has one, too */

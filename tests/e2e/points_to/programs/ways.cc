@@ -80,7 +80,9 @@ int main(int count, char **)
 	std::unique_ptr<shape> one(count > 1 ? static_cast<shape *>(new circle) : new square);
 	other_shape other;
 	holder holding{&by_member, &holder::use};
-	std::function<void()> closure = [to = &by_closure] { *to = 1; /* touches by_closure */ };
+	std::function<void()> closure = [to = &by_closure] {
+		*to = 1; /* touches by_closure */
+	};
 
 	one->mark(&by_virtual);
 	other.mark(&by_base);
@@ -89,7 +91,9 @@ int main(int count, char **)
 	catcher();
 	smart();
 	vector();
-	std::thread([] { by_thread = 1; /* touches by_thread */ }).join();
+	std::thread([] {
+		by_thread = 1; /* touches by_thread */
+	}).join();
 	return !(by_virtual && by_base && by_member && by_closure && by_exception && by_pointer &&
 		 by_thread && by_vector);
 }
