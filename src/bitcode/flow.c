@@ -79,7 +79,7 @@ void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 
 /* ---- objects ---- */
 
-uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, LLVMValueRef value)
+uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 {
 	flow->objects = grown(
 		flow->objects, &flow->object_capacity, flow->object_count, sizeof *flow->objects);

@@ -14,7 +14,6 @@
 #ifndef RADDLE_BITCODE_FLOW_H
 #define RADDLE_BITCODE_FLOW_H
 
-#include <llvm-c/Core.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,8 +28,8 @@ enum flow_object_kind { FLOW_GLOBAL, FLOW_STACK, FLOW_HEAP, FLOW_FUNCTION, FLOW_
 
 struct flow_object {
 	enum flow_object_kind kind;
-	LLVMValueRef value; /* what it is named after; NULL: foreign memory */
-	uint32_t *places;   /* locations */
+	void *value;	  /* what it is named after; NULL: foreign memory */
+	uint32_t *places; /* locations */
 	uint32_t place_count, place_capacity;
 	int64_t stride;	 /* 0: not folded */
 	bool is_foreign; /* code without bitcode may touch it and hand it around */
@@ -49,7 +48,7 @@ struct flow_rule {
 	int64_t distance;
 	int64_t stride; /* 0: none */
 	uint64_t bytes;
-	LLVMValueRef call;
+	void *call;
 	uint32_t callback; /* the call itself passes them on: number for its owner, from 1 */
 };
 
@@ -102,7 +101,7 @@ struct flow {
 void flow_init(struct flow *flow);
 void flow_release(struct flow *flow);
 uint32_t flow_node(struct flow *flow);
-uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, LLVMValueRef value);
+uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value);
 uint32_t flow_location(struct flow *flow, uint32_t object, int64_t distance);
 /* What a distance in the object comes to. */
 int64_t flow_distance(const struct flow_object *object, int64_t distance);

@@ -5,6 +5,7 @@
 #ifndef RADDLE_BITCODE_LINKAGE_H
 #define RADDLE_BITCODE_LINKAGE_H
 
+#include <llvm-c/Core.h>
 #include <stdbool.h>
 
 #include "bitcode/flow.h"
