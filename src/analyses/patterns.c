@@ -87,20 +87,19 @@ static struct pattern_record *ranking_record(
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed)
 {
-	const uint32_t number = ranking->failed + ranking->passed;
+	const uint32_t number = ranking->failed + ranking->passed + 1;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct pattern_record *record = ranking_record(ranking, &patterns[i]);
 
-		if (!record)
+		if (!record || record->last == number)
 			continue;
-		if (!record->failed && (has_failed || !record->passed)) {
+		if (!record->failed && has_failed)
 			record->pattern = patterns[i];
-			record->example = number;
-		}
+		record->last = number;
 		record->failed += has_failed;
 		record->passed += !has_failed;
-		record->runs += hash_mix(number + 1);
+		record->runs += hash_mix(number);
 	}
 	ranking->failed += has_failed;
 	ranking->passed += !has_failed;

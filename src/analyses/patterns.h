@@ -31,7 +31,7 @@ bool suspicion_parse(const char *word, enum suspicion *out);
 struct pattern_record {
 	struct pattern pattern; /* as the first failing run showed it, else the first passing one */
 	uint32_t failed, passed; /* runs that showed it */
-	uint32_t example; /* number of the run that `pattern` is of, in the order of adding */
+	uint32_t last;	 /* number of the run that showed it last, from 1 */
 	uint64_t runs;	  /* equal for patterns that were seen in the same runs */
 	double score;
 	/* Among all patterns by score alone; equal scores share their mean and their worst rank. */
@@ -54,7 +54,7 @@ struct pattern_ranking {
 
 void pattern_ranking_release(struct pattern_ranking *ranking);
 
-/* Adds a run with its patterns, each once. */
+/* Adds a run with its patterns; each counts once. */
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed);
 

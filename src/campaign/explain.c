@@ -5,26 +5,27 @@
 
 #include "base/bug.h"
 #include "campaign/children.h"
-#include "campaign/replay_internal.h"
+#include "campaign/explain_internal.h"
 #include "campaign/restart.h"
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
+#include "platform/platform.h"
+#include "strategies/directed.h"
 
 /* Runs are made to learn what memory is shared until so many in a row have taught nothing; at most ... */
 #define LEARN_QUIET_RUNS 12
 #define LEARN_RUNS_MAX 200
 
-struct explain {
-	const struct finding *finding;
-	const struct explain_options *options;
-	struct replay_setting setting;
-	struct worker worker;
-	struct symbols *symbols;
-	uint64_t key; /* of the finding's failure, 0: its schedule does not fail any more */
-	uint64_t run_next;
-	bool is_worker_open;
-	bool is_setting_ready;
+const struct explain_limits explain_limits = {
+	.window = PATTERNS_WINDOW,
+	.patterns = PATTERNS_KEPT_MAX,
+	.variables = PATTERNS_VARIABLES_MAX,
 };
+
+uint64_t explain_elapsed_ns(const struct explain *explain)
+{
+	return platform_monotonic_ns() - explain->opened_ns;
+}
 
 /* ---- the finding's own run ---- */
 
@@ -71,8 +72,6 @@ static int open_worker(struct explain *explain, struct error *err)
 {
 	const struct explain_options *options = explain->options;
 	const struct settings *settings = &explain->setting.settings;
-	const uint64_t strategy_bytes =
-		strategies[options->strategy]->state_bytes(&options->strategy_config);
 	struct worker_params params = explain->setting.probe.worker;
 	struct contract_memory *memory;
 	struct contract_plan *plan;
@@ -81,8 +80,14 @@ static int open_worker(struct explain *explain, struct error *err)
 	params.output = OUTPUT_DISCARD;
 	params.check = settings->check;
 	params.hang_ns = settings->hang_ns;
+	explain->strategy_bytes =
+		strategies[options->strategy]->state_bytes(&options->strategy_config);
 	params.sizes = (struct contract_sizes){
-		.strategy_bytes = strategy_bytes, .detector_bytes = detectors_bytes()};
+		.strategy_bytes = explain->strategy_bytes > sizeof(struct directed_state)
+					  ? explain->strategy_bytes
+					  : sizeof(struct directed_state),
+		.detector_bytes = detectors_bytes(),
+	};
 	result = worker_open(&explain->worker, &params, err);
 	if (result < 0)
 		return result;
@@ -101,7 +106,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	if (!options->without_patterns)
 		plan->detectors |= 1u << DETECTOR_patterns;
 	patterns_configure(patterns_state(explain), options->window);
-	worker_clear_strategy(&explain->worker, strategy_bytes);
+	worker_clear_strategy(&explain->worker, explain->strategy_bytes);
 	return 0;
 }
 
@@ -117,10 +122,12 @@ int explain_open(struct explain **out, const struct finding *finding,
 	BUG_ON(!explain);
 	explain->finding = finding;
 	explain->options = options;
+	explain->opened_ns = platform_monotonic_ns();
 	result = replay_prepare(&explain->setting, finding, &replay, err);
 	explain->is_setting_ready = result == 0;
 	if (result == 0)
 		result = replay_for_symbols(explain, err);
+	explain_places_init(&explain->places, explain->symbols);
 	if (result == 0)
 		result = open_worker(explain, err);
 	if (result < 0) {
@@ -138,6 +145,10 @@ void explain_close(struct explain *explain)
 	if (explain->is_worker_open)
 		worker_close(&explain->worker);
 	children_kill_strays();
+	explain_forget(explain);
+	memory_view_release(&explain->memory);
+	free(explain->patterns);
+	explain_places_release(&explain->places);
 	symbols_free(explain->symbols);
 	if (explain->is_setting_ready)
 		replay_setting_release(&explain->setting);
@@ -241,12 +252,40 @@ int explain_learn(struct explain *explain, struct error *err)
 	}
 	/* Runs that are compared must have seen the same memory. */
 	memory->is_frozen = true;
+	memory_view_release(&explain->memory);
+	memory_view_take(&explain->memory, memory);
 	return 0;
+}
+
+void explain_place_patterns(
+	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = from[i];
+		to[i].key = explain_places_key(&explain->places, &from[i]);
+	}
+}
+
+static void take_patterns(struct explain *explain, struct explain_run *run)
+{
+	const void *state = patterns_state(explain);
+	const struct pattern *patterns;
+
+	run->pattern_count = patterns_of_run(state, &patterns);
+	run->patterns_dropped = patterns_dropped(state);
+	run->accesses_dropped = patterns_accesses_dropped(state);
+	if (run->pattern_count > explain->pattern_capacity) {
+		explain->pattern_capacity = 2 * run->pattern_count;
+		free(explain->patterns);
+		explain->patterns = calloc(explain->pattern_capacity, sizeof *explain->patterns);
+		BUG_ON(!explain->patterns);
+	}
+	explain_place_patterns(explain, patterns, run->pattern_count, explain->patterns);
+	run->patterns = explain->patterns;
 }
 
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err)
 {
-	const void *state = patterns_state(explain);
 	int result = run_once(explain, err);
 
 	if (result < 0)
@@ -257,13 +296,22 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	};
 	if (explain->options->without_patterns)
 		return 0;
-	run->pattern_count = patterns_of_run(state, &run->patterns);
-	run->patterns_dropped = patterns_dropped(state);
-	run->accesses_dropped = patterns_accesses_dropped(state);
+	take_patterns(explain, run);
+	explain_keep(explain, run);
 	return 0;
 }
 
-void explain_take_run(const struct explain *explain, struct failure *run)
+const struct explain_place *explain_site(struct explain *explain, uint64_t site)
 {
-	failure_take(run, explain->worker.contract);
+	return explain_place(&explain->places, site);
+}
+
+const char *explain_function(struct explain *explain, uint64_t start)
+{
+	struct symbols_frame frame;
+
+	/* The outermost frame: where a function begins, others may have been inlined. */
+	if (!explain->symbols || !symbols_lookup(explain->symbols, start, false, &frame, 1))
+		return NULL;
+	return frame.function;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "campaign/failure.h"
+#include "campaign/explain_places.h"
 #include "findings/finding.h"
 #include "model/pattern.h"
 #include "strategies/strategy.h"
@@ -37,9 +37,17 @@ enum explain_verdict {
 	EXPLAIN_OTHER	/* differently: says nothing about the finding */
 };
 
+/* What is recorded of a run, at most. */
+struct explain_limits {
+	uint32_t window; /* the standard one */
+	uint32_t patterns, variables;
+};
+
+extern const struct explain_limits explain_limits;
+
 struct explain_run {
 	enum explain_verdict verdict;
-	const struct pattern *patterns; /* until the next run */
+	const struct pattern *patterns; /* until the next run; keys are by places */
 	uint32_t pattern_count;
 	uint64_t patterns_dropped; /* that did not fit */
 	uint64_t accesses_dropped; /* to variables that did not fit */
@@ -58,9 +66,46 @@ bool explain_sees_memory(const struct explain *explain);
 /* Of the finding's process; NULL: none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
 
+/* Since it was opened. */
+uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
-/* The run that was made last, to be repeated. `run` is released first. */
-void explain_take_run(const struct explain *explain, struct failure *run);
+
+/* The line and function of a site; see explain_places.h. */
+const struct explain_place *explain_site(struct explain *explain, uint64_t site);
+
+/* The name of the function at this address; NULL: not known. */
+const char *explain_function(struct explain *explain, uint64_t start);
+
+/* ---- directed runs (explain_direct.c) ---- */
+
+/* From now on runs are driven to show the pattern, or to show none of these, by strategy `directed`. */
+void explain_force(struct explain *explain, const struct pattern *pattern);
+void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
+/* As many as can be forbidden at once. */
+#define EXPLAIN_FORBIDDEN_MAX 8u
+
+/* ---- showing a run (explain_show.c) ---- */
+
+/* A run in words, with the patterns that it has shown. */
+struct explain_shown {
+	struct finding run;	  /* its interleaving; released with finding_release */
+	struct pattern *patterns; /* owned */
+	uint32_t pattern_count;
+};
+
+/*
+ * Repeats one of the runs that were kept: one that failed and has the pattern, or one that passed and
+ * has it not, with as few switches as possible; the finding's own run before all others. False: there
+ * is none, or it cannot be repeated.
+ */
+/*
+ * The finding's own run, as one that failed: for a ranking without any other. False: its schedule does
+ * not fail any more.
+ */
+bool explain_own_run(struct explain *explain, struct explain_shown *out);
+bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
+	struct explain_shown *out);
+void explain_shown_release(struct explain_shown *shown);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "base/bug.h"
 #include "campaign/restart.h"
+#include "detectors/detector.h"
+#include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
 /* Directives are the switches of one schedule; minimising has no hope far below this many. */
@@ -23,6 +25,14 @@ static uint32_t replay_index(void)
 	return 0;
 }
 
+void *probe_patterns(const struct probe *probe)
+{
+	struct contract *contract = probe->worker.contract;
+
+	return detectors_state(
+		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
+}
+
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err)
 {
 	struct worker_params worker = params->worker;
@@ -32,7 +42,9 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	worker.sizes = (struct contract_sizes){
 		.strategy_bytes = probe_strategy_bytes(),
 		.trace_events = params->trace_events,
-		.detector_bytes = races_state_bytes(&params->settings->races),
+		.detector_bytes = params->has_patterns
+					  ? detectors_bytes()
+					  : races_state_bytes(&params->settings->races),
 	};
 	worker.check = params->settings->check;
 	worker.hang_ns = params->hang_ns ? params->hang_ns : params->settings->hang_ns;
@@ -46,6 +58,10 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
 	races_apply(&params->settings->races, probe->worker.contract);
+	if (params->has_patterns) {
+		plan->detectors |= 1u << DETECTOR_patterns;
+		patterns_configure(probe_patterns(probe), params->pattern_window);
+	}
 	plan->restart = params->restart;
 	plan->strategy = replay_index();
 	plan->strategy_config.thread_capacity = THREAD_CAPACITY;

@@ -48,13 +48,17 @@ struct probe_params {
 	const struct memory_view *memory; /* of the run to repeat, read now; NULL: an empty one */
 	enum contract_restart restart;
 	uint64_t trace_events;
-	uint64_t hang_ns;      /* 0: that of the settings */
+	bool has_patterns;	 /* runs record access patterns (detectors/patterns.h) */
+	uint32_t pattern_window; /* 0: the standard one */
+	uint64_t hang_ns;	 /* 0: that of the settings */
 	uint64_t run_limit_ns; /* a run that takes longer is killed and is no failure; 0: none is */
 	const volatile int *is_interrupted;
 };
 
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err);
 void probe_close(struct probe *probe);
+/* With has_patterns: the state of their recorder. */
+void *probe_patterns(const struct probe *probe);
 
 /* Performs one run. ERROR_DIVERGED never comes from here: see has_diverged. */
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);

@@ -5,27 +5,51 @@
 
 #include "analyses/patterns.h"
 #include "base/bug.h"
-#include "base/strbuf.h"
 #include "campaign/explain.h"
 #include "campaign/launch.h"
 #include "campaign/store.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
+#include "cli/explain_result.h"
+#include "cli/explain_work.h"
 #include "cli/number.h"
-#include "cli/terminal.h"
 
-enum { OPTION_STORE = 256, OPTION_RUNS, OPTION_SEED, OPTION_WINDOW, OPTION_SUSPICION };
+enum {
+	OPTION_STORE = 256,
+	OPTION_RUNS,
+	OPTION_EXACTLY,
+	OPTION_TIME,
+	OPTION_SEED,
+	OPTION_WINDOW,
+	OPTION_SUSPICION,
+	OPTION_ANSWERS,
+	OPTION_NO_CAUSE,
+	OPTION_LIMIT,
+	OPTION_JSON
+};
 
 static const struct argp_option explain_options[] = {
-	{"runs", OPTION_RUNS, "N", 0, "Compare at least N runs (100)", 0},
+	{.doc = "Which runs are compared:", .group = 1},
+	{"runs", OPTION_RUNS, "N", 0,
+		"So many, or more until enough of them failed and enough passed (100)", 1},
+	{"exactly", OPTION_EXACTLY, NULL, 0, "Not more runs than that", 1},
+	{"time", OPTION_TIME, "TIME", 0, "End comparing after this time, such as 30s, 2m (30s)", 1},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Who chooses the next thread in them (portfolio)", 0},
-	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 0},
+		"Who chooses the next thread in them (portfolio)", 1},
+	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
+	{.doc = "How patterns are found and ranked:", .group = 2},
 	{"window", OPTION_WINDOW, "N", 0,
-		"Look for patterns among the last N accesses to a variable (10)", 0},
+		"Look for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
 	{"suspicion", OPTION_SUSPICION, "NAME", 0,
-		"jaccard, tarantula, ochiai; to compare with: avio, plain (jaccard)", 0},
-	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+		"jaccard, tarantula, ochiai; to compare with: avio, plain (jaccard)", 2},
+	{"patterns", OPTION_LIMIT, "N", 0, "Keep at most N different patterns (100000)", 2},
+	{.doc = "What is done with the first of them:", .group = 3},
+	{"answers", OPTION_ANSWERS, "N", 0, "Tell N explanations in full, at most 8 (3)", 3},
+	{"no-cause", OPTION_NO_CAUSE, NULL, 0,
+		"Do not force and forbid them in new runs to see which is the cause", 3},
+	{.doc = "What is said:", .group = 4},
+	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
+	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
 	{0},
 };
 
@@ -33,40 +57,73 @@ struct explain_arguments {
 	const char *finding;
 	const char *directory;
 	const char *strategy;
-	uint64_t runs;
-	enum suspicion suspicion;
 	struct explain_options options;
+	struct explain_work work;
+	bool is_json;
 };
 
-static void parse_number(struct argp_state *state, const char *option, const char *text,
-	uint64_t least, uint64_t most, uint64_t *out)
+static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
+	uint64_t least, uint64_t most)
 {
-	if (!number_parse(text, least, most, out))
+	uint64_t number = 0;
+
+	if (!number_parse(text, least, most, &number))
 		argp_error(state, "%s wants a whole number from %llu to %llu, not %s", option,
 			(unsigned long long)least, (unsigned long long)most, text);
+	return number;
+}
+
+static error_t parse_amounts(int key, char *text, struct argp_state *state)
+{
+	struct explain_arguments *arguments = state->input;
+	struct explain_work *work = &arguments->work;
+
+	switch (key) {
+	case OPTION_RUNS:
+		work->runs = parse_number(state, "--runs", text, 1, 1000000);
+		return 0;
+	case OPTION_SEED:
+		arguments->options.seed = parse_number(state, "--seed", text, 0, UINT64_MAX);
+		return 0;
+	case OPTION_WINDOW:
+		arguments->options.window = (uint32_t)parse_number(state, "--window", text, 2, 64);
+		return 0;
+	case OPTION_ANSWERS:
+		work->answers =
+			(uint32_t)parse_number(state, "--answers", text, 1, EXPLAIN_ANSWERS_MAX);
+		return 0;
+	case OPTION_LIMIT:
+		work->limit = (uint32_t)parse_number(state, "--patterns", text, 1, 10000000);
+		return 0;
+	case OPTION_TIME:
+		if (!duration_parse(text, &work->time_ns))
+			argp_error(state, "--time wants a time such as 500ms, 30s or 2m, not %s",
+				text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 static error_t parse_explain(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
-	uint64_t number = 0;
 
 	switch (key) {
 	case 's':
 		arguments->strategy = text;
 		return 0;
-	case OPTION_RUNS:
-		parse_number(state, "--runs", text, 1, 1000000, &arguments->runs);
+	case OPTION_EXACTLY:
+		arguments->work.is_exact = true;
 		return 0;
-	case OPTION_SEED:
-		parse_number(state, "--seed", text, 0, UINT64_MAX, &arguments->options.seed);
+	case OPTION_NO_CAUSE:
+		arguments->work.without_cause = true;
 		return 0;
-	case OPTION_WINDOW:
-		parse_number(state, "--window", text, 2, 64, &number);
-		arguments->options.window = (uint32_t)number;
+	case OPTION_JSON:
+		arguments->is_json = true;
 		return 0;
 	case OPTION_SUSPICION:
-		if (!suspicion_parse(text, &arguments->suspicion))
+		if (!suspicion_parse(text, &arguments->work.suspicion))
 			argp_error(state,
 				"no suspicion %s; there are jaccard, tarantula, ochiai, avio, plain",
 				text);
@@ -83,7 +140,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		argp_error(state, "which finding? `raddle list findings` shows them");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_amounts(key, text, state);
 	}
 }
 
@@ -91,81 +148,41 @@ static const struct argp explain_argp = {
 	.options = explain_options,
 	.parser = parse_explain,
 	.args_doc = "FINDING",
-	.doc = "Runs the finding's program many times and ranks the orders of accesses to shared "
-	       "variables by how well they tell failing runs from passing ones.\v"
-	       "Exit status: 0 there is an explanation or none was found, 2 raddle could not work.",
+	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
+	       "variables by how well they tell failing runs from passing ones, and makes the first "
+	       "of them happen and not happen in new runs to see which is the cause.\v"
+	       "Exit status: 0 it was explained, as far as that was possible, 2 raddle could not "
+	       "work.",
 };
 
-static int make_runs(struct explain *explain, const struct explain_arguments *arguments,
-	struct pattern_ranking *ranking, struct error *err)
+static int say(const struct explain_result *result, bool is_json)
 {
-	int result = explain_learn(explain, err);
+	char *text;
 
-	for (uint64_t i = 0; result == 0 && i < arguments->runs; i++) {
-		struct explain_run run;
-
-		terminal_live("%llu of %llu runs, %u failed", (unsigned long long)i,
-			(unsigned long long)arguments->runs, ranking->failed);
-		result = explain_run(explain, &run, err);
-		if (result == 0 && run.verdict != EXPLAIN_OTHER)
-			pattern_ranking_add(ranking, run.patterns, run.pattern_count,
-				run.verdict == EXPLAIN_FAILED);
+	(void)fputs(result->notes.text, stderr);
+	if (!is_json) {
+		explain_print(result, stdout);
+		(void)fflush(stdout); /* main checks the stream */
+		(void)fprintf(stderr, "next: raddle replay %s --trace\n", result->finding->id);
+		return EXIT_NOTHING_FOUND;
 	}
-	terminal_clear_live();
-	return result;
+	text = explain_to_json(result);
+	(void)puts(text); /* main checks the stream */
+	free(text);
+	return EXIT_NOTHING_FOUND;
 }
 
-static uint64_t same_place(void *context, uint64_t site)
+static int explain_finding(const struct finding *finding, const struct explain_arguments *arguments)
 {
-	(void)context;
-	return site;
-}
-
-static void print_ranking(const struct explain *explain, const struct pattern_ranking *ranking)
-{
-	struct symbols *symbols = explain_symbols(explain);
-
-	printf("%u runs: %u failed, %u passed; %u patterns\n", ranking->failed + ranking->passed,
-		ranking->failed, ranking->passed, ranking->count);
-	for (uint32_t i = 0; i < ranking->count && i < 20; i++) {
-		const struct pattern_record *record = &ranking->records[i];
-		struct strbuf text;
-
-		strbuf_init(&text);
-		for (unsigned a = 0; a < pattern_access_count(&record->pattern); a++) {
-			uint64_t site = record->pattern.sites[a];
-
-			strbuf_addf(&text, a ? ", " : "");
-			if (symbols)
-				symbols_describe_code(
-					symbols, site, !symbols_is_point(symbols, site), &text);
-		}
-		printf("%5.1f %5u  %.3f  %u/%u  #%u %-10s %s\n", record->rank_mean,
-			record->rank_worst, record->score, record->failed, record->passed,
-			record->explanation, pattern_descriptions[record->pattern.kind].text,
-			text.text);
-		strbuf_release(&text);
-	}
-}
-
-static int explain_finding(const struct finding *finding, struct explain_arguments *arguments)
-{
-	struct pattern_ranking ranking = {0};
-	struct explain *explain;
+	struct explain_result result;
 	struct error err;
-	int result = explain_open(&explain, finding, &arguments->options, &err);
+	int status;
 
-	if (result < 0)
+	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
-	result = make_runs(explain, arguments, &ranking, &err);
-	if (result == 0) {
-		pattern_ranking_sort(&ranking, arguments->suspicion);
-		pattern_ranking_explain(&ranking, same_place, NULL);
-		print_ranking(explain, &ranking);
-	}
-	pattern_ranking_release(&ranking);
-	explain_close(explain);
-	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
+	status = say(&result, arguments->is_json);
+	explain_result_release(&result);
+	return status;
 }
 
 static int load(
@@ -185,13 +202,13 @@ static int explain_run_command(int argc, char **argv)
 {
 	struct explain_arguments arguments = {.directory = ".",
 		.strategy = STRATEGY_STANDARD,
-		.runs = 100,
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
 	struct finding finding;
 	struct error err;
 	char *runtime;
 	int status;
 
+	explain_work_init(&arguments.work);
 	argp_parse(&explain_argp, argc, argv, 0, NULL, &arguments);
 	if (strategy_parse(arguments.strategy, &arguments.options.strategy,
 		    &arguments.options.strategy_config, &err) < 0 ||

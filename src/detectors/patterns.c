@@ -42,24 +42,27 @@ static void patterns_begin_run(void *block)
 	state->patterns_dropped = 0;
 }
 
-/* The variable with the event's name; NULL: there is no room for one more. */
-static struct patterns_variable *patterns_variable(
-	struct patterns_state *state, const struct detector_event *event)
+/* The variable of that name; NULL: it is not there, and `add` is not set or there is no room. */
+static struct patterns_variable *patterns_variable(struct patterns_state *state,
+	const struct detector_event *event, object_name name, bool add)
 {
-	uint32_t slot =
-		(uint32_t)(event->object * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PATTERNS_SLOTS;
+	uint32_t slot = (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PATTERNS_SLOTS;
 
 	while (state->variables[slot].generation == state->generation) {
-		if (state->variables[slot].name == event->object)
+		if (state->variables[slot].name == name)
 			return &state->variables[slot];
 		slot = (slot + 1) % PATTERNS_SLOTS;
 	}
-	if (state->variable_count >= PATTERNS_VARIABLES_MAX)
+	if (!add)
 		return NULL;
+	if (state->variable_count >= PATTERNS_VARIABLES_MAX) {
+		state->accesses_dropped++;
+		return NULL;
+	}
 	state->variable_count++;
 	state->variables[slot] = (struct patterns_variable){
 		.generation = state->generation,
-		.name = event->object,
+		.name = name,
 		.address = event->address,
 		.class = event->class_of ? event->class_of(event->address) : 1,
 	};
@@ -133,6 +136,31 @@ static void patterns_find(struct patterns_state *state, struct patterns_variable
 	}
 }
 
+static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
+	const struct patterns_access *access)
+{
+	struct patterns_access *newest =
+		variable->count ? patterns_entry(state, variable, 0) : NULL;
+
+	if (newest && newest->thread == access->thread && newest->is_write == access->is_write) {
+		newest->site = access->site;
+		newest->step = access->step;
+	} else {
+		patterns_find(state, variable, access);
+		patterns_find_pairs(state, variable, access);
+		variable->count++;
+		*patterns_entry(state, variable, 0) = *access;
+	}
+	patterns_note_recent(state, variable, access);
+}
+
+/*
+ * Two neighbours of four bytes are not one variable. The upper half of a word is one of its own from
+ * the first access that is only to it; accesses to both halves are then accesses to both variables.
+ */
+#define HALF_BYTES 4u
+#define UPPER_HALF UINT32_C(0x80000000)
+
 static bool patterns_observe(
 	void *block, const struct detector_event *event, struct outcome *verdict)
 {
@@ -141,29 +169,24 @@ static bool patterns_observe(
 		.step = (uint32_t)event->step,
 		.thread = event->thread.index,
 		.is_write = event->kind != OP_LOAD && event->kind != OP_ATOMIC_LOAD};
+	const uint64_t offset = event->address % (2 * HALF_BYTES);
 	struct patterns_variable *variable;
-	struct patterns_access *newest;
 
 	(void)verdict; /* never */
 	if (op_descriptions[event->kind].object != OBJECT_MEMORY)
 		return false;
 	patterns_meet_thread(state, event);
-	variable = patterns_variable(state, event);
-	if (!variable) {
-		state->accesses_dropped++;
+	if (offset < HALF_BYTES) {
+		variable = patterns_variable(state, event, event->object, true);
+		if (variable)
+			patterns_access(state, variable, &access);
+	}
+	if (offset + event->bytes <= HALF_BYTES)
 		return false;
-	}
-	newest = variable->count ? patterns_entry(state, variable, 0) : NULL;
-	if (newest && newest->thread == access.thread && newest->is_write == access.is_write) {
-		newest->site = access.site;
-		newest->step = access.step;
-	} else {
-		patterns_find(state, variable, &access);
-		patterns_find_pairs(state, variable, &access);
-		variable->count++;
-		*patterns_entry(state, variable, 0) = access;
-	}
-	patterns_note_recent(state, variable, &access);
+	variable =
+		patterns_variable(state, event, event->object ^ UPPER_HALF, offset >= HALF_BYTES);
+	if (variable)
+		patterns_access(state, variable, &access);
 	return false;
 }
 

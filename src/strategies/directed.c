@@ -13,6 +13,7 @@
 
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
+#define SKIPPED_MOST 6
 
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count)
@@ -20,6 +21,14 @@ void directed_state_init(
 	state->place_count = place_count > DIRECTED_PLACES_MAX ? DIRECTED_PLACES_MAX : place_count;
 	for (uint32_t i = 0; i < state->place_count; i++)
 		state->places[i] = places[i];
+}
+
+void directed_state_set_orders(
+	struct directed_state *state, const struct directed_order *orders, uint32_t order_count)
+{
+	state->order_count = order_count > DIRECTED_ORDERS_MAX ? DIRECTED_ORDERS_MAX : order_count;
+	for (uint32_t i = 0; i < state->order_count; i++)
+		state->orders[i] = orders[i];
 }
 
 static size_t directed_state_bytes(const struct strategy_config *config)
@@ -34,11 +43,23 @@ static void directed_begin_campaign(void *state, const struct strategy_config *c
 	(void)config;
 }
 
+/* Half of the runs begin an order with the first access that fits, a quarter with the second, ... */
+static uint32_t directed_draw_skipped(struct directed_state *directed)
+{
+	uint32_t skipped = 0;
+
+	while (skipped < SKIPPED_MOST && rng_below(&directed->rng, 2))
+		skipped++;
+	return skipped;
+}
+
 static void directed_begin_run(void *state, uint64_t seed)
 {
 	struct directed_state *directed = state;
 
 	rng_seed(&directed->rng, seed);
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
 	directed->runs++;
 	directed->has_met = directed->place_count == 0;
 	directed->next = directed->place_count;
@@ -140,9 +161,41 @@ static struct thread_id directed_thrash(
 	return chosen;
 }
 
+static bool directed_is_held(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		if (directed_order_holds(&directed->orders[i], view, thread))
+			return true;
+	return false;
+}
+
+/* Takes those that orders hold back out of the candidates. True: an order has a thread to move now. */
+static bool directed_follow_orders(
+	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
+{
+	for (uint32_t thread = view_next_enabled(view, 0); thread < view->thread_count;
+		thread = view_next_enabled(view, thread + 1)) {
+		if (!bitset_has(directed->candidates, thread))
+			continue;
+		if (directed_is_held(directed, view, thread)) {
+			bitset_remove(directed->candidates, thread);
+			continue;
+		}
+		for (uint32_t i = 0; i < directed->order_count; i++) {
+			if (!directed_order_wants(&directed->orders[i], view, thread))
+				continue;
+			*chosen = (struct thread_id){(uint16_t)thread};
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct thread_id directed_choose(void *state, const struct schedule_view *view)
 {
 	struct directed_state *directed = state;
+	struct thread_id chosen;
 	uint32_t count = 0;
 
 	if (!directed->has_met)
@@ -153,12 +206,15 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 		if (view_is_enabled(view, thread))
 			return (struct thread_id){(uint16_t)thread};
 	}
-	if (directed->has_met)
+	if (directed->has_met && !directed->order_count)
 		return directed_draw(directed, view->enabled, view->enabled_count);
-	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++) {
-		directed->candidates[word] = view->enabled[word] & ~directed->is_stopped[word];
+	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
+		directed->candidates[word] =
+			view->enabled[word] & ~(directed->has_met ? 0 : directed->is_stopped[word]);
+	if (directed_follow_orders(directed, view, &chosen))
+		return chosen;
+	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		count += (uint32_t)__builtin_popcountll(directed->candidates[word]);
-	}
 	if (!count)
 		return directed_thrash(directed, view);
 	return directed_draw(directed, directed->candidates, count);
@@ -173,6 +229,8 @@ static void directed_executed(
 	uint8_t *count = &directed->held_count[thread.index];
 	object_name *held = directed->held[thread.index];
 
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_executed(&directed->orders[i], view, thread.index);
 	bitset_remove(directed->is_let_on, thread.index);
 	if (bitset_has(directed->is_stopped, thread.index))
 		directed_free(directed, thread.index);
@@ -189,7 +247,8 @@ static void directed_executed(
 
 const struct strategy strategy_directed = {
 	.name = "directed",
-	.summary = "drives threads to meet at predicted operations (used by raddle predict)",
+	.summary =
+		"drives threads to meet at predicted operations (used by raddle predict and explain)",
 	.state_bytes = directed_state_bytes,
 	.begin_campaign = directed_begin_campaign,
 	.begin_run = directed_begin_run,

@@ -7,6 +7,8 @@
  * ops in the order of the places, as far as they are enabled, and the run goes on at random. When
  * nobody but stopped threads could move, one of them, drawn at random, is let on past its op (the
  * papers' thrashing); it may stop again at a later one.
+ *
+ * Beside a meeting, or instead of one, there may be orders of accesses: directed_order.h.
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_H
 #define RADDLE_STRATEGIES_DIRECTED_H
@@ -16,6 +18,7 @@
 
 #include "base/rng.h"
 #include "model/ids.h"
+#include "strategies/directed_order.h"
 
 #define DIRECTED_PLACES_MAX 16
 
@@ -32,6 +35,8 @@ struct directed_place {
 struct directed_state {
 	uint32_t place_count;
 	struct directed_place places[DIRECTED_PLACES_MAX];
+	uint32_t order_count;
+	struct directed_order orders[DIRECTED_ORDERS_MAX];
 
 	/* Over all runs since it was filled. */
 	uint64_t runs;
@@ -57,5 +62,8 @@ struct directed_state {
 /* Into a zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
+/* Into a zeroed block, or one that has been given a meeting; at most DIRECTED_ORDERS_MAX. Copied. */
+void directed_state_set_orders(
+	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);
 
 #endif

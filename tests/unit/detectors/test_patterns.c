@@ -203,6 +203,36 @@ static void test_patterns__equal_patterns_have_equal_keys_in_every_run(void **un
 	assert_int_not_equal(patterns[0].key, key);
 }
 
+static void access_bytes(unsigned thread, unsigned offset, unsigned bytes, enum op_kind kind)
+{
+	const struct detector_event event = {.site = offset + 1,
+		.address = 4096 + offset,
+		.object = 5,
+		.bytes = bytes,
+		.thread = {(uint16_t)thread},
+		.kind = (uint8_t)kind};
+	struct outcome verdict;
+
+	assert_false(detectors[DETECTOR_patterns]->observe(state, &event, &verdict));
+}
+
+static void test_patterns__neighbours_of_four_bytes_are_two_variables(void **unused)
+{
+	const struct pattern *patterns;
+
+	(void)unused;
+	detectors[DETECTOR_patterns]->begin_run(state);
+	access_bytes(1, 0, 4, OP_STORE);
+	access_bytes(1, 4, 4, OP_STORE);
+	access_bytes(2, 0, 4, OP_LOAD);
+	ASSERT_PATTERNS("W1-R2 12");
+	assert_int_equal(patterns_of_run(state, &patterns), 1);
+	assert_int_equal(patterns[0].sites[0], 1);
+	/* An access to both is one to each. */
+	access_bytes(3, 0, 8, OP_LOAD);
+	ASSERT_PATTERNS("W1-R2 12", "W1-R2 13", "W1-R2 13");
+}
+
 static void test_patterns__counts_what_it_drops(void **unused)
 {
 	const struct pattern *patterns;
@@ -307,6 +337,7 @@ int main(void)
 		TEST(a_window_forgets),
 		TEST(two_variables),
 		TEST(equal_patterns_have_equal_keys_in_every_run),
+		TEST(neighbours_of_four_bytes_are_two_variables),
 		TEST(counts_what_it_drops),
 		TEST(watches_so_many_variables),
 		TEST(agree_with_their_definition),

@@ -1,0 +1,62 @@
+/* Runs that are driven to show a pattern, or to show none of some. */
+#include <string.h>
+
+#include "base/bug.h"
+#include "campaign/explain_internal.h"
+#include "strategies/directed.h"
+
+static uint32_t directed_index(void)
+{
+	for (uint32_t i = 0; i < strategy_count; i++)
+		if (strategies[i] == &strategy_directed)
+			return i;
+	BUG_ON(true);
+	return 0;
+}
+
+static struct directed_order order_of(
+	struct explain *explain, const struct pattern *pattern, bool is_forbidden)
+{
+	struct directed_order order = {
+		.access_count = pattern_access_count(pattern), .is_forbidden = is_forbidden};
+
+	for (unsigned i = 0; i < order.access_count; i++) {
+		struct directed_access *access = &order.accesses[i];
+
+		access->party = (uint8_t)pattern_party(pattern, i);
+		access->variable = (uint8_t)pattern_variable(pattern, i);
+		/* Reads and writes of one line are different sites, and only one of them is meant. */
+		access->site_count = explain_places_like(
+			&explain->places, pattern, i, access->sites, DIRECTED_SITES_MAX);
+	}
+	return order;
+}
+
+static void direct(struct explain *explain, const struct directed_order *orders, uint32_t count)
+{
+	struct contract *contract = explain->worker.contract;
+
+	worker_clear_strategy(&explain->worker, sizeof(struct directed_state));
+	contract->plan.strategy = directed_index();
+	contract->plan.strategy_config =
+		(struct strategy_config){.thread_capacity = THREAD_CAPACITY};
+	directed_state_set_orders(contract_strategy(contract), orders, count);
+}
+
+void explain_force(struct explain *explain, const struct pattern *pattern)
+{
+	const struct directed_order order = order_of(explain, pattern, false);
+
+	direct(explain, &order, 1);
+}
+
+void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count)
+{
+	struct directed_order orders[EXPLAIN_FORBIDDEN_MAX];
+
+	_Static_assert(EXPLAIN_FORBIDDEN_MAX <= DIRECTED_ORDERS_MAX, "room for all");
+	BUG_ON(count > EXPLAIN_FORBIDDEN_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		orders[i] = order_of(explain, &patterns[i], true);
+	direct(explain, orders, count);
+}

@@ -1,0 +1,48 @@
+/* What the files that make runs for an explanation share. */
+#ifndef RADDLE_CAMPAIGN_EXPLAIN_INTERNAL_H
+#define RADDLE_CAMPAIGN_EXPLAIN_INTERNAL_H
+
+#include "campaign/explain.h"
+#include "campaign/explain_places.h"
+#include "campaign/replay_internal.h"
+#include "campaign/worker.h"
+
+/* Runs of either verdict whose schedules are kept to be shown, and schedules that are too long for it. */
+#define EXPLAIN_KEPT_MAX 48u
+#define EXPLAIN_KEPT_SEGMENTS 100000u
+
+struct explain_kept {
+	struct failure run;
+	uint64_t *keys; /* of its patterns, ascending; owned */
+	uint32_t key_count;
+};
+
+struct explain {
+	const struct finding *finding;
+	const struct explain_options *options;
+	struct replay_setting setting;
+	struct worker worker;
+	struct symbols *symbols;
+	struct explain_places places;
+	struct memory_view memory; /* what runs see of it, once it has been learnt */
+	uint64_t key; /* of the finding's failure, 0: its schedule does not fail any more */
+	uint64_t run_next;
+	uint64_t opened_ns;
+	struct pattern *patterns; /* of the last run, with keys by places; owned */
+	uint32_t pattern_capacity;
+	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* by verdict */
+	uint32_t kept_count[EXPLAIN_OTHER];
+	uint64_t strategy_bytes;
+	bool is_worker_open;
+	bool is_setting_ready;
+};
+
+/* Copies patterns with keys by places. */
+void explain_place_patterns(
+	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to);
+/* Releases what has been kept. */
+void explain_forget(struct explain *explain);
+/* Keeps the run that was made last, in case it is to be shown. */
+void explain_keep(struct explain *explain, const struct explain_run *run);
+
+#endif

@@ -1,0 +1,129 @@
+#include "cli/explain_cause.h"
+
+#include <string.h>
+
+/* A pattern that cannot be brought about in so many times as many runs is not tried further. */
+#define TRIES_PER_RUN 40
+/* Fewer runs than this of a sort say nothing. */
+#define RUNS_LEAST 10
+/* Forcing fails if more than this part of the runs fail, even at the low end of the interval. */
+#define FORCED_LOW 0.5
+
+static bool shows(const struct explain_run *run, uint64_t key)
+{
+	for (uint32_t i = 0; i < run->pattern_count; i++)
+		if (run->patterns[i].key == key)
+			return true;
+	return false;
+}
+
+static void count(struct rate *rate, const struct explain_run *run)
+{
+	rate->runs++;
+	rate->failed += run->verdict == EXPLAIN_FAILED;
+}
+
+static int force(
+	struct explain *explain, uint32_t runs, struct explain_cause *cause, struct error *err)
+{
+	explain_force(explain, &cause->patterns[0]);
+	while (cause->forced.runs < runs && cause->forced_tries < TRIES_PER_RUN * runs) {
+		struct explain_run run;
+		int result = explain_run(explain, &run, err);
+
+		if (result < 0)
+			return result;
+		cause->forced_tries++;
+		if (run.verdict != EXPLAIN_OTHER && shows(&run, cause->key))
+			count(&cause->forced, &run);
+	}
+	return 0;
+}
+
+static bool shows_any(const struct explain_run *run, const struct explain_cause *cause)
+{
+	for (uint32_t i = 0; i < cause->pattern_count; i++)
+		if (shows(run, cause->patterns[i].key))
+			return true;
+	return false;
+}
+
+/* `residue` takes the runs that were kept from showing the patterns. */
+static int forbid(struct explain *explain, uint32_t runs, struct explain_cause *cause,
+	struct pattern_ranking *residue, struct error *err)
+{
+	cause->forbidden = (struct rate){0};
+	cause->forbidden_tries = 0;
+	explain_forbid(explain, cause->patterns, cause->pattern_count);
+	while (cause->forbidden.runs < runs && cause->forbidden_tries < TRIES_PER_RUN * runs) {
+		struct explain_run run;
+		int result = explain_run(explain, &run, err);
+
+		if (result < 0)
+			return result;
+		cause->forbidden_tries++;
+		if (run.verdict == EXPLAIN_OTHER || shows_any(&run, cause))
+			continue;
+		count(&cause->forbidden, &run);
+		pattern_ranking_add(
+			residue, run.patterns, run.pattern_count, run.verdict == EXPLAIN_FAILED);
+	}
+	return 0;
+}
+
+/* The most suspicious pattern of the runs that failed all the same, if it is of the same explanation. */
+static const struct pattern *same_conflict(const struct pattern_ranking *ranking,
+	const struct pattern_record *record, struct pattern_ranking *residue)
+{
+	pattern_ranking_sort(residue, SUSPICION_JACCARD);
+	for (uint32_t i = 0; i < residue->count && residue->records[i].failed; i++) {
+		const struct pattern_record *known =
+			pattern_ranking_find(ranking, residue->records[i].pattern.key);
+
+		if (residue->records[i].passed)
+			continue;
+		if (known && known->explanation == record->explanation && !known->passed)
+			return &known->pattern;
+	}
+	return NULL;
+}
+
+static int find_forbidden(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct pattern_record *record, uint32_t runs, struct explain_cause *cause,
+	struct error *err)
+{
+	for (;;) {
+		struct pattern_ranking residue = {0};
+		const struct pattern *more = NULL;
+		int result = forbid(explain, runs, cause, &residue, err);
+
+		if (result == 0 && cause->forbidden.failed &&
+			cause->pattern_count < EXPLAIN_FORBIDDEN_MAX)
+			more = same_conflict(ranking, record, &residue);
+		pattern_ranking_release(&residue);
+		if (result < 0 || !more)
+			return result;
+		cause->patterns[cause->pattern_count++] = *more;
+	}
+}
+
+int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct pattern_record *record, uint32_t runs, struct explain_cause *out,
+	struct error *err)
+{
+	struct explain_cause cause = {.key = record->pattern.key, .pattern_count = 1};
+	double low, high;
+	int result;
+
+	cause.patterns[0] = record->pattern;
+	result = force(explain, runs, &cause, err);
+	if (result == 0)
+		result = find_forbidden(explain, ranking, record, runs, &cause, err);
+	if (result < 0)
+		return result;
+	cause.is_tested = cause.forced.runs >= RUNS_LEAST && cause.forbidden.runs >= RUNS_LEAST;
+	rate_interval(&cause.forced, &low, &high);
+	cause.is_cause = cause.is_tested && low > FORCED_LOW && cause.forbidden.failed == 0;
+	*out = cause;
+	return 0;
+}

@@ -1,0 +1,396 @@
+/* An explanation for people: the answers, the first of them with a failing run beside a passing one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cli/explain_result.h"
+#include "cli/terminal.h"
+
+/* Rows of the two runs beside each other; a screen has 24 or more lines. */
+#define RUN_ROWS 9u
+#define LINE_MAX_BYTES 512
+
+const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key)
+{
+	for (uint32_t i = 0; i < shown->pattern_count; i++)
+		if (shown->patterns[i].key == key)
+			return &shown->patterns[i];
+	return NULL;
+}
+
+const struct finding_step *explain_shown_step(
+	const struct explain_shown *shown, const struct pattern *pattern, unsigned access)
+{
+	for (uint32_t i = 0; i < shown->run.step_count; i++)
+		if (shown->run.steps[i].step == pattern->steps[access])
+			return &shown->run.steps[i];
+	return NULL;
+}
+
+/* ---- words ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/* "bank.c:41", or "bank+0x1234" without lines. */
+static void add_place(struct strbuf *out, const struct explain_place *place)
+{
+	if (place->file)
+		strbuf_addf(out, "%s:%u", base_name(place->file), place->line);
+	else
+		strbuf_addf(out, "%s+0x%llx", place->module ? place->module : "?",
+			(unsigned long long)place->offset);
+}
+
+/* The source line without its indentation; nothing where the file is not to be had. */
+static void add_source_line(struct strbuf *out, const struct explain_place *place, size_t most)
+{
+	char line[LINE_MAX_BYTES];
+	unsigned number = 0;
+	FILE *file = place->file && place->line ? fopen(place->file, "r") : NULL;
+	const char *text;
+
+	if (!file)
+		return;
+	*line = '\0';
+	while (number < place->line && fgets(line, sizeof line, file))
+		number += strchr(line, '\n') != NULL || feof(file);
+	(void)fclose(file); /* only read from */
+	if (number < place->line)
+		return;
+	text = line + strspn(line, " \t");
+	line[strcspn(line, "\r\n")] = '\0';
+	for (; *text && most; text++, most--)
+		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
+/* The role of one of the pattern's threads, in words: "a thread of worker", "the main thread". */
+static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
+{
+	const char *function = role ? explain_function(explain, role) : NULL;
+
+	if (!role)
+		strbuf_adds(out, "main");
+	else
+		strbuf_adds(out, function ? function : "a thread");
+}
+
+static const char *thread_of(const struct explain_answer *answer, unsigned access)
+{
+	const struct pattern *shown =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+	const struct finding_step *step =
+		shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
+
+	return step ? step->thread : NULL;
+}
+
+/* What the program calls the variable of the n-th access. */
+static void add_variable(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer, unsigned access)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct pattern *shown = explain_shown_pattern(&answer->failing, pattern->key);
+	const struct finding_step *step =
+		shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
+	struct symbols *symbols = explain_symbols(result->explain);
+
+	if (step && step->object)
+		strbuf_adds(out, step->object);
+	else if (!symbols || !symbols_describe_static_data(symbols,
+				     pattern->addresses[pattern_variable(pattern, access)], out))
+		strbuf_adds(out, "a variable");
+}
+
+/* ---- one answer ---- */
+
+static void add_accesses(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+
+	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
+		const struct explain_place *place =
+			explain_site(result->explain, pattern->sites[i]);
+		const char *thread = thread_of(answer, i);
+		struct strbuf where, role;
+
+		strbuf_init(&where);
+		strbuf_init(&role);
+		add_place(&where, place);
+		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
+		strbuf_addf(out, "   %-10s %-7s %-22s ", thread ? thread : role.text,
+			pattern_is_write(pattern, i) ? "writes" : "reads", where.text);
+		add_source_line(out, place, 60);
+		strbuf_adds(out, "\n");
+		strbuf_release(&where);
+		strbuf_release(&role);
+	}
+}
+
+static void add_rate(struct strbuf *out, const struct rate *rate)
+{
+	double low, high;
+
+	rate_interval(rate, &low, &high);
+	strbuf_addf(out, "%u of %u runs fail (%.0f to %.0f %%)", rate->failed, rate->runs,
+		100 * low, 100 * high);
+}
+
+static void add_evidence(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern_record *record = answer->record;
+	const struct explain_cause *cause = &answer->cause;
+
+	strbuf_addf(out, "   seen in %u of %u failing and %u of %u passing runs", record->failed,
+		result->ranking.failed, record->passed, result->ranking.passed);
+	if (answer->alike)
+		strbuf_addf(out, "; %u more pattern%s of the same conflict", answer->alike,
+			answer->alike == 1 ? "" : "s");
+	strbuf_adds(out, "\n");
+	if (!answer->has_cause)
+		return;
+	if (!cause->is_tested) {
+		strbuf_addf(out, "   not tested: it could %s\n",
+			cause->forced.runs < cause->forbidden.runs ? "not be brought about"
+								   : "not be prevented");
+		return;
+	}
+	strbuf_adds(out, "   brought about: ");
+	add_rate(out, &cause->forced);
+	strbuf_adds(out, "; prevented: ");
+	add_rate(out, &cause->forbidden);
+	strbuf_adds(out, "\n");
+}
+
+/* "14", or "18 and 19" of a thread's accesses, with the function where it is known. */
+static void add_lines(struct strbuf *out, const struct explain_result *result,
+	const struct pattern *pattern, unsigned party)
+{
+	const struct explain_place *place = NULL;
+	uint64_t last = 0;
+	bool is_first = true;
+
+	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
+		if (pattern_party(pattern, i) != party)
+			continue;
+		place = explain_site(result->explain, pattern->sites[i]);
+		if (!is_first && place->id == last)
+			continue;
+		last = place->id;
+		if (!is_first)
+			strbuf_adds(out, " to ");
+		add_place(out, place);
+		is_first = false;
+	}
+	if (place && place->function_name)
+		strbuf_addf(out, " (%s)", place->function_name);
+}
+
+static bool is_one_line(const struct explain_result *result, const struct pattern *pattern)
+{
+	const uint64_t line = explain_site(result->explain, pattern->sites[0])->id;
+
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
+		if (explain_site(result->explain, pattern->sites[i])->id != line)
+			return false;
+	return true;
+}
+
+static void add_remedy(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const bool is_crossing = pattern_descriptions[pattern->kind].parties[3 - 1] == '1' &&
+				 pattern_access_count(pattern) == 4;
+
+	strbuf_adds(out, "   to prevent it: ");
+	if (pattern_access_count(pattern) == 2) {
+		add_lines(out, result, pattern, 1);
+		strbuf_adds(out, " has to come before ");
+		add_lines(out, result, pattern, 0);
+		strbuf_adds(out, ": let the latter wait for it\n");
+		return;
+	}
+	strbuf_adds(out, "make ");
+	add_lines(out, result, pattern, 0);
+	if (is_one_line(result, pattern)) {
+		strbuf_adds(out, " one atomic step: one lock around it\n");
+		return;
+	}
+	strbuf_adds(out, is_crossing ? " one atomic step, and also " : " one atomic step that ");
+	add_lines(out, result, pattern, 1);
+	strbuf_adds(out, is_crossing ? ": one lock around each\n"
+				     : " cannot interrupt: one lock around both\n");
+}
+
+static const char *verdict_of(const struct explain_answer *answer)
+{
+	if (!answer->has_cause || !answer->cause.is_tested)
+		return "suspicious";
+	return answer->cause.is_cause ? "the cause" : "correlated";
+}
+
+static void add_answer(struct strbuf *out, const struct explain_result *result, uint32_t number)
+{
+	const struct explain_answer *answer = &result->answers[number];
+	const struct pattern *pattern = &answer->record->pattern;
+
+	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", number + 1, verdict_of(answer),
+		answer->record->score, answer->record->rank_mean,
+		pattern_descriptions[pattern->kind].text);
+	add_variable(out, result, answer, 0);
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++) {
+		if (!pattern_variable(pattern, i))
+			continue;
+		strbuf_adds(out, "\n   and ");
+		add_variable(out, result, answer, i);
+		break;
+	}
+	strbuf_adds(out, "\n");
+	add_accesses(out, result, answer);
+	add_evidence(out, result, answer);
+	if (number == 0) {
+		strbuf_addf(out, "   what goes wrong: %s\n",
+			pattern_descriptions[pattern->kind].meaning);
+		add_remedy(out, result, answer);
+	}
+}
+
+/* ---- two runs beside each other ---- */
+
+/* Is this step about a variable of the pattern? By name: addresses differ between runs. */
+static bool is_about(const struct explain_answer *answer, const struct finding_step *step)
+{
+	const struct pattern *shown =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+
+	for (unsigned i = 0; shown && step->object && i < pattern_access_count(shown); i++) {
+		const struct finding_step *access = explain_shown_step(&answer->failing, shown, i);
+
+		if (access && access->object && strcmp(access->object, step->object) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Rows of a run: steps about the pattern's variables; of many those around `from`. To be freed. */
+static const struct finding_step **rows_of(const struct explain_answer *answer,
+	const struct explain_shown *shown, uint64_t from, uint32_t *count)
+{
+	const struct finding_step **rows = calloc(shown->run.step_count + 1, sizeof(*rows));
+	uint32_t found = 0, first = 0;
+
+	BUG_ON(!rows);
+	for (uint32_t i = 0; i < shown->run.step_count; i++) {
+		if (!is_about(answer, &shown->run.steps[i]))
+			continue;
+		if (shown->run.steps[i].step < from)
+			first = found;
+		rows[found++] = &shown->run.steps[i];
+	}
+	if (found > RUN_ROWS && first + RUN_ROWS > found)
+		first = found - RUN_ROWS;
+	if (found <= RUN_ROWS)
+		first = 0;
+	*count = found - first < RUN_ROWS ? found - first : RUN_ROWS;
+	memmove(rows, rows + first, *count * sizeof *rows);
+	return rows;
+}
+
+static bool is_part(const struct pattern *pattern, const struct finding_step *step)
+{
+	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++)
+		if (pattern->steps[i] == step->step)
+			return true;
+	return false;
+}
+
+/* "account.balance" of "((struct account *)malloc at bank.c:41, #3).balance". */
+static void add_short_object(struct strbuf *out, const char *object)
+{
+	const char *star = strstr(object, " *)"), *end = strrchr(object, ')');
+	const char *type = object + 2;
+
+	if (strncmp(object, "((", 2) != 0 || !star || !end) {
+		strbuf_adds(out, object);
+		return;
+	}
+	if (strncmp(type, "struct ", 7) == 0)
+		type += 7;
+	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
+}
+
+static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked, int width)
+{
+	struct strbuf cell;
+
+	strbuf_init(&cell);
+	if (step) {
+		strbuf_addf(&cell, "%c %s %s ", is_marked ? '>' : ' ', step->thread, step->verb);
+		add_short_object(&cell, step->object);
+		if (step->where.file)
+			strbuf_addf(
+				&cell, " (%s:%u)", base_name(step->where.file), step->where.line);
+	}
+	strbuf_addf(out, "%-*.*s", width, width, cell.text ? cell.text : "");
+	strbuf_release(&cell);
+}
+
+static void add_runs(struct strbuf *out, const struct explain_answer *answer, unsigned columns)
+{
+	const struct pattern *pattern =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+	const int width = (int)(columns > 60 ? (columns - 3) / 2 : 30);
+	const struct finding_step **left, **right;
+	uint32_t left_count, right_count = 0;
+
+	if (!answer->has_failing || !pattern)
+		return;
+	left = rows_of(answer, &answer->failing, pattern->steps[0], &left_count);
+	right = rows_of(answer, &answer->passing, 0, &right_count);
+	strbuf_addf(out, "\n%-*s   %s\n", width, "  a run that fails",
+		answer->has_passing ? "  a run that passes" : "");
+	for (uint32_t i = 0; i < left_count || i < right_count; i++) {
+		const struct finding_step *step = i < left_count ? left[i] : NULL;
+
+		add_cell(out, step, step && is_part(pattern, step), width);
+		strbuf_adds(out, " | ");
+		add_cell(out, i < right_count ? right[i] : NULL, false, width);
+		while (out->length && out->text[out->length - 1] == ' ')
+			out->text[--out->length] = '\0';
+		strbuf_adds(out, "\n");
+	}
+	free((void *)left);
+	free((void *)right);
+}
+
+void explain_print(const struct explain_result *result, FILE *stream)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+	struct strbuf out;
+
+	strbuf_init(&out);
+	strbuf_addf(&out, "%s: %s\n%u runs: %u failed like it, %u passed", result->finding->id,
+		result->finding->title ? result->finding->title : "a failure",
+		ranking->failed + ranking->passed + result->others, ranking->failed,
+		ranking->passed);
+	if (result->others)
+		strbuf_addf(&out, ", %u failed otherwise and are not compared", result->others);
+	strbuf_addf(&out, "; %u pattern%s of %u conflict%s\n", ranking->count,
+		ranking->count == 1 ? "" : "s", ranking->explanation_count,
+		ranking->explanation_count == 1 ? "" : "s");
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		strbuf_adds(&out, "\n");
+		add_answer(&out, result, i);
+	}
+	if (result->answer_count)
+		add_runs(&out, &result->answers[0], terminal_columns(stream));
+	(void)fwrite(out.text, 1, out.length, stream); /* main checks the stream */
+	strbuf_release(&out);
+}

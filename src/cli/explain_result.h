@@ -1,0 +1,50 @@
+/* What `raddle explain` has found out: the ranking, and answers that are told in full. */
+#ifndef RADDLE_CLI_EXPLAIN_RESULT_H
+#define RADDLE_CLI_EXPLAIN_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyses/patterns.h"
+#include "base/strbuf.h"
+#include "campaign/explain.h"
+#include "cli/explain_cause.h"
+
+#define EXPLAIN_ANSWERS_MAX 8u
+
+/* One explanation: its most suspicious pattern, and what is known of it. */
+struct explain_answer {
+	const struct pattern_record *record; /* of the ranking */
+	uint32_t alike; /* other suspicious patterns that are the same conflict */
+	bool has_cause; /* it was tested */
+	struct explain_cause cause;
+	bool has_failing, has_passing;
+	struct explain_shown failing, passing; /* runs with and without it, where there are any */
+};
+
+struct explain_result {
+	const struct finding *finding;
+	struct explain *explain;
+	enum suspicion suspicion;
+	uint32_t window;
+	struct pattern_ranking ranking;
+	uint32_t others; /* runs that failed differently: not compared */
+	uint64_t patterns_dropped, accesses_dropped;
+	struct strbuf notes; /* lines, each ended */
+	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
+	uint32_t answer_count;
+};
+
+/* The pattern in the run that shows it; NULL: it does not. */
+const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key);
+/* The step of the run that is the pattern's n-th access; NULL: it is not among its steps. */
+const struct finding_step *explain_shown_step(
+	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
+
+/* explain_report.c: for people, at most a screen. explain_json.c: for tools, everything. */
+void explain_print(const struct explain_result *result, FILE *stream);
+/* To be freed. */
+char *explain_to_json(const struct explain_result *result);
+
+#endif

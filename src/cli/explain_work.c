@@ -1,0 +1,275 @@
+#include "cli/explain_work.h"
+
+#include <string.h>
+
+#include "cli/terminal.h"
+
+/* Below five runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
+#define RUNS_OF_A_SORT 5
+#define RUNS_MORE 20
+/* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
+#define CAUSE_RUNS 30
+/* Patterns of one explanation that are tried as its cause: the first, and those as suspicious. */
+#define CAUSE_PATTERNS 3
+#define CAUSE_SCORE_PART 0.8
+
+void explain_work_init(struct explain_work *work)
+{
+	*work = (struct explain_work){
+		.runs = 100, .time_ns = UINT64_C(30000000000), .limit = 100000, .answers = 3};
+}
+
+void explain_result_release(struct explain_result *result)
+{
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		explain_shown_release(&result->answers[i].failing);
+		explain_shown_release(&result->answers[i].passing);
+	}
+	pattern_ranking_release(&result->ranking);
+	strbuf_release(&result->notes);
+	explain_close(result->explain);
+}
+
+/* ---- runs ---- */
+
+static void take_run(struct explain_result *result, const struct explain_run *run)
+{
+	result->patterns_dropped += run->patterns_dropped;
+	result->accesses_dropped += run->accesses_dropped;
+	if (run->verdict == EXPLAIN_OTHER)
+		result->others++;
+	else
+		pattern_ranking_add(&result->ranking, run->patterns, run->pattern_count,
+			run->verdict == EXPLAIN_FAILED);
+}
+
+static bool is_enough(
+	const struct explain_result *result, const struct explain_work *work, uint64_t runs)
+{
+	if (runs < work->runs)
+		return false;
+	return work->is_exact || runs >= RUNS_MORE * work->runs ||
+	       (result->ranking.failed >= RUNS_OF_A_SORT &&
+		       result->ranking.passed >= RUNS_OF_A_SORT);
+}
+
+static int make_runs(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status = explain_learn(result->explain, err);
+
+	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
+		struct explain_run run;
+
+		if (explain_elapsed_ns(result->explain) >= work->time_ns)
+			break;
+		terminal_live("%llu of %llu runs, %u failed", (unsigned long long)runs,
+			(unsigned long long)work->runs, result->ranking.failed);
+		status = explain_run(result->explain, &run, err);
+		if (status == 0)
+			take_run(result, &run);
+	}
+	terminal_clear_live();
+	return status;
+}
+
+/* ---- what is to be said of the runs ---- */
+
+static void note_runs(struct explain_result *result)
+{
+	struct pattern_ranking *ranking = &result->ranking;
+	struct explain_shown own;
+
+	if (ranking->failed + ranking->passed == 1 && !result->others)
+		strbuf_adds(&result->notes,
+			"note: one run alone compares with nothing; let more be made with --runs\n");
+	if (!explain_repeats(result->explain))
+		strbuf_addf(&result->notes,
+			"note: the schedule of %s does not fail any more, so runs that end with the "
+			"same kind of failure stand for it; has the program been rebuilt?\n",
+			result->finding->id);
+	if (!ranking->passed && ranking->failed)
+		strbuf_adds(&result->notes,
+			"note: no run passed, so nothing tells failing runs from passing ones; "
+			"another --strategy or more --runs may let some pass\n");
+	if (ranking->failed)
+		return;
+	if (explain_own_run(result->explain, &own)) {
+		pattern_ranking_add(ranking, own.patterns, own.pattern_count, true);
+		explain_shown_release(&own);
+		strbuf_addf(&result->notes,
+			"note: no run failed like %s but its own, which alone is compared with the "
+			"others; more --runs or another --strategy may find more\n",
+			result->finding->id);
+	} else {
+		strbuf_addf(&result->notes,
+			"note: no run failed like %s; more --runs or another --strategy may find "
+			"one\n",
+			result->finding->id);
+	}
+}
+
+static void note_limits(struct explain_result *result, const struct explain_work *work)
+{
+	if (result->ranking.dropped)
+		strbuf_addf(&result->notes,
+			"note: only the first %u different patterns are ranked and others were left "
+			"out %llu times; --patterns takes more\n",
+			work->limit, (unsigned long long)result->ranking.dropped);
+	if (result->patterns_dropped)
+		strbuf_addf(&result->notes,
+			"note: runs showed more than %u different patterns and %llu were not kept; a "
+			"smaller --window finds fewer\n",
+			explain_limits.patterns, (unsigned long long)result->patterns_dropped);
+	if (result->accesses_dropped)
+		strbuf_addf(&result->notes,
+			"note: runs accessed more than %u shared variables and %llu accesses to the "
+			"others were not looked at\n",
+			explain_limits.variables, (unsigned long long)result->accesses_dropped);
+}
+
+static void note_symbols(struct explain_result *result)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	if (ranking->count &&
+		!explain_site(result->explain, ranking->records[0].pattern.sites[0])->file)
+		strbuf_adds(&result->notes,
+			"note: the program has no debug information, so places are offsets in it; "
+			"compile with -g and do not strip it\n");
+}
+
+/* ---- answers ---- */
+
+static uint64_t same_function(void *context, uint64_t site)
+{
+	return explain_site(context, site)->function;
+}
+
+static int test_answer(struct explain_result *result, struct explain_answer *answer,
+	const struct explain_work *work, struct error *err)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+	const double least = CAUSE_SCORE_PART * answer->record->score;
+	uint32_t tried = 0;
+
+	(void)work;
+	for (const struct pattern_record *record = answer->record;
+		record < ranking->records + ranking->count && tried < CAUSE_PATTERNS; record++) {
+		struct explain_cause cause;
+		int status;
+
+		if (record->explanation != answer->record->explanation || record->score < least)
+			continue;
+		tried++;
+		terminal_live("testing %s", pattern_descriptions[record->pattern.kind].text);
+		status = explain_find_cause(
+			result->explain, ranking, record, CAUSE_RUNS, &cause, err);
+		if (status < 0)
+			return status;
+		if (!answer->has_cause || cause.is_cause) {
+			answer->has_cause = true;
+			answer->cause = cause;
+			/* Told is what was forced. */
+			if (cause.is_cause)
+				answer->record = record;
+		}
+		if (cause.is_cause)
+			break;
+	}
+	return 0;
+}
+
+static void show_answer(struct explain_result *result, struct explain_answer *answer)
+{
+	const uint64_t key = answer->record->pattern.key;
+
+	answer->has_failing = explain_show(result->explain, EXPLAIN_FAILED, key, &answer->failing);
+	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
+}
+
+/* The first pattern of each of the first explanations. */
+static void choose_answers(struct explain_result *result, const struct explain_work *work)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	for (uint32_t i = 0; i < ranking->count; i++) {
+		const struct pattern_record *record = &ranking->records[i];
+
+		if (record->score <= 0)
+			break;
+		if (record->explanation < result->answer_count)
+			result->answers[record->explanation].alike++;
+		else if (result->answer_count < work->answers)
+			result->answers[result->answer_count++].record = record;
+	}
+}
+
+/* What was shown to be the cause comes first, whatever its rank. */
+static void put_causes_first(struct explain_result *result)
+{
+	uint32_t to = 0;
+
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		const struct explain_answer answer = result->answers[i];
+
+		if (!answer.has_cause || !answer.cause.is_cause)
+			continue;
+		memmove(&result->answers[to + 1], &result->answers[to], (i - to) * sizeof answer);
+		result->answers[to++] = answer;
+	}
+}
+
+static int answer(struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status = 0;
+
+	pattern_ranking_sort(&result->ranking, work->suspicion);
+	pattern_ranking_explain(&result->ranking, same_function, result->explain);
+	choose_answers(result, work);
+	for (uint32_t i = 0; status == 0 && i < result->answer_count && !work->without_cause; i++)
+		status = test_answer(result, &result->answers[i], work, err);
+	terminal_clear_live();
+	if (status < 0)
+		return status;
+	put_causes_first(result);
+	for (uint32_t i = 0; i < result->answer_count; i++)
+		show_answer(result, &result->answers[i]);
+	return 0;
+}
+
+int explain_work(struct explain_result *result, const struct finding *finding,
+	const struct explain_options *options, const struct explain_work *work, struct error *err)
+{
+	int status;
+
+	memset(result, 0, sizeof *result);
+	result->finding = finding;
+	result->suspicion = work->suspicion;
+	result->window = options->window ? options->window : explain_limits.window;
+	result->ranking.limit = work->limit;
+	status = explain_open(&result->explain, finding, options, err);
+	if (status < 0)
+		return status;
+	strbuf_init(&result->notes);
+	status = make_runs(result, work, err);
+	if (status == 0 && !explain_sees_memory(result->explain))
+		status = error_set(err, ERROR_TARGET,
+			"accesses to memory are not seen in %s, and explaining compares their "
+			"orders; build it with raddle-cc and find the failure again",
+			finding->argv[0]);
+	if (status == 0) {
+		note_runs(result);
+		note_limits(result, work);
+		status = answer(result, work, err);
+	}
+	if (status == 0)
+		note_symbols(result);
+	if (status == 0 && !result->ranking.count)
+		strbuf_adds(&result->notes,
+			"note: threads accessed no shared variable in an order that could matter; "
+			"the order of locks and waits is shown by raddle replay --trace\n");
+	if (status < 0)
+		explain_result_release(result);
+	return status;
+}

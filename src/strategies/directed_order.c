@@ -1,0 +1,234 @@
+#include "strategies/directed_order.h"
+
+#define NOBODY UINT16_MAX
+
+static bool access_fits(const struct directed_access *access, const struct pending_op *op)
+{
+	for (uint32_t i = 0; i < access->site_count; i++)
+		if (access->sites[i] == op->site)
+			return true;
+	return false;
+}
+
+static void order_restart(struct directed_order *order)
+{
+	order->next = 0;
+	order->threads[0] = order->threads[1] = NOBODY;
+	order->objects[0] = order->objects[1] = 0;
+}
+
+static uint32_t order_last(const struct directed_order *order);
+static bool order_is_mutual(const struct directed_order *order);
+
+void directed_order_begin_run(struct directed_order *order, uint32_t skipped)
+{
+	order_restart(order);
+	order->is_mutual = order_is_mutual(order);
+	order->skipped = skipped;
+	order->is_done = false;
+	order->open_count = 0;
+}
+
+/* ---- forced ---- */
+
+/* Would this op be the access that is due? */
+static bool order_is_due(
+	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	const struct directed_access *access = &order->accesses[order->next];
+	const uint16_t bound = order->threads[access->party];
+	const object_name object = order->objects[access->variable];
+
+	return access_fits(access, op) && (!object || object == op->object) &&
+	       (bound == NOBODY ? thread != order->threads[!access->party] : thread == bound);
+}
+
+static bool order_is_about(const struct directed_order *order, const struct pending_op *op)
+{
+	return op->object && (op->object == order->objects[0] || op->object == order->objects[1]);
+}
+
+/* It is the other thread's turn, and this one would spoil it. */
+static bool order_spoils(
+	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	const uint8_t party = !order->accesses[order->next].party;
+
+	if (thread != order->threads[party])
+		return false;
+	if (order_is_about(order, op))
+		return true;
+	for (uint32_t i = order->next; i < order->access_count; i++)
+		if (order->accesses[i].party == party && access_fits(&order->accesses[i], op))
+			return true;
+	return false;
+}
+
+static bool forced_holds(
+	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	if (order->is_done)
+		return false;
+	if (order->next == 0)
+		return access_fits(&order->accesses[1], op) &&
+		       !access_fits(&order->accesses[0], op);
+	return order_spoils(order, op, thread);
+}
+
+static void forced_executed(
+	struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	const struct directed_access *access = &order->accesses[order->next];
+
+	if (order->is_done)
+		return;
+	/* It was let on, or has ended: from the beginning. */
+	if (order->next && !order_is_due(order, op, thread) &&
+		(order_spoils(order, op, thread) ||
+			(op->kind == OP_THREAD_EXIT &&
+				(thread == order->threads[0] || thread == order->threads[1])))) {
+		order_restart(order);
+		access = &order->accesses[0];
+	}
+	if (!order_is_due(order, op, thread))
+		return;
+	if (order->next == 0 && order->skipped) {
+		order->skipped--;
+		return;
+	}
+	order->threads[access->party] = (uint16_t)thread;
+	order->objects[access->variable] = op->object;
+	order->is_done = ++order->next == order->access_count;
+}
+
+/* ---- forbidden ---- */
+
+/* The access that ends what must be in one piece. */
+static uint32_t order_last(const struct directed_order *order)
+{
+	uint32_t last = order->access_count - 1;
+
+	while (last && order->accesses[last].party != order->accesses[0].party)
+		last--;
+	return last;
+}
+
+static bool is_past_danger(const struct directed_order *order, object_name object)
+{
+	for (uint32_t i = 0; i < order->open_count; i++)
+		if (order->open[i].object == object)
+			return true;
+	return order->open_count == DIRECTED_OPEN_MAX;
+}
+
+/* Is another thread between its first access to `object` (0: to any) and its last? */
+static bool order_is_open(const struct directed_order *order, uint32_t thread, object_name object)
+{
+	for (uint32_t i = 0; i < order->open_count; i++)
+		if (order->open[i].thread != thread && (!object || order->open[i].object == object))
+			return true;
+	return false;
+}
+
+/*
+ * Can the thread between its first and last access be the other one to another thread that is, too? Then
+ * each would wait for the other, unless only one of them begins.
+ */
+static bool order_is_mutual(const struct directed_order *order)
+{
+	const struct directed_access *last = &order->accesses[order_last(order)];
+
+	for (uint32_t i = 1; i < order->access_count; i++)
+		for (uint32_t s = 0; order->accesses[i].party != last->party &&
+				     s < order->accesses[i].site_count;
+			s++)
+			for (uint32_t t = 0; t < last->site_count; t++)
+				if (order->accesses[i].sites[s] == last->sites[t])
+					return true;
+	return false;
+}
+
+static bool forbidden_holds(
+	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	const uint32_t last = order_last(order);
+
+	if (order->access_count > 2 && order->is_mutual && access_fits(&order->accesses[0], op) &&
+		order_is_open(order, thread, op->object))
+		return true;
+	if (order->access_count == 2)
+		return access_fits(&order->accesses[0], op) &&
+		       !access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object);
+	for (uint32_t i = 1; i < last; i++)
+		if (access_fits(&order->accesses[i], op) &&
+			order_is_open(order, thread,
+				order->accesses[i].variable == order->accesses[0].variable
+					? op->object
+					: 0))
+			return true;
+	return false;
+}
+
+static void order_open(struct directed_order *order, uint32_t thread, object_name object)
+{
+	if (order->open_count == DIRECTED_OPEN_MAX)
+		return;
+	order->open[order->open_count].thread = (uint16_t)thread;
+	order->open[order->open_count++].object = object;
+}
+
+/* Is this the end of what the thread has begun? */
+static bool order_closes(
+	const struct directed_order *order, const struct pending_op *op, object_name object)
+{
+	if (op->kind == OP_THREAD_EXIT)
+		return true;
+	if (order->access_count == 3)
+		return op->object == object;
+	return access_fits(&order->accesses[order_last(order)], op);
+}
+
+static void forbidden_executed(
+	struct directed_order *order, const struct pending_op *op, uint32_t thread)
+{
+	if (order->access_count == 2) {
+		if (access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object))
+			order_open(order, thread, op->object);
+		return;
+	}
+	for (uint32_t at = 0; at < order->open_count; at++)
+		if (order->open[at].thread == thread &&
+			order_closes(order, op, order->open[at].object))
+			order->open[at--] = order->open[--order->open_count];
+	if (access_fits(&order->accesses[0], op))
+		order_open(order, thread, op->object);
+}
+
+/* ---- both ---- */
+
+bool directed_order_holds(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	return order->is_forbidden ? forbidden_holds(order, op, thread)
+				   : forced_holds(order, op, thread);
+}
+
+bool directed_order_wants(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	return !order->is_forbidden && !order->is_done && order->next &&
+	       order_is_due(order, &view->pending[thread], thread);
+}
+
+void directed_order_executed(
+	struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	if (order->is_forbidden)
+		forbidden_executed(order, op, thread);
+	else
+		forced_executed(order, op, thread);
+}

@@ -1,0 +1,65 @@
+/*
+ * Orders of accesses to memory that strategy `directed` makes come about or keep from coming about;
+ * part of its state. An order has two to four accesses, by two threads, to one or two objects
+ * (model/pattern.h has the patterns that matter); threads and objects are whoever comes first.
+ *
+ * Forced: a thread that would make the second access waits until another has made the first; that one
+ * then keeps off the object until it is its turn again. Once per run, where that is possible.
+ * Forbidden: while a thread is between its first and its last access, nobody else makes those that
+ * would come between (nor begins the same, if it would); of two accesses the first waits until the
+ * second has been made.
+ * When nobody but waiting threads could move, one of them, drawn at random, does.
+ */
+#ifndef RADDLE_STRATEGIES_DIRECTED_ORDER_H
+#define RADDLE_STRATEGIES_DIRECTED_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/view.h"
+
+#define DIRECTED_ORDERS_MAX 8
+#define DIRECTED_ACCESSES_MAX 4
+#define DIRECTED_SITES_MAX 16
+#define DIRECTED_OPEN_MAX 32
+
+struct directed_access {
+	uint64_t sites[DIRECTED_SITES_MAX]; /* any of them */
+	uint32_t site_count;
+	uint8_t party;	  /* 0 or 1: which thread */
+	uint8_t variable; /* 0 or 1: which object */
+};
+
+struct directed_order {
+	struct directed_access accesses[DIRECTED_ACCESSES_MAX];
+	uint32_t access_count;
+	bool is_forbidden;
+
+	/* Of the current run. Forced: how far it has come. */
+	uint32_t next;	  /* access that is due */
+	uint32_t skipped; /* first accesses that are still let pass before it begins */
+	bool is_done;
+	uint16_t threads[2];
+	object_name objects[2]; /* 0: not yet known */
+	bool is_mutual;		/* forbidden: both threads may be both parties */
+	/* Forbidden: threads between their first and last access; or objects that are past danger. */
+	uint32_t open_count;
+	struct {
+		uint16_t thread;
+		object_name object;
+	} open[DIRECTED_OPEN_MAX];
+};
+
+/* `skipped`: a small number drawn for this run. */
+void directed_order_begin_run(struct directed_order *order, uint32_t skipped);
+/* Must this thread wait before its pending op? */
+bool directed_order_holds(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
+/* Is its pending op the one that is due in an order that has begun? */
+bool directed_order_wants(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
+/* The thread is about to perform its pending op. */
+void directed_order_executed(
+	struct directed_order *order, const struct schedule_view *view, uint32_t thread);
+
+#endif

@@ -1,0 +1,208 @@
+/* Orders that strategy `directed` forces and forbids, on simulated programs. */
+#include "strategies/directed_order.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "strategies/directed.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+#define RUNS 200
+#define SOME LOCK(9), UNLOCK(9), LOCK(9), UNLOCK(9), LOCK(9), UNLOCK(9)
+
+#define PROGRAM(name, one, other)                                                                  \
+	static const struct simulated_code name##_codes[] = {CODE(one), CODE(other)};              \
+	static const struct simulated_program name = {                                             \
+		.codes = name##_codes, .code_count = 2, .initial_count = 2}
+
+static struct directed_access access_at(
+	const struct simulated_op *op, uint8_t party, uint8_t variable)
+{
+	return (struct directed_access){.sites = {(uint64_t)(uintptr_t)op},
+		.site_count = 1,
+		.party = party,
+		.variable = variable};
+}
+
+/* How many of RUNS end like this; `order` NULL: left to chance. */
+static uint64_t count(const struct simulated_program *program, const struct directed_order *order,
+	bool is_forbidden, enum outcome_kind outcome)
+{
+	struct simulated_campaign campaign;
+	uint64_t found;
+
+	simulated_campaign_init(&campaign, program, &strategy_directed, 0, 1);
+	if (order) {
+		struct directed_order copy = *order;
+
+		copy.is_forbidden = is_forbidden;
+		directed_state_set_orders(campaign.state, &copy, 1);
+	}
+	found = simulated_campaign_count(&campaign, RUNS, outcome);
+	simulated_campaign_release(&campaign);
+	return found;
+}
+
+/* ---- W1-R2: the reader fails when the writer was first ---- */
+
+static const struct simulated_op writer[] = {SOME, SET(0, 1), SOME};
+static const struct simulated_op reader[] = {SOME, EXPECT(0, 0), SOME};
+PROGRAM(written_first, writer, reader);
+
+static void test_order__of_two_accesses(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 2,
+		.accesses = {access_at(&writer[6], 0, 0), access_at(&reader[6], 1, 0)},
+	};
+
+	(void)state;
+	assert_in_range(count(&written_first, NULL, false, OUTCOME_ABORT), 1, RUNS - 1);
+	assert_int_equal(count(&written_first, &order, false, OUTCOME_ABORT), RUNS);
+	assert_int_equal(count(&written_first, &order, true, OUTCOME_ABORT), 0);
+	assert_int_equal(count(&written_first, &order, true, OUTCOME_PASSED), RUNS);
+}
+
+/* ---- W1-W2-R1: a thread does not find what it has written ---- */
+
+static const struct simulated_op updater[] = {SOME, SOME, SET(0, 1), EXPECT(0, 1), SOME, SOME};
+static const struct simulated_op intruder[] = {SOME, SOME, SET(0, 2), SOME, SOME};
+PROGRAM(update, updater, intruder);
+
+static void test_order__of_three_accesses(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 3,
+		.accesses = {access_at(&updater[12], 0, 0), access_at(&intruder[12], 1, 0),
+			access_at(&updater[13], 0, 0)},
+	};
+
+	(void)state;
+	/* Half of the runs let the only chance pass: fewer than 60 would have a chance below 1e-8. */
+	assert_in_range(count(&update, &order, false, OUTCOME_ABORT), 60, RUNS);
+	/* The control: left to chance, these are few. */
+	assert_in_range(count(&update, NULL, false, OUTCOME_ABORT), 0, 40);
+	assert_int_equal(count(&update, &order, true, OUTCOME_PASSED), RUNS);
+}
+
+/* ---- W1x-R2x-R2y-W1y: two variables are seen half-way done ---- */
+
+static const struct simulated_op mover[] = {SOME, SET(0, 1), SET(1, 1), SOME};
+static const struct simulated_op looker[] = {SOME, READ(0), READ(1), SOME};
+PROGRAM(move, mover, looker);
+
+static uint64_t half_way;
+
+static void look(void *context, const struct schedule_view *view, struct thread_id chosen)
+{
+	static unsigned place;
+	const uint64_t site = view->pending[chosen.index].site;
+	const struct simulated_op *const expected[] = {
+		&mover[6], &looker[6], &looker[7], &mover[7]};
+
+	(void)context;
+	if (view->step == 0)
+		place = 0;
+	if (site == (uint64_t)(uintptr_t)expected[place])
+		place++;
+	else if (site == (uint64_t)(uintptr_t)expected[3])
+		place = 0;
+	if (place == 4) {
+		half_way++;
+		place = 0;
+	}
+}
+
+static uint64_t count_half_way(const struct directed_order *order, bool is_forbidden)
+{
+	struct directed_order copy = *order;
+	struct simulated_campaign campaign;
+
+	half_way = 0;
+	copy.is_forbidden = is_forbidden;
+	simulated_campaign_init(&campaign, &move, &strategy_directed, 0, 1);
+	directed_state_set_orders(campaign.state, &copy, 1);
+	campaign.run.observe = look;
+	assert_int_equal(simulated_campaign_count(&campaign, RUNS, OUTCOME_PASSED), RUNS);
+	simulated_campaign_release(&campaign);
+	return half_way;
+}
+
+static void test_order__of_two_variables(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 4,
+		.accesses = {access_at(&mover[6], 0, 0), access_at(&looker[6], 1, 0),
+			access_at(&looker[7], 1, 1), access_at(&mover[7], 0, 1)},
+	};
+
+	(void)state;
+	assert_in_range(count_half_way(&order, false), 60, RUNS);
+	assert_int_equal(count_half_way(&order, true), 0);
+}
+
+/* ---- where an order cannot be had ---- */
+
+static const struct simulated_op locked_updater[] = {
+	SOME, LOCK(1), SET(0, 1), EXPECT(0, 1), UNLOCK(1)};
+static const struct simulated_op locked_intruder[] = {SOME, LOCK(1), SET(0, 2), UNLOCK(1)};
+PROGRAM(locked, locked_updater, locked_intruder);
+
+static void test_order__that_cannot_be_had_blocks_nobody(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 3,
+		.accesses = {access_at(&locked_updater[7], 0, 0),
+			access_at(&locked_intruder[7], 1, 0), access_at(&locked_updater[8], 0, 0)},
+	};
+
+	(void)state;
+	assert_int_equal(count(&locked, &order, false, OUTCOME_PASSED), RUNS);
+	assert_int_equal(count(&locked, &order, true, OUTCOME_PASSED), RUNS);
+}
+
+/* Both threads are both parties: each between its accesses must not wait for the other for ever. */
+static const struct simulated_op same[] = {SOME, READ(0), SET(0, 1), READ(0), SET(0, 1), SOME};
+static const struct simulated_code same_codes[] = {CODE(same)};
+
+static void test_order__of_threads_that_do_the_same(void **state)
+{
+	const struct simulated_op twice[] = {CREATE(1), CREATE(1), JOIN(0), JOIN(1)};
+	const struct simulated_code codes[] = {CODE(twice), same_codes[0]};
+	const struct simulated_program program = {
+		.codes = codes, .code_count = 2, .initial_count = 1};
+	const struct directed_order order = {
+		.access_count = 3,
+		.accesses = {access_at(&same[6], 0, 0), access_at(&same[7], 1, 0),
+			access_at(&same[7], 0, 0)},
+		.is_forbidden = true,
+	};
+	struct simulated_campaign campaign;
+	const struct directed_state *directed;
+
+	(void)state;
+	simulated_campaign_init(&campaign, &program, &strategy_directed, 0, 1);
+	directed_state_set_orders(campaign.state, &order, 1);
+	directed = campaign.state;
+	assert_int_equal(simulated_campaign_count(&campaign, RUNS, OUTCOME_PASSED), RUNS);
+	assert_int_equal(directed->thrashes, 0);
+	simulated_campaign_release(&campaign);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order__of_two_accesses),
+		cmocka_unit_test(test_order__of_three_accesses),
+		cmocka_unit_test(test_order__of_two_variables),
+		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
+		cmocka_unit_test(test_order__of_threads_that_do_the_same),
+	};
+
+	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}
