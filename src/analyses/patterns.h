@@ -31,8 +31,8 @@ bool suspicion_parse(const char *word, enum suspicion *out);
 struct pattern_record {
 	struct pattern pattern; /* as the first failing run showed it, else the first passing one */
 	uint32_t failed, passed; /* runs that showed it */
-	uint32_t last;	 /* number of the run that showed it last, from 1 */
-	uint64_t runs;	  /* equal for patterns that were seen in the same runs */
+	uint32_t last;		 /* number of the run that showed it last, from 1 */
+	uint64_t runs;		 /* equal for patterns that were seen in the same runs */
 	double score;
 	/* Among all patterns by score alone; equal scores share their mean and their worst rank. */
 	double rank_mean;

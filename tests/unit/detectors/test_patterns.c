@@ -210,6 +210,7 @@ static void access_bytes(unsigned thread, unsigned offset, unsigned bytes, enum 
 		.object = 5,
 		.bytes = bytes,
 		.thread = {(uint16_t)thread},
+		.role = thread,
 		.kind = (uint8_t)kind};
 	struct outcome verdict;
 
