@@ -1,0 +1,107 @@
+/* EXPECT: passed runs=1000 */
+/*
+ * Pattern: one lock order in all branches.
+ *
+ * The client library of a database, used by three threads: two prepare statements on a connection,
+ * a third closes the oldest one. Every eighth preparation of the first finds the cache of prepared
+ * statements full and evicts one: only then locks meet in opposite orders.
+ *
+ * Corrected: closing takes the connection before the statement. Cannot fail: all locks are taken
+ * in the order list, connection, statement, log_file.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+#define ROUNDS 72
+#define ROUNDS_PER_EVICTION 8
+#define CALLERS 2
+
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t round_end;
+static int listed, uses, prepared, evicted, closed, lines;
+
+static void write_log(void)
+{
+	pthread_mutex_lock(&log_file);
+	lines++;
+	pthread_mutex_unlock(&log_file);
+}
+
+static void prepare_statement(int is_full)
+{
+	pthread_mutex_lock(&list);
+	listed++;
+	if (is_full) {
+		pthread_mutex_lock(&statement);
+		uses++; /* of the oldest statement: is it the one to go? */
+		pthread_mutex_unlock(&statement);
+	}
+	pthread_mutex_lock(&connection);
+	prepared++;
+	if (is_full) {
+		pthread_mutex_lock(&statement);
+		evicted++;
+		pthread_mutex_unlock(&statement);
+	}
+	pthread_mutex_unlock(&connection);
+	pthread_mutex_unlock(&list);
+}
+
+static void close_statement(void)
+{
+	pthread_mutex_lock(&list);
+	listed--;
+	pthread_mutex_unlock(&list);
+	pthread_mutex_lock(&connection);
+	pthread_mutex_lock(&statement);
+	write_log();
+	closed++;
+	pthread_mutex_unlock(&statement);
+	pthread_mutex_unlock(&connection);
+}
+
+static void *prepare(void *number)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		write_log();
+		prepare_statement(round % ROUNDS_PER_EVICTION == 4 && *(int *)number == 0);
+		write_log();
+		pthread_barrier_wait(&round_end);
+	}
+	return NULL;
+}
+
+static void *clean_up(void *unused)
+{
+	(void)unused;
+	for (int round = 0; round < ROUNDS; round++) {
+		write_log();
+		if (round % 2 == 0)
+			close_statement();
+		pthread_barrier_wait(&round_end);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	int numbers[CALLERS];
+	pthread_t callers[CALLERS], cleaner;
+
+	pthread_barrier_init(&round_end, NULL, CALLERS + 1);
+	for (int i = 0; i < CALLERS; i++) {
+		numbers[i] = i;
+		pthread_create(&callers[i], NULL, prepare, &numbers[i]);
+	}
+	pthread_create(&cleaner, NULL, clean_up, NULL);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(callers[i], NULL);
+	pthread_join(cleaner, NULL);
+	printf("listed %d, used %d, prepared %d, evicted %d, closed %d, lines %d\n", listed, uses,
+		prepared, evicted, closed, lines);
+	pthread_barrier_destroy(&round_end);
+	return 0;
+}
