@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bug.h"
 #include "campaign/children.h"
@@ -299,6 +300,38 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	take_patterns(explain, run);
 	explain_keep(explain, run);
 	return 0;
+}
+
+/* Processor time that the process has used: a busy machine does not change it much. */
+static uint64_t processor_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err)
+{
+	struct contract_plan *plan = &explain->worker.contract->plan;
+	const uint64_t begun_ns = processor_ns(explain->worker.pid);
+	enum contract_report report;
+	int result;
+
+	plan->run_first = explain->run_next;
+	plan->run_limit = runs;
+	plan->stop_at_failure = false;
+	result = worker_run(&explain->worker, explain->options->is_interrupted, &report, err);
+	plan->stop_at_failure = true;
+	explain->run_next += runs;
+	*took_ns = processor_ns(explain->worker.pid) - begun_ns;
+	if (result == 0 && report != REPORT_BATCH)
+		result = error_set(err, ERROR_TARGET,
+			"runs of this program cannot be made in one process, so their cost is not "
+			"measured; choose another program");
+	return result;
 }
 
 const struct explain_place *explain_site(struct explain *explain, uint64_t site)

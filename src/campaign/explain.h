@@ -71,6 +71,9 @@ uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
 
+/* Makes a batch of runs; says only how much processor time they took together. */
+int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err);
+
 /* The line and function of a site; see explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
 

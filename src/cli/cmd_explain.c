@@ -25,7 +25,8 @@ enum {
 	OPTION_ANSWERS,
 	OPTION_NO_CAUSE,
 	OPTION_LIMIT,
-	OPTION_JSON
+	OPTION_JSON,
+	OPTION_MEASURE
 };
 
 static const struct argp_option explain_options[] = {
@@ -50,6 +51,8 @@ static const struct argp_option explain_options[] = {
 	{.doc = "What is said:", .group = 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
+	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
+		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
 	{0},
 };
 
@@ -60,6 +63,7 @@ struct explain_arguments {
 	struct explain_options options;
 	struct explain_work work;
 	bool is_json;
+	bool is_measuring;
 };
 
 static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
@@ -122,6 +126,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 	case OPTION_JSON:
 		arguments->is_json = true;
 		return 0;
+	case OPTION_MEASURE:
+		arguments->is_measuring = true;
+		return 0;
 	case OPTION_SUSPICION:
 		if (!suspicion_parse(text, &arguments->work.suspicion))
 			argp_error(state,
@@ -172,6 +179,20 @@ static int say(const struct explain_result *result, bool is_json)
 	return EXIT_NOTHING_FOUND;
 }
 
+static int measure(const struct finding *finding, const struct explain_arguments *arguments)
+{
+	struct explain_cost cost;
+	struct error err;
+
+	if (explain_measure_cost(&cost, finding, &arguments->options, arguments->work.runs, &err) <
+		0)
+		return command_fail("%s", err.text);
+	(void)printf("{\"runs\": %llu, \"with_ns\": %llu, \"without_ns\": %llu}\n",
+		(unsigned long long)arguments->work.runs, (unsigned long long)cost.with_ns,
+		(unsigned long long)cost.without_ns); /* main checks the stream */
+	return EXIT_NOTHING_FOUND;
+}
+
 static int explain_finding(const struct finding *finding, const struct explain_arguments *arguments)
 {
 	struct explain_result result;
@@ -219,7 +240,8 @@ static int explain_run_command(int argc, char **argv)
 		free(runtime);
 		return command_fail("%s", err.text);
 	}
-	status = explain_finding(&finding, &arguments);
+	status = arguments.is_measuring ? measure(&finding, &arguments)
+					: explain_finding(&finding, &arguments);
 	finding_release(&finding);
 	free(runtime);
 	return status;

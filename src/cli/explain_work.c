@@ -273,3 +273,44 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 		explain_result_release(result);
 	return status;
 }
+
+/* ---- cost ---- */
+
+#define COST_ROUNDS 7
+
+static int measure_round(
+	struct explain *explain, uint64_t runs, uint64_t *least_ns, struct error *err)
+{
+	uint64_t took_ns;
+	int status = explain_measure(explain, runs, &took_ns, err);
+
+	if (status == 0 && (!*least_ns || took_ns < *least_ns))
+		*least_ns = took_ns;
+	return status;
+}
+
+int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
+	const struct explain_options *options, uint64_t runs, struct error *err)
+{
+	struct explain_options without_options = *options;
+	struct explain *with = NULL, *without = NULL;
+	int status;
+
+	*cost = (struct explain_cost){0};
+	without_options.without_patterns = true;
+	status = explain_open(&with, finding, options, err);
+	if (status == 0)
+		status = explain_open(&without, finding, &without_options, err);
+	if (status == 0)
+		status = explain_learn(with, err);
+	if (status == 0)
+		status = explain_learn(without, err);
+	for (unsigned round = 0; status == 0 && round < COST_ROUNDS; round++) {
+		status = measure_round(with, runs, &cost->with_ns, err);
+		if (status == 0)
+			status = measure_round(without, runs, &cost->without_ns, err);
+	}
+	explain_close(with);
+	explain_close(without);
+	return status;
+}

@@ -21,4 +21,12 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
 void explain_result_release(struct explain_result *result);
 
+/* The shortest of several rounds of the same runs, recorded and not. */
+struct explain_cost {
+	uint64_t with_ns, without_ns;
+};
+
+int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
+	const struct explain_options *options, uint64_t runs, struct error *err);
+
 #endif

@@ -42,9 +42,9 @@ static void patterns_begin_run(void *block)
 	state->patterns_dropped = 0;
 }
 
-/* The variable of that name; NULL: it is not there, and `add` is not set or there is no room. */
-static struct patterns_variable *patterns_variable(struct patterns_state *state,
-	const struct detector_event *event, object_name name, bool add)
+/* The variable of that name; NULL: there is no room for one more, and the access is lost. */
+static struct patterns_variable *patterns_variable(
+	struct patterns_state *state, const struct detector_event *event, object_name name)
 {
 	uint32_t slot = (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PATTERNS_SLOTS;
 
@@ -53,8 +53,6 @@ static struct patterns_variable *patterns_variable(struct patterns_state *state,
 			return &state->variables[slot];
 		slot = (slot + 1) % PATTERNS_SLOTS;
 	}
-	if (!add)
-		return NULL;
 	if (state->variable_count >= PATTERNS_VARIABLES_MAX) {
 		state->accesses_dropped++;
 		return NULL;
@@ -64,6 +62,9 @@ static struct patterns_variable *patterns_variable(struct patterns_state *state,
 		.generation = state->generation,
 		.name = name,
 		.address = event->address,
+		.slot = slot,
+		.first = slot * patterns_window(state),
+		.since_write = UINT32_MAX,
 		.class = event->class_of ? event->class_of(event->address) : 1,
 	};
 	return &state->variables[slot];
@@ -113,7 +114,7 @@ static void patterns_find_atomicity(struct patterns_state *state,
 static void patterns_find(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
-	const uint32_t count = patterns_entries(state, variable);
+	const uint32_t count = variable->count;
 	bool is_hidden = false;
 	uint32_t own;
 
@@ -136,6 +137,23 @@ static void patterns_find(struct patterns_state *state, struct patterns_variable
 	}
 }
 
+/* Puts the access into the variable's window. */
+static void patterns_push(struct patterns_state *state, struct patterns_variable *variable,
+	const struct patterns_access *access)
+{
+	const uint32_t window = patterns_window(state);
+
+	if (++variable->newest >= window)
+		variable->newest = 0;
+	variable->count += variable->count < window;
+	*patterns_entry(state, variable, 0) = *access;
+	if (access->is_write) {
+		variable->since_write = 0;
+		variable->write_step = access->step;
+	} else if (variable->since_write != UINT32_MAX)
+		variable->since_write++;
+}
+
 static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
@@ -145,11 +163,15 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 	if (newest && newest->thread == access->thread && newest->is_write == access->is_write) {
 		newest->site = access->site;
 		newest->step = access->step;
+		if (access->is_write)
+			variable->write_step = access->step;
 	} else {
-		patterns_find(state, variable, access);
-		patterns_find_pairs(state, variable, access);
-		variable->count++;
-		*patterns_entry(state, variable, 0) = *access;
+		/* A read completes nothing where all others are reads, which is what is mostly done. */
+		if (access->is_write || variable->since_write < variable->count) {
+			patterns_find(state, variable, access);
+			patterns_find_pairs(state, variable, access);
+		}
+		patterns_push(state, variable, access);
 	}
 	patterns_note_recent(state, variable, access);
 }
@@ -176,15 +198,14 @@ static bool patterns_observe(
 	if (op_descriptions[event->kind].object != OBJECT_MEMORY)
 		return false;
 	patterns_meet_thread(state, event);
-	if (offset < HALF_BYTES) {
-		variable = patterns_variable(state, event, event->object, true);
-		if (variable)
-			patterns_access(state, variable, &access);
-	}
-	if (offset + event->bytes <= HALF_BYTES)
+	variable = patterns_variable(state, event, event->object);
+	if (variable && offset < HALF_BYTES)
+		patterns_access(state, variable, &access);
+	if (!variable || offset + event->bytes <= HALF_BYTES ||
+		(offset < HALF_BYTES && !variable->is_split))
 		return false;
-	variable =
-		patterns_variable(state, event, event->object ^ UPPER_HALF, offset >= HALF_BYTES);
+	variable->is_split = true;
+	variable = patterns_variable(state, event, event->object ^ UPPER_HALF);
 	if (variable)
 		patterns_access(state, variable, &access);
 	return false;

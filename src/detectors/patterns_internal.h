@@ -29,8 +29,15 @@ struct patterns_variable {
 	uint32_t generation; /* of the run that it is of: others are free slots */
 	object_name name;
 	uint64_t address;
+	uint32_t slot;	/* its index */
+	uint32_t first; /* of its window, in the accesses of all */
 	uint32_t class;
-	uint32_t count; /* accesses that were put into the window; the newest is the last of them */
+	uint32_t count;	 /* entries of its window that are in use */
+	uint32_t newest; /* which of them, where there are any */
+	uint32_t
+		since_write; /* entries that are newer than its newest write; UINT32_MAX: there is none */
+	uint32_t write_step; /* of its newest write, 0: there was none */
+	bool is_split;	     /* its upper half is a variable of its own */
 };
 
 /* What a thread did last, to different variables; a ring. */
@@ -57,6 +64,7 @@ struct patterns_state {
 	/* Found patterns, and where they are: index + 1 where the generation is the run's. */
 	struct pattern kept[PATTERNS_KEPT_MAX];
 	struct {
+		uint64_t quick; /* tells patterns of this run apart */
 		uint32_t generation;
 		uint32_t index;
 	} kept_slots[PATTERNS_KEPT_SLOTS];
@@ -69,21 +77,15 @@ static inline uint32_t patterns_window(const struct patterns_state *state)
 	return state->window ? state->window : PATTERNS_WINDOW;
 }
 
-/* How many entries the window of this variable has. */
-static inline uint32_t patterns_entries(
-	const struct patterns_state *state, const struct patterns_variable *variable)
-{
-	return variable->count < patterns_window(state) ? variable->count : patterns_window(state);
-}
-
-/* The n-th newest entry, from 0; n below patterns_entries(). */
+/* The n-th newest entry, from 0; n below the variable's count. */
 static inline struct patterns_access *patterns_entry(
 	struct patterns_state *state, const struct patterns_variable *variable, uint32_t n)
 {
-	const uint32_t window = patterns_window(state);
-	const uint32_t slot = (uint32_t)(variable - state->variables);
+	/* No remainder: this is on the path of every access. */
+	const uint32_t at = variable->newest >= n ? variable->newest - n
+						  : variable->newest + patterns_window(state) - n;
 
-	return &state->accesses[slot * window + (variable->count - 1 - n) % window];
+	return &state->accesses[variable->first + at];
 }
 
 /* One access of a pattern and the variable that it is to. */

@@ -12,7 +12,7 @@
 static const struct patterns_access *patterns_by(struct patterns_state *state,
 	const struct patterns_variable *variable, uint16_t thread, uint32_t after)
 {
-	for (uint32_t i = 0; i < patterns_entries(state, variable); i++) {
+	for (uint32_t i = 0; i < variable->count; i++) {
 		const struct patterns_access *entry = patterns_entry(state, variable, i);
 
 		if (entry->step <= after)
@@ -27,7 +27,7 @@ static const struct patterns_access *patterns_by(struct patterns_state *state,
 static void patterns_find_enclosing(struct patterns_state *state,
 	const struct patterns_part *before, const struct patterns_part *now)
 {
-	for (uint32_t i = 0; i < patterns_entries(state, before->variable); i++) {
+	for (uint32_t i = 0; i < before->variable->count; i++) {
 		const struct patterns_access *on_x = patterns_entry(state, before->variable, i);
 		const struct patterns_access *on_y;
 		struct patterns_part parts[4];
@@ -66,7 +66,7 @@ static void patterns_find_enclosing(struct patterns_state *state,
 static void patterns_find_crossing(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now)
 {
-	for (uint32_t i = 0; i < patterns_entries(state, now->variable); i++) {
+	for (uint32_t i = 0; i < now->variable->count; i++) {
 		const struct patterns_access *on_x = patterns_entry(state, now->variable, i);
 		const struct patterns_access *on_y;
 		struct patterns_part parts[4];
@@ -106,6 +106,9 @@ void patterns_find_pairs(struct patterns_state *state, const struct patterns_var
 		other = &state->variables[thread->variables[i] - 1];
 		if (other == variable || thread->accesses[i].is_write != access->is_write)
 			continue;
+		/* What ends with a read has a write to the other variable in it. */
+		if (!access->is_write && other->write_step <= thread->accesses[i].step)
+			continue;
 		before = (struct patterns_part){&thread->accesses[i], other};
 		/* Mostly nobody else has been there since. */
 		is_other_newest = patterns_entry(state, other, 0)->thread != access->thread;
@@ -122,7 +125,7 @@ void patterns_note_recent(struct patterns_state *state, const struct patterns_va
 	const struct patterns_access *access)
 {
 	struct patterns_thread *thread = &state->threads[access->thread];
-	const uint32_t slot = (uint32_t)(variable - state->variables) + 1;
+	const uint32_t slot = variable->slot + 1;
 
 	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
 		if (thread->variables[i] == slot) {

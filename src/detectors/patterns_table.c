@@ -1,7 +1,6 @@
 /* The patterns of a run, each kept once: a table that is cleared by its generation. */
 #include <string.h>
 
-#include "base/hash.h"
 #include "detectors/patterns_internal.h"
 
 static uint32_t patterns_limit_of(const struct patterns_state *state)
@@ -33,19 +32,33 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 	pattern->key = pattern_key(pattern);
 }
 
+/* Equal for equal keys, and cheaper: most patterns are seen again and again. */
+static uint64_t patterns_quick(const struct patterns_state *state, enum pattern_kind kind,
+	const struct patterns_part *parts)
+{
+	const unsigned count = kind < PATTERN_RWR ? 2 : kind < PATTERN_WxWxWyWy ? 3 : 4;
+	uint64_t quick = kind;
+
+	for (unsigned i = 0; i < count; i++) {
+		const uint64_t part = parts[i].access->site ^
+				      (uint64_t)parts[i].variable->class << 32 ^
+				      state->threads[parts[i].access->thread].role << 20;
+
+		quick = (quick ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+		quick ^= quick >> 32;
+	}
+	return quick;
+}
+
 void patterns_keep(
 	struct patterns_state *state, enum pattern_kind kind, const struct patterns_part *parts)
 {
-	struct pattern found;
-	uint32_t slot;
+	const uint64_t quick = patterns_quick(state, kind, parts);
+	uint32_t slot = (uint32_t)(quick % PATTERNS_KEPT_SLOTS);
 
-	patterns_fill(state, &found, kind, parts);
-	slot = (uint32_t)(found.key % PATTERNS_KEPT_SLOTS);
 	while (state->kept_slots[slot].generation == state->generation) {
-		struct pattern *kept = &state->kept[state->kept_slots[slot].index];
-
-		if (kept->key == found.key) {
-			kept->times++;
+		if (state->kept_slots[slot].quick == quick) {
+			state->kept[state->kept_slots[slot].index].times++;
 			return;
 		}
 		slot = (slot + 1) % PATTERNS_KEPT_SLOTS;
@@ -54,9 +67,10 @@ void patterns_keep(
 		state->patterns_dropped++;
 		return;
 	}
+	state->kept_slots[slot].quick = quick;
 	state->kept_slots[slot].generation = state->generation;
 	state->kept_slots[slot].index = state->kept_count;
-	state->kept[state->kept_count++] = found;
+	patterns_fill(state, &state->kept[state->kept_count++], kind, parts);
 }
 
 /* ---- the host ---- */

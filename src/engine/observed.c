@@ -23,13 +23,10 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 	return ((const struct engine_thread *)op->address)->id;
 }
 
-void engine_tell_performed(
-	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
+/* On the path of every access: nothing of it has to be kept. */
+static void engine_tell_access(const struct engine_thread *self, const struct engine_op *op)
 {
-	if (op->kind == OP_SPIN)
-		return;
-	engine_flush_performed();
-	engine.performed = (struct engine_performed){
+	const struct engine_performed performed = {
 		.step = engine.step - 1,
 		.site = op->site,
 		.address = op->address,
@@ -37,14 +34,36 @@ void engine_tell_performed(
 		.object = op->object,
 		.bytes = op->bytes,
 		.thread = self->id,
-		.other = engine_thread_at(op),
+		.other = THREAD_NONE,
 		.kind = op->kind,
 		.order = op->order,
 		.may_only_read = op->may_only_read,
+	};
+
+	engine.host.performed(&performed);
+}
+
+void engine_tell_performed(
+	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
+{
+	if (op->kind == OP_SPIN)
+		return;
+	engine_flush_performed();
+	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
+		engine_tell_access(self, op);
+		return;
+	}
+	engine.performed = (struct engine_performed){
+		.step = engine.step - 1,
+		.site = op->site,
+		.address = op->address,
+		.argument = op->argument,
+		.object = op->object,
+		.thread = self->id,
+		.other = engine_thread_at(op),
+		.kind = op->kind,
 		.has_failed = result != WAIT_DONE,
 	};
-	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE)
-		engine_flush_performed();
 }
 
 void engine_note(enum op_kind kind, const void *address, uint64_t site)

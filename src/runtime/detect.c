@@ -10,15 +10,15 @@
 /* Accesses come to detectors in pieces of what has one name. */
 #define DETECT_WORD 8u
 
+/* Where the states of the detectors of this run are, NULL: it has none such. Written as it begins. */
+static void *detect_states[DETECTOR_COUNT];
+
 static void detect_event(const struct detector_event *event)
 {
-	struct contract *contract = runtime.contract;
-	void *block = contract_area(contract, contract->detectors_offset);
 	struct outcome verdict;
 
 	for (unsigned i = 0; i < DETECTOR_COUNT; i++)
-		if (contract->plan.detectors >> i & 1 &&
-			detectors[i]->observe(detectors_state(block, i), event, &verdict))
+		if (detect_states[i] && detectors[i]->observe(detect_states[i], event, &verdict))
 			engine_fail_by_verdict(&verdict);
 }
 
@@ -61,7 +61,7 @@ void runtime_detect(const struct engine_performed *performed)
 	};
 	enum object_class class = op_descriptions[performed->kind].object;
 
-	if (runtime.contract->plan.detectors >> DETECTOR_patterns & 1) {
+	if (detect_states[DETECTOR_patterns]) {
 		event.role = (uint64_t)(uintptr_t)engine_thread(performed->thread.index)->start;
 		event.class_of = memory_class;
 	}
@@ -83,7 +83,11 @@ void runtime_detect_begin(void)
 	struct contract *contract = runtime.contract;
 	void *block = contract_area(contract, contract->detectors_offset);
 
-	for (unsigned i = 0; i < DETECTOR_COUNT; i++)
-		if (contract->plan.detectors >> i & 1)
-			detectors[i]->begin_run(detectors_state(block, i));
+	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
+		detect_states[i] = NULL;
+		if (!(contract->plan.detectors >> i & 1))
+			continue;
+		detect_states[i] = detectors_state(block, i);
+		detectors[i]->begin_run(detect_states[i]);
+	}
 }
