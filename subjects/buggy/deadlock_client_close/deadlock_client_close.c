@@ -10,11 +10,13 @@
  * keep it through its preparation, passes `statement`, takes `connection` and stops before it takes
  * `statement` again; main.2 takes `statement` and waits for `connection`, main.0 waits for
  * `statement`.
+ *
+ * Argument: rounds of calls.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define ROUNDS 72
 #define ROUNDS_PER_EVICTION 8
 #define CALLERS 2
 
@@ -22,6 +24,7 @@ static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
+static int rounds = 72;
 static pthread_barrier_t round_end;
 static int listed, uses, prepared, evicted, closed, lines;
 
@@ -67,7 +70,7 @@ static void close_statement(void)
 
 static void *prepare(void *number)
 {
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < rounds; round++) {
 		write_log();
 		prepare_statement(round % ROUNDS_PER_EVICTION == 4 && *(int *)number == 0);
 		write_log();
@@ -79,7 +82,7 @@ static void *prepare(void *number)
 static void *clean_up(void *unused)
 {
 	(void)unused;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < rounds; round++) {
 		write_log();
 		if (round % 2 == 0)
 			close_statement();
@@ -88,11 +91,12 @@ static void *clean_up(void *unused)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int numbers[CALLERS];
 	pthread_t callers[CALLERS], cleaner;
 
+	rounds = argc > 1 ? atoi(argv[1]) : rounds;
 	pthread_barrier_init(&round_end, NULL, CALLERS + 1);
 	for (int i = 0; i < CALLERS; i++) {
 		numbers[i] = i;

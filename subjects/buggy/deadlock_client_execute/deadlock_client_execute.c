@@ -12,18 +12,21 @@
  * it takes `connection` again; main.0 sees that, takes `parameters` and stops before `connection`;
  * main.1 takes `connection` and waits for `parameters`, main.0 waits for `connection`. Four orders
  * are needed.
+ *
+ * Argument: sessions one after the other.
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define SESSIONS 24
 #define FETCHES 2
 
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
+static int sessions = 24;
 static pthread_barrier_t session_begin, session_end;
 static bool is_executing;  /* guarded by statement */
 static bool is_closing;	   /* guarded by connection */
@@ -88,7 +91,7 @@ static void close_connection(void)
 
 static void *work(void *call)
 {
-	for (int session = 0; session < SESSIONS; session++) {
+	for (int session = 0; session < sessions; session++) {
 		if (pthread_barrier_wait(&session_begin) == PTHREAD_BARRIER_SERIAL_THREAD)
 			is_executing = is_closing = false;
 		send_packets(FETCHES);
@@ -98,10 +101,11 @@ static void *work(void *call)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t executing, closing;
 
+	sessions = argc > 1 ? atoi(argv[1]) : sessions;
 	pthread_barrier_init(&session_begin, NULL, 2);
 	pthread_barrier_init(&session_end, NULL, 2);
 	pthread_create(&executing, NULL, work, &bound);

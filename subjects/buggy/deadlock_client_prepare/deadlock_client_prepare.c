@@ -11,11 +11,13 @@
  * `connection` again; main.1 takes `connection` and waits for `parameters`, main.0 waits for
  * `connection`. Had main.0 taken `statement` first, main.1 could not pass: so three orders are
  * needed where two would do without that lock.
+ *
+ * Argument: pages of the result.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define PAGES 48
 #define PAGES_PER_CALL 6
 #define ROWS 3
 
@@ -25,6 +27,7 @@ static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t types = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
+static int pages = 48;
 static pthread_barrier_t page_end;
 static int cached, executions, bytes_sent, bound, prepared, rows_read;
 
@@ -73,7 +76,7 @@ static void read_page(void)
 
 static void *work(void *call)
 {
-	for (int page = 0; page < PAGES; page++) {
+	for (int page = 0; page < pages; page++) {
 		read_page();
 		if (page % PAGES_PER_CALL == 2)
 			call == &executions ? execute_query() : prepare_statement();
@@ -82,10 +85,11 @@ static void *work(void *call)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 
+	pages = argc > 1 ? atoi(argv[1]) : pages;
 	pthread_barrier_init(&page_end, NULL, 2);
 	pthread_create(&threads[0], NULL, work, &executions);
 	pthread_create(&threads[1], NULL, work, NULL);

@@ -9,18 +9,21 @@
  *
  * Corrected: who closes takes the parameters before the connection. Cannot fail: both take the two
  * in this order.
+ *
+ * Argument: sessions one after the other.
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define SESSIONS 24
 #define FETCHES 2
 
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
+static int sessions = 24;
 static pthread_barrier_t session_begin, session_end;
 static bool is_executing;  /* guarded by statement */
 static bool is_closing;	   /* guarded by connection */
@@ -85,7 +88,7 @@ static void close_connection(void)
 
 static void *work(void *call)
 {
-	for (int session = 0; session < SESSIONS; session++) {
+	for (int session = 0; session < sessions; session++) {
 		if (pthread_barrier_wait(&session_begin) == PTHREAD_BARRIER_SERIAL_THREAD)
 			is_executing = is_closing = false;
 		send_packets(FETCHES);
@@ -95,10 +98,11 @@ static void *work(void *call)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t executing, closing;
 
+	sessions = argc > 1 ? atoi(argv[1]) : sessions;
 	pthread_barrier_init(&session_begin, NULL, 2);
 	pthread_barrier_init(&session_end, NULL, 2);
 	pthread_create(&executing, NULL, work, &bound);

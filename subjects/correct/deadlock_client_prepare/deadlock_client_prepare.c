@@ -9,11 +9,13 @@
  * Corrected: a statement is prepared with the parameters bound before the connection is taken.
  * Cannot fail: whoever takes two of statement, parameters, types and connection takes them in this
  * order.
+ *
+ * Argument: pages of the result.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define PAGES 48
 #define PAGES_PER_CALL 6
 #define ROWS 3
 
@@ -23,6 +25,7 @@ static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t types = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
+static int pages = 48;
 static pthread_barrier_t page_end;
 static int cached, executions, bytes_sent, bound, prepared, rows_read;
 
@@ -71,7 +74,7 @@ static void read_page(void)
 
 static void *work(void *call)
 {
-	for (int page = 0; page < PAGES; page++) {
+	for (int page = 0; page < pages; page++) {
 		read_page();
 		if (page % PAGES_PER_CALL == 2)
 			call == &executions ? execute_query() : prepare_statement();
@@ -80,10 +83,11 @@ static void *work(void *call)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 
+	pages = argc > 1 ? atoi(argv[1]) : pages;
 	pthread_barrier_init(&page_end, NULL, 2);
 	pthread_create(&threads[0], NULL, work, &executions);
 	pthread_create(&threads[1], NULL, work, NULL);

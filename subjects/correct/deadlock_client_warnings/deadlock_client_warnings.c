@@ -9,11 +9,13 @@
  * Corrected: the statement is given back before the connection is taken. Cannot fail: closing
  * holds `open_calls` and one lock more, and who asks for warnings does not hold `open_calls` when
  * it takes another.
+ *
+ * Argument: batches of rows.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define BATCHES 30
 #define BATCHES_PER_CLOSE 3
 #define FETCHES 4
 
@@ -22,6 +24,7 @@ static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
+static int batches = 30;
 static pthread_barrier_t batch_end;
 static int calls, statements_open = 1, warnings, times_closed, rows;
 
@@ -66,7 +69,7 @@ static void fetch(int count)
 static void *read_rows(void *unused)
 {
 	(void)unused;
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		fetch(FETCHES);
 		if (batch % BATCHES_PER_CLOSE == 1)
 			get_warnings();
@@ -78,7 +81,7 @@ static void *read_rows(void *unused)
 static void *serve_pool(void *unused)
 {
 	(void)unused;
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		if (batch % BATCHES_PER_CLOSE == 1)
 			close_connection();
 		fetch(FETCHES / 2);
@@ -87,10 +90,11 @@ static void *serve_pool(void *unused)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t reader, pool;
 
+	batches = argc > 1 ? atoi(argv[1]) : batches;
 	pthread_barrier_init(&batch_end, NULL, 2);
 	pthread_create(&reader, NULL, read_rows, NULL);
 	pthread_create(&pool, NULL, serve_pool, NULL);
