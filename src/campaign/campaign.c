@@ -62,6 +62,17 @@ static void take_guarantee(struct campaign *campaign, struct contract *contract)
 		*weakest = guarantee;
 }
 
+/* Of the only worker: such a strategy has no other. */
+static void take_verdict(struct campaign *campaign, struct contract *contract)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+	struct campaign_result *result = campaign->result;
+
+	result->has_verdict = strategy->verdict && contract->totals.runs;
+	if (result->has_verdict)
+		strategy->verdict(contract_strategy(contract), &result->verdict);
+}
+
 static void add_races(struct campaign_result *result, struct contract *contract)
 {
 	struct races_count counted = races_counted(contract);
@@ -96,6 +107,7 @@ static void add_up(struct campaign *campaign)
 		if (totals->steps_most > result->steps_most)
 			result->steps_most = totals->steps_most;
 		take_guarantee(campaign, campaign->workers[i].worker.contract);
+		take_verdict(campaign, campaign->workers[i].worker.contract);
 		add_races(result, campaign->workers[i].worker.contract);
 	}
 	/* The run that showed a suppressed race first ended with it, but is no failure. */

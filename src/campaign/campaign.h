@@ -82,6 +82,8 @@ struct campaign_result {
 	uint64_t outcomes[OUTCOME_KIND_COUNT];
 	enum contract_restart restart; /* in the end */
 	struct strategy_guarantee guarantee;
+	bool has_verdict; /* the strategy goes through all runs of some kind */
+	struct strategy_verdict verdict;
 	uint32_t races;		   /* findings that are races */
 	uint32_t races_suppressed; /* distinct ones */
 	uint64_t races_let_pass;   /* times that one of those, or of the findings, came again */

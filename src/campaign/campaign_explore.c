@@ -203,6 +203,16 @@ static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
 
+/* Has the strategy made every run it knows of, of the program as it is known now? */
+static bool is_exhausted(const struct campaign *campaign, struct contract *contract)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+
+	return contract->is_live && strategy->is_exhausted &&
+	       !contract_memory(contract)->newly_shared &&
+	       strategy->is_exhausted(contract_strategy(contract));
+}
+
 /* What a worker reported. Afterwards it is given its next batch. */
 static int handle_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
@@ -248,6 +258,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		size_batch(worker);
 		break;
 	}
+	if (is_exhausted(campaign, contract))
+		campaign->is_stopping = true;
 	/* Only the first worker runs until it is known how runs are restarted. */
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }

@@ -320,6 +320,9 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	if (strategy_parse(
 		    arguments->strategy, &options->strategy, &options->strategy_config, &err) < 0)
 		return command_fail("%s", err.text);
+	if (strategies[options->strategy]->is_exhausted && options->workers > 1)
+		return command_fail("%s makes one run after the other; leave --jobs out",
+			strategies[options->strategy]->name);
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	options->runtime = runtime;

@@ -328,6 +328,26 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	strbuf_release(&command);
 }
 
+static void say_verdict(const struct campaign_result *result)
+{
+	const struct strategy_verdict *verdict = &result->verdict;
+	char runs[32];
+
+	if (!result->has_verdict)
+		return;
+	if (verdict->is_complete)
+		(void)fprintf(stderr,
+			"these are all schedules, up to the order of independent operations: %s "
+			"in %s run%s\n",
+			result->total.failures ? "some fail" : "none fails",
+			terminal_number(verdict->runs, runs), verdict->runs == 1 ? "" : "s");
+	else if (verdict->missing)
+		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);
+	else if (!result->total.findings)
+		(void)fprintf(stderr,
+			"these are not all schedules; more of them with --schedules or --time\n");
+}
+
 static int finish_without_threads(
 	const struct run_report *report, const struct campaign_result *result)
 {
@@ -358,6 +378,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 	} else if (!report->is_quiet) {
 		say_explored(result);
 		say_guarantee(result);
+		say_verdict(result);
 		say_races(report, result);
 		if (result->total.findings)
 			(void)fprintf(stderr, "next: raddle replay %s --gdb, or --trace\n",

@@ -184,6 +184,12 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			  : op->address ? engine_object_name(op->address)
 					: 0;
 	pending->site = op->site;
+	pending->second =
+		op->kind == OP_COND_WAIT
+			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
+			: 0;
+	if (((uintptr_t)op->address & 7) + op->bytes > 8)
+		pending->flags |= OP_WIDE;
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
 		!(thread->signals_pending & ~thread->signals_blocked)) {
 		engine_set_enabled(thread, WAKE_READY);
@@ -353,6 +359,18 @@ static struct engine_thread *engine_decide(void)
 	if (__builtin_expect(engine.step >= engine.run.step_limit, 0))
 		engine_fail(OUTCOME_LIVELOCK, NULL, next->op->site);
 	return engine_release(next);
+}
+
+void engine_tell_ending(void)
+{
+	const struct strategy *strategy = engine.run.strategy;
+
+	if (!strategy || !strategy->ending)
+		return;
+	engine.view.thread_count = engine.thread_count;
+	engine.view.current = engine.current->id;
+	engine.view.step = engine.step;
+	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
 static void engine_transfer_to(struct engine_thread *next)

@@ -204,6 +204,8 @@ void engine_set_main(uintptr_t handle, int kernel_id);
 void engine_begin_run(const struct engine_run *run);
 /* From here on every op is a scheduling point (called at the first thread creation). */
 void engine_go_live(void);
+/* The run ends here: tells the strategy which ops are pending. At most once per run. */
+void engine_tell_ending(void);
 bool engine_is_live(void);
 /* Child side of the target's own fork(): the caller is the only thread, and control ends. */
 void engine_leave_control(void);

@@ -11,11 +11,12 @@
 #include "model/ids.h"
 
 enum op_flag {
-	OP_READ = 1,	 /* commutes with other READ ops on the same object */
-	OP_ACQUIRE = 2,	 /* takes a lock */
-	OP_RELEASE = 4,	 /* gives up a lock */
-	OP_PAUSE = 8,	 /* the thread cannot get on by itself: it yields */
-	OP_MAYBLOCK = 16 /* can be disabled: somebody else must move first */
+	OP_READ = 1,	  /* commutes with other READ ops on the same object */
+	OP_ACQUIRE = 2,	  /* takes a lock */
+	OP_RELEASE = 4,	  /* gives up a lock */
+	OP_PAUSE = 8,	  /* the thread cannot get on by itself: it yields */
+	OP_MAYBLOCK = 16, /* can be disabled: somebody else must move first */
+	OP_WIDE = 32 /* not in ops.def: an access to more memory than its object's eight bytes */
 };
 
 enum op_kind {
@@ -46,9 +47,9 @@ enum object_class {
 
 /* Sixteen bytes, read by strategies at every scheduling point. */
 struct pending_op {
-	uint8_t kind;  /* enum op_kind; OP_NONE where the thread has none (it has ended) */
-	uint8_t flags; /* enum op_flag, from ops.def */
-	uint16_t reserved;
+	uint8_t kind;	    /* enum op_kind; OP_NONE where the thread has none (it has ended) */
+	uint8_t flags;	    /* enum op_flag, from ops.def */
+	uint16_t second;    /* op_second() of the mutex that a COND_WAIT gives up; 0: none */
 	object_name object; /* 0: no object */
 	uint64_t site;	    /* return address in the target of the call that announced it */
 };
@@ -65,6 +66,12 @@ extern const struct op_description op_descriptions[OP_KIND_COUNT];
 
 /* "mutex", "condition variable", ...; never NULL. */
 const char *object_class_text(enum object_class class);
+
+/* A second object of an op, by what fits into it: equal for equal objects, and rarely for others. */
+static inline uint16_t op_second(object_name object)
+{
+	return (uint16_t)((object ^ object >> 16) | 1);
+}
 
 /*
  * Dependence: may exchanging two adjacent ops of different threads change what happens? Same

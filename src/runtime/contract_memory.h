@@ -78,6 +78,7 @@ struct contract_memory {
 	uint32_t points_known;	 /* variables that are points */
 	uint32_t was_profile;	 /* the current run is a profiling run */
 	uint32_t newly_shared;	 /* variables that become points when the next run begins */
+	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	char refusal[128]; /* why sites cannot be switched; empty: they can */

@@ -117,6 +117,7 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 		return;
 	variable->flags |= VARIABLE_POINT;
 	memory->points_known++;
+	memory->points_changed = 1;
 }
 
 /* Variables that were found to be shared become points. */
@@ -158,6 +159,24 @@ void memory_prepare_run(uint64_t number)
 	}
 	memory->has_changed = false;
 	memory->was_profile = is_profile;
+}
+
+bool memory_has_news(void)
+{
+	const struct contract_memory *memory = sites_memory();
+
+	return memory && runtime.contract->has_memory_sites && !memory->is_frozen &&
+	       memory->newly_shared;
+}
+
+bool memory_take_change(void)
+{
+	struct contract_memory *memory = sites_memory();
+	const bool has_changed = memory && memory->points_changed;
+
+	if (memory)
+		memory->points_changed = 0;
+	return has_changed;
 }
 
 static bool memory_is_atomic(uint8_t kind)

@@ -44,6 +44,11 @@ uint64_t memory_last_site(void);
  */
 void memory_prepare_run(uint64_t number);
 
+/* The last run has found variables to be shared that will be points from the next one on. */
+bool memory_has_news(void);
+/* Have there come new points since this was last asked? */
+bool memory_take_change(void);
+
 /* sites.c: switches every site to what its byte says; false: not possible, the contract says why. */
 bool sites_apply(void);
 

@@ -107,7 +107,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 			*report = REPORT_FAILURE;
 		else if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create)
 			*report = REPORT_TAINTED;
-		if (*report != REPORT_BATCH)
+		if (*report != REPORT_BATCH || runtime_is_exhausted())
 			break;
 	}
 	return 0;

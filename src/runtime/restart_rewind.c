@@ -113,6 +113,8 @@ static enum contract_report rewind_batch(void)
 			rewind_undo();
 		if (is_failure)
 			return REPORT_FAILURE;
+		if (runtime_is_exhausted())
+			break;
 	}
 	return rewind_server->is_broken ? REPORT_TAINTED : REPORT_BATCH;
 }

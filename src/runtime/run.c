@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
@@ -22,6 +23,20 @@ static void *run_strategy_state(struct contract *contract)
 static struct schedule *run_schedule(struct contract *contract)
 {
 	return contract_area(contract, contract->schedule_offset);
+}
+
+/*
+ * A strategy that goes through all runs of a program begins again when the program has other
+ * scheduling points than before.
+ */
+static void run_renew_strategy(const struct strategy *strategy, void *state)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!strategy->is_exhausted || !memory_take_change())
+		return;
+	memset(state, 0, contract->strategy_bytes);
+	strategy->begin_campaign(state, &contract->plan.strategy_config);
 }
 
 void runtime_begin_run(uint64_t number)
@@ -47,6 +62,7 @@ void runtime_begin_run(uint64_t number)
 		strategy->begin_campaign(state, &plan->strategy_config);
 		plan->is_fresh_state = false; /* the one field of the plan that the guest writes */
 	}
+	run_renew_strategy(strategy, state);
 	contract->run_number = number;
 	contract->run_seed = run.seed;
 	contract->heartbeat = 0;
@@ -125,6 +141,15 @@ uint32_t runtime_report_and_wait(enum contract_report report)
 	while ((command = __atomic_load_n(&contract->command, __ATOMIC_ACQUIRE)) == COMMAND_NONE)
 		platform_futex_wait(&contract->command, COMMAND_NONE, UINT64_MAX, true);
 	return command;
+}
+
+bool runtime_is_exhausted(void)
+{
+	const struct strategy *strategy = run_strategy(runtime.contract);
+
+	/* What the last run has taught of memory makes other runs of it. */
+	return strategy->is_exhausted && !memory_has_news() &&
+	       strategy->is_exhausted(run_strategy_state(runtime.contract));
 }
 
 static __attribute__((noreturn)) void refuse(const char *why, enum contract_refusal refusal)
@@ -256,6 +281,8 @@ void runtime_finish_run(void)
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
+	if (contract->is_live)
+		engine_tell_ending();
 	status = outcome->code;
 	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
 		contract->plan.sanitizer_status == status)

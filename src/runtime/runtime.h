@@ -44,6 +44,8 @@ void runtime_begin_run(uint64_t number);
  * whether the host must look at it.
  */
 bool runtime_account_run(void);
+/* The strategy has made every run it knows of: a batch ends early. */
+bool runtime_is_exhausted(void);
 /* plan.inspect: tells the host where the threads stand, and goes on when it has looked. */
 void runtime_stand_still(void);
 /* The run is over; the outcome is in place. */

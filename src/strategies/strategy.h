@@ -59,6 +59,14 @@ struct strategy_guarantee {
 	const char *formula; /* "1/(n*k^(d-1))" */
 };
 
+/* What a strategy that goes through all runs of some kind can say of those it has made. */
+struct strategy_verdict {
+	bool is_complete; /* it has made every run that it promises */
+	uint64_t runs;
+	uint64_t redundant;  /* of those: equal to others up to the order of independent ops */
+	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
+};
+
 struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
@@ -79,12 +87,20 @@ struct strategy {
 	 * where another hand chose (a replayed prefix). NULL where the strategy keeps no account.
 	 */
 	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
+	/*
+	 * The run ends, in a deadlock, an exit or a failure: `view` has the ops that are pending and
+	 * now never happen. Called in the run, at most once: not when the process dies. NULL: not.
+	 */
+	void (*ending)(void *state, const struct schedule_view *view);
 	/* A value below `count` for a choice that is not about threads. NULL: uniform, from the
 	 * seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
 	void (*end_run)(void *state, const struct run_summary *summary); /* NULL: learns nothing */
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out); /* NULL: gives none */
+	/* Nothing is left to run. NULL: never. */
+	bool (*is_exhausted)(const void *state);
+	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: gives none */
 };
 
 /* All of them, in the order of strategies.def. */

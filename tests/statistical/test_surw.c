@@ -106,7 +106,7 @@ static double uniformity(const struct simulated_program *program, const struct s
 static void surw__is_uniform_over_orders_of_writes(void **unused)
 {
 	(void)unused;
-	assert_true(uniformity(&writes, &strategy_surw, SIMULATED_ADD, OP_FUTEX_WAKE, 60) >
+	assert_true(uniformity(&writes, &strategy_surw, SIMULATED_ADD, OP_ATOMIC_UPDATE, 60) >
 		    STATISTICS_ALPHA);
 }
 
@@ -120,18 +120,18 @@ static void surw__is_uniform_over_orders_of_acquisitions(void **unused)
 static void surw__is_uniform_where_threads_create_threads(void **unused)
 {
 	(void)unused;
-	assert_true(uniformity(&tree, &strategy_surw, SIMULATED_ADD, OP_FUTEX_WAKE, 30) >
+	assert_true(uniformity(&tree, &strategy_surw, SIMULATED_ADD, OP_ATOMIC_UPDATE, 30) >
 		    STATISTICS_ALPHA);
 }
 
 static void random__fails_the_tests_of_uniformity(void **unused)
 {
 	(void)unused;
-	assert_true(uniformity(&writes, &strategy_random, SIMULATED_ADD, OP_FUTEX_WAKE, 60) <
+	assert_true(uniformity(&writes, &strategy_random, SIMULATED_ADD, OP_ATOMIC_UPDATE, 60) <
 		    STATISTICS_ALPHA);
 	assert_true(uniformity(&locks, &strategy_random, SIMULATED_LOCK, OP_MUTEX_LOCK, 90) <
 		    STATISTICS_ALPHA);
-	assert_true(uniformity(&tree, &strategy_random, SIMULATED_ADD, OP_FUTEX_WAKE, 30) <
+	assert_true(uniformity(&tree, &strategy_random, SIMULATED_ADD, OP_ATOMIC_UPDATE, 30) <
 		    STATISTICS_ALPHA);
 }
 

@@ -51,13 +51,12 @@ static const struct {
 	[SIMULATED_BROADCAST] = {OP_COND_BROADCAST, OBJECT_COND},
 	[SIMULATED_POST] = {OP_SEM_POST, OBJECT_SEM},
 	[SIMULATED_TAKE] = {OP_SEM_WAIT, OBJECT_SEM},
-	/* Variables: a futex word's kinds have the flags of plain reads and writes. */
-	[SIMULATED_READ] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
-	[SIMULATED_SET] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
-	[SIMULATED_ADD] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
-	[SIMULATED_ADVANCE] = {OP_FUTEX_WAKE, OBJECT_FUTEX},
-	[SIMULATED_EXPECT] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
-	[SIMULATED_REFUSE] = {OP_FUTEX_WAIT, OBJECT_FUTEX},
+	[SIMULATED_READ] = {OP_LOAD, OBJECT_MEMORY},
+	[SIMULATED_SET] = {OP_STORE, OBJECT_MEMORY},
+	[SIMULATED_ADD] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
+	[SIMULATED_ADVANCE] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
+	[SIMULATED_EXPECT] = {OP_LOAD, OBJECT_MEMORY},
+	[SIMULATED_REFUSE] = {OP_LOAD, OBJECT_MEMORY},
 };
 
 object_name simulated_object_name(enum simulated_kind kind, uint32_t object)
@@ -103,6 +102,9 @@ static void machine_announce(uint32_t index)
 								   : thread->children)) |
 				1;
 	}
+	if (pending->kind == OP_COND_WAIT || pending->kind == OP_COND_WAKE)
+		pending->second =
+			op_second(simulated_object_name(SIMULATED_LOCK, (uint32_t)op->argument));
 	pending->flags = op_descriptions[pending->kind].flags;
 }
 
@@ -358,6 +360,8 @@ void simulated_run(struct simulated_run *run)
 		else
 			run->outcome = machine_end();
 	}
+	if (run->strategy->ending && run->outcome != OUTCOME_CRASH)
+		run->strategy->ending(run->state, &machine.view);
 	run->thread_count = machine.view.thread_count;
 	run->step_count = machine.view.step;
 }

@@ -1,0 +1,527 @@
+/*
+ * Strategy `dpor`: every order of dependent ops once, and no other run.
+ *
+ * Abdulla, Aronis, Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014 (journal:
+ * "Source Sets", JACM 64:4, 2017), algorithm 2 with wakeup trees. Depth first over runs: each run is
+ * carried to its end; for each race in it (two dependent ops of different threads that nothing orders)
+ * the other order is put into the wakeup tree of the step where it has to begin, unless a thread that
+ * sleeps there shows that it has been had. Without races left all Mazurkiewicz traces have been run.
+ *
+ * Deviations from the paper:
+ * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
+ *   lock's release and the next acquisition have one order only, so the race is between the two
+ *   acquisitions. A branch that turns out to lead to a thread that cannot move is dropped.
+ * - Choices of values (which waiter a signal wakes) are branches that are all taken.
+ * - Fairness may hide threads that only spin: orders that differ in how often a loop goes round are
+ *   not all had, and neither are those that time alone decides.
+ *
+ * The memory of a run is a stack that outlives it; see dpor.h.
+ */
+#include "strategies/dpor.h"
+
+#include "base/bitset.h"
+#include "model/view.h"
+#include "strategies/strategy.h"
+
+enum dpor_option { OPTION_STEPS };
+
+#define STEPS_STANDARD 4096
+#define BRANCHES_PER_STEP 16
+#define SLEEPERS_PER_STEP 8
+
+static const struct strategy_option dpor_options[] = {
+	{"steps", STEPS_STANDARD, 64, 1 << 20,
+		"of the longest run; beyond, orders are left out and nothing is claimed. Each takes "
+		"about 1 kB",
+		NULL},
+	{0},
+};
+
+/* ---- memory ---- */
+
+static size_t take(size_t *at, size_t bytes)
+{
+	const size_t start = (*at + 15) & ~(size_t)15;
+
+	*at = start + bytes;
+	return start;
+}
+
+static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor)
+{
+	const uint32_t steps = (uint32_t)config->option[OPTION_STEPS];
+	size_t at = sizeof(struct dpor);
+
+	dpor->step_capacity = steps;
+	dpor->branch_capacity = steps * BRANCHES_PER_STEP;
+	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
+	dpor->steps_at = (uint32_t)take(&at, (steps + 1) * sizeof(struct dpor_step));
+	dpor->clocks_at =
+		(uint32_t)take(&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
+	dpor->branches_at = (uint32_t)take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
+	dpor->sleepers_at =
+		(uint32_t)take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
+	dpor->scratch_at = (uint32_t)take(&at, (steps + 2) * sizeof(uint32_t));
+	return at;
+}
+
+static size_t dpor_state_bytes(const struct strategy_config *config)
+{
+	struct dpor dpor;
+
+	return dpor_lay_out(config, &dpor);
+}
+
+uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
+{
+	uint32_t branch = dpor->branch_free;
+
+	if (branch != DPOR_NONE) {
+		dpor->branch_free = dpor_branches(dpor)[branch].sibling;
+	} else if (dpor->branch_used < dpor->branch_capacity) {
+		branch = dpor->branch_used++;
+	} else {
+		dpor->is_lost = true;
+		return DPOR_NONE;
+	}
+	dpor_branches(dpor)[branch] =
+		(struct dpor_branch){.op = *op, .child = DPOR_NONE, .sibling = DPOR_NONE};
+	return branch;
+}
+
+void dpor_branch_free(struct dpor *dpor, uint32_t branch)
+{
+	struct dpor_branch *branches = dpor_branches(dpor);
+	uint32_t open = branch;
+
+	/* `sibling` chains what is still to be freed: the children go in front of it. */
+	branches[branch].sibling = DPOR_NONE;
+	while (open != DPOR_NONE) {
+		const uint32_t child = branches[open].child;
+		const uint32_t next = branches[open].sibling;
+		uint32_t last = child;
+
+		branches[open].sibling = dpor->branch_free;
+		dpor->branch_free = open;
+		open = child != DPOR_NONE ? child : next;
+		if (child == DPOR_NONE)
+			continue;
+		while (branches[last].sibling != DPOR_NONE)
+			last = branches[last].sibling;
+		branches[last].sibling = next;
+	}
+}
+
+/* ---- threads ---- */
+
+static void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
+{
+	while (dpor->known < view->thread_count) {
+		const uint32_t index = dpor->known++;
+		uint32_t slot = 0;
+
+		while (slot < dpor->slot_count && dpor->names[slot] != view->names[index])
+			slot++;
+		if (slot == DPOR_THREADS) {
+			dpor->is_lost = true;
+			slot = 0; /* whatever: nothing is claimed any more */
+		}
+		if (slot == dpor->slot_count)
+			dpor->names[dpor->slot_count++] = view->names[index];
+		if (index < DPOR_THREADS)
+			dpor->slot_of[index] = (uint8_t)slot;
+		else
+			dpor->is_lost = true;
+		dpor->index_of[slot] = (uint16_t)index;
+		/* Only one thread moves between two points, so it is the creator. */
+		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
+		while (dpor->creation[slot] != DPOR_NONE &&
+			dpor_steps(dpor)[dpor->creation[slot]].is_value)
+			dpor->creation[slot] =
+				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
+	}
+}
+
+static uint8_t slot_of(const struct dpor *dpor, uint32_t index)
+{
+	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
+}
+
+static struct dpor_op op_of(
+	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
+{
+	const struct pending_op *op = &view->pending[index];
+
+	return (struct dpor_op){.object = op->object,
+		.kind = op->kind,
+		.flags = op->flags,
+		.second = op->second,
+		.thread = slot_of(dpor, index)};
+}
+
+static bool can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
+{
+	return slot < dpor->slot_count && dpor->index_of[slot] < view->thread_count &&
+	       view_is_enabled(view, dpor->index_of[slot]);
+}
+
+static uint64_t enabled_slots(const struct dpor *dpor, const struct schedule_view *view)
+{
+	uint64_t slots = 0;
+
+	bitset_each (index, view->enabled, view->thread_count)
+		slots |= UINT64_C(1) << slot_of(dpor, index);
+	return slots;
+}
+
+/* ---- runs ---- */
+
+static void dpor_begin_campaign(void *state, const struct strategy_config *config)
+{
+	struct dpor *dpor = state;
+
+	(void)dpor_lay_out(config, dpor);
+	dpor->branch_free = DPOR_NONE;
+}
+
+static void dpor_begin_run(void *state, uint64_t seed)
+{
+	struct dpor *dpor = state;
+
+	(void)seed; /* nothing is left to chance */
+	dpor->depth = 0;
+	dpor->known = 0;
+	dpor->is_blocked = dpor->has_diverged = false;
+	dpor->left_slots = dpor->left_enabled = 0;
+	for (uint32_t i = 0; i < DPOR_THREADS; i++) {
+		dpor->index_of[i] = UINT16_MAX;
+		dpor->last_step[i] = DPOR_NONE;
+		dpor->creation[i] = DPOR_NONE;
+	}
+}
+
+/* Who slept before the last step and does not depend on it still does. */
+static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
+{
+	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
+	const struct dpor_step *before = step - 1;
+
+	step->sleeper = dpor->sleeper_used;
+	step->sleeper_count = 0;
+	if (!dpor->depth)
+		return;
+	for (uint32_t i = 0; i < before->sleeper_count; i++) {
+		const struct dpor_sleeper sleeper = sleepers[before->sleeper + i];
+
+		if (!before->is_value && (sleeper.op.thread == before->op.thread ||
+						 dpor_dependent(&sleeper.op, &before->op)))
+			continue;
+		if (dpor->sleeper_used == dpor->sleeper_capacity) {
+			dpor->is_lost = true;
+			return;
+		}
+		sleepers[dpor->sleeper_used++] = sleeper;
+		step->sleeper_count++;
+	}
+}
+
+/* What the branch that is being taken at the last step says of what is to follow. */
+static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
+{
+	struct dpor_branch *taken;
+	uint32_t child;
+
+	if (!dpor->depth)
+		return DPOR_NONE;
+	if (before->is_value) { /* handed through */
+		child = before->wakeup;
+		before->wakeup = DPOR_NONE;
+		return child;
+	}
+	if (before->wakeup == DPOR_NONE)
+		return DPOR_NONE;
+	taken = &dpor_branches(dpor)[before->wakeup];
+	child = taken->child;
+	taken->child = DPOR_NONE;
+	return child;
+}
+
+static struct dpor_step *push(struct dpor *dpor)
+{
+	struct dpor_step *step;
+
+	if (dpor->depth == dpor->step_capacity) {
+		dpor->is_lost = true;
+		return NULL;
+	}
+	step = &dpor_steps(dpor)[dpor->depth];
+	*step = (struct dpor_step){.previous = DPOR_NONE, .wakeup = DPOR_NONE};
+	inherit_sleepers(dpor, step);
+	step->wakeup = inherit_wakeup(dpor, step - 1);
+	dpor->step_count = dpor->depth + 1;
+	return step;
+}
+
+static bool is_sleeping(struct dpor *dpor, const struct dpor_step *step, uint8_t slot)
+{
+	for (uint32_t i = 0; i < step->sleeper_count; i++)
+		if (dpor_sleepers(dpor)[step->sleeper + i].op.thread == slot)
+			return true;
+	return false;
+}
+
+/* Branches to threads that cannot move here lead nowhere. */
+static void drop_dead_branches(
+	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
+{
+	while (step->wakeup != DPOR_NONE &&
+		!can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread)) {
+		const uint32_t dead = step->wakeup;
+
+		step->wakeup = dpor_branches(dpor)[dead].sibling;
+		dpor_branch_free(dpor, dead);
+	}
+}
+
+/* The current thread if it does not sleep, else the first that does not; DPOR_NONE: all sleep. */
+static uint32_t somebody_awake(
+	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
+{
+	const uint32_t standard = view_default(view).index;
+
+	if (!is_sleeping(dpor, step, slot_of(dpor, standard)))
+		return standard;
+	bitset_each (index, view->enabled, view->thread_count) {
+		if (!is_sleeping(dpor, step, slot_of(dpor, index)))
+			return index;
+	}
+	return DPOR_NONE;
+}
+
+/* A step that no earlier run has had. */
+static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
+{
+	struct dpor_step *step = push(dpor);
+	struct dpor_op op;
+	uint32_t index;
+
+	if (!step)
+		return view_default(view);
+	drop_dead_branches(dpor, step, view);
+	if (step->wakeup == DPOR_NONE) {
+		index = somebody_awake(dpor, step, view);
+		if (index == DPOR_NONE) {
+			dpor->is_blocked = true;
+			return view_default(view);
+		}
+		op = op_of(dpor, view, index);
+		step->wakeup = dpor_branch_new(dpor, &op);
+		return (struct thread_id){(uint16_t)index};
+	}
+	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
+}
+
+/* Nothing is known of this run any more: it goes on as it likes. */
+static bool is_adrift(const struct dpor *dpor)
+{
+	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
+}
+
+/* A step of earlier runs; from the last of them a branch is taken for the first time. */
+static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
+{
+	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
+
+	if (!step->is_value && dpor->depth + 1 == dpor->step_count)
+		drop_dead_branches(dpor, step, view);
+	if (!step->is_value && step->wakeup == DPOR_NONE)
+		dpor->is_blocked = true;
+	else if (step->is_value ||
+		 !can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread))
+		dpor->has_diverged = true;
+	if (is_adrift(dpor))
+		return view_default(view);
+	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
+}
+
+static struct thread_id dpor_choose(void *state, const struct schedule_view *view)
+{
+	struct dpor *dpor = state;
+
+	dpor_meet(dpor, view);
+	if (is_adrift(dpor))
+		return view_default(view);
+	return dpor->depth < dpor->step_count ? choose_again(dpor, view) : choose_new(dpor, view);
+}
+
+static bool is_same_op(const struct dpor_op *a, const struct dpor_op *b)
+{
+	return a->object == b->object && a->kind == b->kind && a->thread == b->thread;
+}
+
+static void dpor_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct dpor *dpor = state;
+	struct dpor_step *step;
+	struct dpor_op op;
+
+	dpor_meet(dpor, view);
+	if (is_adrift(dpor))
+		return;
+	/* Where another hand chose there is no step yet. */
+	if (dpor->depth == dpor->step_count && !push(dpor))
+		return;
+	step = &dpor_steps(dpor)[dpor->depth];
+	op = op_of(dpor, view, thread.index);
+	if (step->wakeup == DPOR_NONE)
+		step->wakeup = dpor_branch_new(dpor, &op);
+	/* What happens before a step that is only repeated is known. */
+	if (dpor->depth < dpor->first_new && !is_same_op(&step->op, &op)) {
+		dpor->has_diverged = true;
+		return;
+	}
+	step->op = op;
+	step->enabled = enabled_slots(dpor, view);
+	step->previous = dpor->last_step[op.thread];
+	step->ordinal =
+		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
+	dpor->last_step[op.thread] = dpor->depth;
+	if (dpor->depth >= dpor->first_new)
+		dpor_note_step(dpor, dpor->depth);
+	dpor->depth++;
+}
+
+static void dpor_ending(void *state, const struct schedule_view *view)
+{
+	struct dpor *dpor = state;
+
+	dpor_meet(dpor, view);
+	for (uint32_t i = 0; i < view->thread_count && i < DPOR_THREADS; i++) {
+		if (view->pending[i].kind == OP_NONE)
+			continue;
+		dpor->left[slot_of(dpor, i)] = op_of(dpor, view, i);
+		dpor->left_slots |= UINT64_C(1) << slot_of(dpor, i);
+	}
+	dpor->left_enabled = enabled_slots(dpor, view) & dpor->left_slots;
+}
+
+static uint32_t dpor_choose_value(void *state, uint32_t count)
+{
+	struct dpor *dpor = state;
+	struct dpor_step *step;
+
+	if (is_adrift(dpor))
+		return 0;
+	if (dpor->depth == dpor->step_count) {
+		step = push(dpor);
+		if (!step)
+			return 0;
+		step->is_value = true;
+		step->value_count = count;
+	}
+	step = &dpor_steps(dpor)[dpor->depth];
+	if (!step->is_value || step->value_count != count) {
+		dpor->has_diverged = true;
+		return 0;
+	}
+	dpor->depth++;
+	return step->value;
+}
+
+/* ---- from one run to the next ---- */
+
+/* The branch that was taken is done: its thread sleeps here from now on. */
+static void finish_branch(struct dpor *dpor, struct dpor_step *step)
+{
+	const uint32_t done = step->wakeup;
+
+	if (done == DPOR_NONE)
+		return;
+	step->wakeup = dpor_branches(dpor)[done].sibling;
+	dpor_branch_free(dpor, done);
+	dpor->sleeper_used = step->sleeper + step->sleeper_count;
+	if (dpor->sleeper_used == dpor->sleeper_capacity) {
+		dpor->is_lost = true;
+		return;
+	}
+	dpor_sleepers(dpor)[dpor->sleeper_used++] = (struct dpor_sleeper){step->op};
+	step->sleeper_count++;
+}
+
+/* Goes back to the last step from which a branch is still to be taken. */
+static void back_up(struct dpor *dpor)
+{
+	while (dpor->step_count) {
+		struct dpor_step *step = &dpor_steps(dpor)[dpor->step_count - 1];
+
+		if (step->is_value) {
+			if (step->value + 1 < step->value_count) {
+				step->value++;
+				break;
+			}
+		} else {
+			finish_branch(dpor, step);
+			if (step->wakeup != DPOR_NONE)
+				break;
+		}
+		dpor->step_count--;
+	}
+	dpor->sleeper_used = 0;
+	if (dpor->step_count) {
+		const struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+
+		dpor->sleeper_used = last->sleeper + last->sleeper_count;
+	}
+	dpor->is_exhausted = !dpor->step_count;
+	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
+}
+
+static void dpor_end_run(void *state, const struct run_summary *summary)
+{
+	struct dpor *dpor = state;
+
+	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
+		return; /* one that proves nothing is made again */
+	dpor->runs++;
+	dpor->blocked_runs += dpor->is_blocked;
+	dpor->diverged_runs += dpor->has_diverged;
+	if (!dpor->is_blocked && !dpor->has_diverged)
+		dpor_reverse_races(dpor);
+	back_up(dpor);
+}
+
+static bool dpor_is_exhausted(const void *state)
+{
+	return ((const struct dpor *)state)->is_exhausted;
+}
+
+static void dpor_verdict(const void *state, struct strategy_verdict *out)
+{
+	const struct dpor *dpor = state;
+
+	out->is_complete = dpor->is_exhausted && !dpor->is_lost && !dpor->diverged_runs;
+	out->runs = dpor->runs;
+	out->redundant = dpor->blocked_runs;
+	out->missing = dpor->is_lost
+			       ? "the memory of dpor (option steps) or its 64 threads were not "
+				 "enough"
+		       : dpor->diverged_runs ? "the program did not repeat what it did before"
+					     : NULL;
+}
+
+const struct strategy strategy_dpor = {
+	.name = "dpor",
+	.summary =
+		"runs every order of dependent ops exactly once, and says when there is no other",
+	.options = dpor_options,
+	.state_bytes = dpor_state_bytes,
+	.begin_campaign = dpor_begin_campaign,
+	.begin_run = dpor_begin_run,
+	.choose = dpor_choose,
+	.executed = dpor_executed,
+	.ending = dpor_ending,
+	.choose_value = dpor_choose_value,
+	.end_run = dpor_end_run,
+	.is_exhausted = dpor_is_exhausted,
+	.verdict = dpor_verdict,
+};

@@ -1,0 +1,120 @@
+/*
+ * What dpor.c (who moves next) and dpor_races.c (which other orders there are) share: the run at hand
+ * as a stack of steps, each with the branches that are still to be taken from there.
+ *
+ * Threads are known by *slots*, which are equal in every run, whatever their indices. All memory is
+ * one block; places in it are indices.
+ */
+#ifndef RADDLE_STRATEGIES_DPOR_H
+#define RADDLE_STRATEGIES_DPOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+#include "model/op.h"
+
+#define DPOR_THREADS 64
+#define DPOR_NONE UINT32_MAX
+
+struct dpor_op {
+	object_name object;
+	uint8_t kind, flags;
+	uint16_t second; /* as in struct pending_op */
+	uint8_t thread;	 /* slot */
+};
+
+/* A node of a wakeup tree: this op next, then what its children say. */
+struct dpor_branch {
+	struct dpor_op op;
+	uint32_t child, sibling; /* DPOR_NONE: none; free ones are chained by `sibling` */
+};
+
+/* A thread that need not move from here until something that depends on its op has happened. */
+struct dpor_sleeper {
+	struct dpor_op op;
+};
+
+struct dpor_step {
+	struct dpor_op op;
+	bool is_value; /* no step but a choice of a value: `value` of `value_count` */
+	uint32_t value, value_count;
+	uint32_t ordinal;  /* n-th step of its thread, from 1 */
+	uint32_t previous; /* step of the same thread, DPOR_NONE: there is none */
+	uint32_t wakeup;   /* branches to take from here; the first is being taken */
+	uint32_t sleeper;  /* first of its sleepers; they end where the next step's begin */
+	uint32_t sleeper_count;
+	uint64_t enabled; /* slots that could move */
+};
+
+struct dpor {
+	uint32_t step_capacity, branch_capacity, sleeper_capacity, thread_capacity;
+	uint32_t depth;	      /* steps of the run at hand */
+	uint32_t step_count;  /* on the stack: those from `depth` on are to be repeated */
+	uint32_t first_new;   /* step whose branch is taken for the first time in this run */
+	uint32_t branch_free; /* chain */
+	uint32_t branch_used; /* those beyond have never been used */
+	uint32_t sleeper_used;
+	uint32_t slot_count;
+
+	struct dpor_op left[DPOR_THREADS]; /* pending when the run ended, by slot */
+	uint64_t left_slots;		   /* that have one */
+	uint64_t left_enabled;		   /* and could have moved */
+
+	bool is_exhausted;
+	bool is_blocked;   /* this run repeats what is known: all that could move slept */
+	bool has_diverged; /* this run did not do what it did before */
+	bool is_lost;	   /* memory, threads or steps have run out: no verdict */
+	uint64_t runs, blocked_runs, diverged_runs;
+
+	thread_name names[DPOR_THREADS];  /* of slots */
+	uint16_t index_of[DPOR_THREADS];  /* of slots, in this run; UINT16_MAX: not there yet */
+	uint8_t slot_of[DPOR_THREADS];	  /* of indices, in this run */
+	uint32_t known;			  /* indices that have a slot */
+	uint32_t last_step[DPOR_THREADS]; /* of slots, in this run */
+	uint32_t creation[DPOR_THREADS];  /* step that made the slot's thread; DPOR_NONE: none */
+
+	/* Places in the block, as distances from its start. */
+	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
+};
+
+static inline struct dpor_step *dpor_steps(struct dpor *dpor)
+{
+	return (struct dpor_step *)((char *)dpor + dpor->steps_at);
+}
+
+/* What happens before the step, by slot: how many steps of that thread, its own included. */
+static inline uint32_t *dpor_clock(struct dpor *dpor, uint32_t step)
+{
+	return (uint32_t *)((char *)dpor + dpor->clocks_at) + (uint64_t)step * DPOR_THREADS;
+}
+
+static inline struct dpor_branch *dpor_branches(struct dpor *dpor)
+{
+	return (struct dpor_branch *)((char *)dpor + dpor->branches_at);
+}
+
+static inline struct dpor_sleeper *dpor_sleepers(struct dpor *dpor)
+{
+	return (struct dpor_sleeper *)((char *)dpor + dpor->sleepers_at);
+}
+
+/* Room for the numbers of all steps. */
+static inline uint32_t *dpor_scratch(struct dpor *dpor)
+{
+	return (uint32_t *)((char *)dpor + dpor->scratch_at);
+}
+
+/* A new leaf; DPOR_NONE and is_lost: there is no room. */
+uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
+/* The branch and all behind it; its siblings stay. */
+void dpor_branch_free(struct dpor *dpor, uint32_t branch);
+
+/* May exchanging two ops of different threads change anything? dpor_races.c. */
+bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b);
+/* Fills the clock of the last step of the run. */
+void dpor_note_step(struct dpor *dpor, uint32_t step);
+/* The run is over: adds a branch for each race in it that has not been seen before. */
+void dpor_reverse_races(struct dpor *dpor);
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * Which orders of dependent ops a run has, and which other runs have them the other way round. See
+ * dpor.c for the source; names of functions there: WI (weak initials), notdep, insert.
+ */
+#include "base/bitset.h"
+#include "strategies/dpor.h"
+
+/* ---- dependence ---- */
+
+static uint8_t class_of(const struct dpor_op *op)
+{
+	return op_descriptions[op->kind].object;
+}
+
+/* Of these, what one op does another may feel although their objects have different names. */
+static bool is_entangled(uint8_t class)
+{
+	return class == OBJECT_FD || class == OBJECT_CHILD || class == OBJECT_SIGNAL ||
+	       class == OBJECT_FUTEX;
+}
+
+/* A wait on a condition variable gives up a mutex. */
+static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
+{
+	return wait->second &&
+	       (wait->second == op->second ||
+		       (class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object)));
+}
+
+bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
+{
+	const bool both_read = a->flags & b->flags & OP_READ;
+	const uint8_t class_a = class_of(a), class_b = class_of(b);
+
+	if (both_read)
+		return false;
+	if (is_entangled(class_a) && class_a == class_b)
+		return true;
+	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))
+		return true;
+	if (class_a == OBJECT_MEMORY && class_b == OBJECT_MEMORY && (a->flags | b->flags) & OP_WIDE)
+		return true;
+	return a->object && a->object == b->object;
+}
+
+/* ---- happens-before ---- */
+
+static void join(uint32_t *to, const uint32_t *from, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (from[i] > to[i])
+			to[i] = from[i];
+}
+
+/* What happens before a step whatever the other threads do: its own thread, and who made that. */
+static void own_past(struct dpor *dpor, uint32_t step, uint32_t *clock)
+{
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+	const uint32_t creation = dpor->creation[self->op.thread];
+	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
+
+	for (uint32_t i = 0; i < DPOR_THREADS; i++)
+		clock[i] = from == DPOR_NONE ? 0 : dpor_clock(dpor, from)[i];
+}
+
+/*
+ * Steps before `step`, newest first, that may matter: those of other threads which are not in `past`.
+ * `left` counts threads that still have such steps: when none has, it is over.
+ */
+struct look_back {
+	uint32_t at;
+	uint32_t left;
+};
+
+static void look_back_begin(
+	struct dpor *dpor, struct look_back *look, uint32_t step, const uint32_t *past)
+{
+	uint32_t seen[DPOR_THREADS];
+
+	*look = (struct look_back){.at = step};
+	for (uint32_t i = 0; i < dpor->slot_count; i++)
+		seen[i] = 0;
+	for (uint32_t i = 0; i < dpor->slot_count; i++) {
+		const uint32_t last = dpor->last_step[i];
+
+		seen[i] = last == DPOR_NONE ? 0 : dpor_steps(dpor)[last].ordinal;
+		look->left += i != dpor_steps(dpor)[step].op.thread && seen[i] > past[i];
+	}
+}
+
+/* DPOR_NONE: that was all. */
+static uint32_t look_back_next(
+	struct dpor *dpor, struct look_back *look, const uint32_t *past, uint8_t self)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+
+	while (look->left && look->at--) {
+		const struct dpor_step *step = &steps[look->at];
+
+		if (step->is_value || step->op.thread == self ||
+			step->ordinal <= past[step->op.thread])
+			continue;
+		look->left -= step->ordinal == past[step->op.thread] + 1;
+		return look->at;
+	}
+	return DPOR_NONE;
+}
+
+void dpor_note_step(struct dpor *dpor, uint32_t step)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	const struct dpor_step *self = &steps[step];
+	uint32_t past[DPOR_THREADS];
+	uint32_t *clock = dpor_clock(dpor, step);
+	struct look_back look;
+	uint32_t other;
+
+	own_past(dpor, step, past);
+	for (uint32_t i = 0; i < DPOR_THREADS; i++)
+		clock[i] = past[i];
+	clock[self->op.thread] = self->ordinal;
+	look_back_begin(dpor, &look, step, past);
+	while ((other = look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
+		if (steps[other].ordinal > clock[steps[other].op.thread] &&
+			dpor_dependent(&steps[other].op, &self->op))
+			join(clock, dpor_clock(dpor, other), dpor->slot_count);
+	}
+}
+
+static bool happens_before(struct dpor *dpor, uint32_t first, uint32_t second)
+{
+	const struct dpor_step *step = &dpor_steps(dpor)[first];
+
+	return dpor_clock(dpor, second)[step->op.thread] >= step->ordinal;
+}
+
+/* ---- sequences: numbers of steps, whose order is kept ---- */
+
+struct sequence {
+	uint32_t *steps;
+	uint32_t count;
+};
+
+static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
+{
+	return dpor->creation[thread] == step;
+}
+
+/* Where the thread has its first op in it; count: nowhere. */
+static uint32_t first_of(struct dpor *dpor, const struct sequence *sequence, uint8_t thread)
+{
+	uint32_t i = 0;
+
+	while (i < sequence->count && dpor_steps(dpor)[sequence->steps[i]].op.thread != thread)
+		i++;
+	return i;
+}
+
+/* Weak initial: could `op` be the first of the sequence, or stand before all of it? */
+static bool may_come_first(
+	struct dpor *dpor, const struct sequence *sequence, const struct dpor_op *op)
+{
+	const uint32_t own = first_of(dpor, sequence, op->thread);
+
+	for (uint32_t i = 0; i < own; i++) {
+		const struct dpor_op *before = &dpor_steps(dpor)[sequence->steps[i]].op;
+
+		if (dpor_dependent(before, op) ||
+			makes_thread(dpor, sequence->steps[i], op->thread))
+			return false;
+	}
+	return true;
+}
+
+static void remove_first_of(struct dpor *dpor, struct sequence *sequence, uint8_t thread)
+{
+	const uint32_t at = first_of(dpor, sequence, thread);
+
+	if (at == sequence->count)
+		return;
+	sequence->count--;
+	for (uint32_t i = at; i < sequence->count; i++)
+		sequence->steps[i] = sequence->steps[i + 1];
+}
+
+/* The sequence as a branch of its own; DPOR_NONE: no room. */
+static uint32_t branch_of(struct dpor *dpor, const struct sequence *sequence)
+{
+	uint32_t first = DPOR_NONE;
+
+	for (uint32_t i = sequence->count; i-- > 0;) {
+		const uint32_t branch =
+			dpor_branch_new(dpor, &dpor_steps(dpor)[sequence->steps[i]].op);
+
+		if (branch == DPOR_NONE) {
+			if (first != DPOR_NONE)
+				dpor_branch_free(dpor, first);
+			return DPOR_NONE;
+		}
+		dpor_branches(dpor)[branch].child = first;
+		first = branch;
+	}
+	return first;
+}
+
+/* Puts the sequence into the tree below *place, unless what is there covers it. */
+static void insert(struct dpor *dpor, uint32_t *place, struct sequence *sequence)
+{
+	while (sequence->count) {
+		uint32_t branch = *place;
+
+		while (branch != DPOR_NONE &&
+			!may_come_first(dpor, sequence, &dpor_branches(dpor)[branch].op)) {
+			place = &dpor_branches(dpor)[branch].sibling;
+			branch = *place;
+		}
+		if (branch == DPOR_NONE) {
+			*place = branch_of(dpor, sequence);
+			return;
+		}
+		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
+		place = &dpor_branches(dpor)[branch].child;
+		if (*place == DPOR_NONE)
+			return; /* a leaf: whatever comes behind it is looked at there */
+	}
+}
+
+/* ---- races ---- */
+
+/*
+ * May `second` happen before `first`? A lock that is taken was given up before: those two have no
+ * other order, the race is with who took it. Nor has the end of a thread and who joins it.
+ */
+static bool has_other_order(const struct dpor_step *first, const struct dpor_step *second)
+{
+	const bool waits = second->op.flags & OP_MAYBLOCK;
+
+	if (second->op.kind == OP_THREAD_JOIN || first->op.kind == OP_THREAD_CREATE)
+		return false;
+	if ((first->op.flags & OP_RELEASE || first->op.kind == OP_COND_WAIT) && waits &&
+		second->op.flags & OP_ACQUIRE)
+		return false;
+	if (first->op.kind == OP_ONCE_DONE || first->op.kind == OP_BARRIER_ARRIVE)
+		return !waits;
+	return true;
+}
+
+/*
+ * Where `second` waited already before `first`, could not move, and nothing of what is to come before
+ * it has to do with what it waits for, it cannot move then either.
+ */
+static bool is_stuck(
+	struct dpor *dpor, uint32_t first, uint32_t second, const struct sequence *before)
+{
+	const struct dpor_step *self = &dpor_steps(dpor)[second];
+
+	if (!(self->op.flags & OP_MAYBLOCK) || self->previous == DPOR_NONE ||
+		self->previous > first || dpor_steps(dpor)[first].enabled >> self->op.thread & 1)
+		return false;
+	for (uint32_t i = 0; i < before->count; i++)
+		if (dpor_dependent(&dpor_steps(dpor)[before->steps[i]].op, &self->op))
+			return false;
+	return true;
+}
+
+/* notdep(first) . second: what follows `first` and does not depend on it, then the other one. */
+static void other_order(
+	struct dpor *dpor, uint32_t first, uint32_t second, struct sequence *sequence)
+{
+	*sequence = (struct sequence){.steps = dpor_scratch(dpor)};
+	for (uint32_t i = first + 1; i < dpor->depth; i++)
+		if (!dpor_steps(dpor)[i].is_value && !happens_before(dpor, first, i))
+			sequence->steps[sequence->count++] = i;
+	sequence->steps[sequence->count++] = second;
+}
+
+/* The sequence from that step on, unless a sleeper there shows that it has been had. */
+static void add_order(struct dpor *dpor, uint32_t step, struct sequence *sequence)
+{
+	struct dpor_step *at = &dpor_steps(dpor)[step];
+	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + at->sleeper;
+
+	for (uint32_t i = 0; i < at->sleeper_count; i++)
+		if (may_come_first(dpor, sequence, &sleepers[i].op))
+			return;
+	insert(dpor, &at->wakeup, sequence);
+}
+
+static void reverse(struct dpor *dpor, uint32_t first, uint32_t second)
+{
+	struct sequence sequence, before;
+
+	other_order(dpor, first, second, &sequence);
+	before = (struct sequence){sequence.steps, sequence.count - 1};
+	if (!is_stuck(dpor, first, second, &before))
+		add_order(dpor, first, &sequence);
+}
+
+/* The steps that race with this one: dependent, and nothing between them orders them. */
+static void reverse_races_of(struct dpor *dpor, uint32_t second)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t past[DPOR_THREADS], ordered[DPOR_THREADS];
+	struct look_back look;
+	uint32_t first;
+
+	own_past(dpor, second, past);
+	for (uint32_t i = 0; i < DPOR_THREADS; i++)
+		ordered[i] = past[i];
+	look_back_begin(dpor, &look, second, past);
+	while ((first = look_back_next(dpor, &look, past, steps[second].op.thread)) != DPOR_NONE) {
+		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
+			!dpor_dependent(&steps[first].op, &steps[second].op) ||
+			!has_other_order(&steps[first], &steps[second]))
+			continue;
+		reverse(dpor, first, second);
+		join(ordered, dpor_clock(dpor, first), dpor->slot_count);
+	}
+}
+
+/* ---- ops that were still to come ---- */
+
+/* The pending op of a thread as if it were the last step of the run; behind all real ones. */
+static uint32_t step_left(struct dpor *dpor, uint8_t slot)
+{
+	const uint32_t number = dpor->depth, last = dpor->last_step[slot];
+
+	dpor_steps(dpor)[number] = (struct dpor_step){
+		.op = dpor->left[slot],
+		.previous = last,
+		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
+	};
+	return number;
+}
+
+static uint32_t last_real_step(struct dpor *dpor)
+{
+	uint32_t step = dpor->depth;
+
+	while (step && dpor_steps(dpor)[step - 1].is_value)
+		step--;
+	return step ? step - 1 : DPOR_NONE;
+}
+
+/*
+ * Whoever waits for ever has lost a race, too. And whoever could still have moved lost it to the step
+ * after which the process ended.
+ */
+static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
+{
+	const uint32_t step = step_left(dpor, slot);
+	const uint32_t end = last_real_step(dpor);
+
+	reverse_races_of(dpor, step);
+	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
+		dpor_steps(dpor)[end].op.thread != slot) {
+		struct sequence sequence = {.steps = dpor_scratch(dpor), .count = 1};
+
+		sequence.steps[0] = step;
+		if (dpor_steps(dpor)[end].enabled >> slot & 1)
+			add_order(dpor, end, &sequence);
+	}
+}
+
+void dpor_reverse_races(struct dpor *dpor)
+{
+	for (uint32_t i = dpor->first_new; i < dpor->depth && !dpor->is_lost; i++)
+		if (!dpor_steps(dpor)[i].is_value)
+			reverse_races_of(dpor, i);
+	for (uint8_t slot = 0; slot < dpor->slot_count && !dpor->is_lost; slot++)
+		if (dpor->left_slots >> slot & 1)
+			reverse_races_of_left(dpor, slot);
+}

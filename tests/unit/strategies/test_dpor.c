@@ -1,0 +1,405 @@
+/* dpor makes every order of dependent ops, and each one once: against all schedules, and known numbers. */
+#include "strategies/dpor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+/* ---- what a run was like, up to the order of independent ops ---- */
+
+#define EVENTS_MOST 64
+
+struct trace {
+	struct dpor_op ops[EVENTS_MOST];
+	uint64_t past[EVENTS_MOST]; /* bit set of events that happen before it */
+	uint32_t count;
+	uint32_t creator[8];
+};
+
+static void trace_add(void *context, const struct schedule_view *view, struct thread_id chosen)
+{
+	struct trace *trace = context;
+	const struct pending_op *op = &view->pending[chosen.index];
+	const uint32_t self = trace->count++;
+
+	assert_true(self < EVENTS_MOST);
+	trace->ops[self] = (struct dpor_op){.object = op->object,
+		.kind = op->kind,
+		.flags = op->flags,
+		.second = op->second,
+		.thread = (uint8_t)chosen.index};
+	trace->past[self] = 0;
+	for (uint32_t i = 0; i < self; i++)
+		if (trace->ops[i].thread == chosen.index ||
+			dpor_dependent(&trace->ops[i], &trace->ops[self]))
+			trace->past[self] |= trace->past[i] | UINT64_C(1) << i;
+}
+
+/* Equal for equal traces: a sum over events, each known by its thread and number in it. */
+static uint64_t trace_hash(const struct trace *trace)
+{
+	uint32_t ordinal[EVENTS_MOST], next[16] = {0};
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < trace->count; i++)
+		ordinal[i] = next[trace->ops[i].thread]++;
+	for (uint32_t i = 0; i < trace->count; i++) {
+		uint64_t event = hash_pair(trace->ops[i].thread, ordinal[i]);
+		uint64_t past = 0;
+
+		for (uint32_t j = 0; j < i; j++)
+			if (trace->past[i] >> j & 1)
+				past += hash_pair(trace->ops[j].thread + 100, ordinal[j]);
+		hash += hash_pair(event, past);
+	}
+	return hash;
+}
+
+#define TRACES_MOST 100000
+
+struct traces {
+	uint64_t hashes[TRACES_MOST];
+	uint32_t count;
+};
+
+static int compare_hashes(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void traces_unite(struct traces *traces)
+{
+	uint32_t kept = 0;
+
+	qsort(traces->hashes, traces->count, sizeof *traces->hashes, compare_hashes);
+	for (uint32_t i = 0; i < traces->count; i++)
+		if (!kept || traces->hashes[i] != traces->hashes[kept - 1])
+			traces->hashes[kept++] = traces->hashes[i];
+	traces->count = kept;
+}
+
+/* ---- all schedules, one after the other ---- */
+
+struct every {
+	uint32_t depth, count;
+	uint32_t choice[256], choices[256];
+	bool is_exhausted;
+};
+
+static size_t every_bytes(const struct strategy_config *config)
+{
+	(void)config;
+	return sizeof(struct every);
+}
+
+static void every_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state;
+	(void)config;
+}
+
+static void every_begin_run(void *state, uint64_t seed)
+{
+	(void)seed;
+	((struct every *)state)->depth = 0;
+}
+
+static uint32_t every_decide(struct every *every, uint32_t choices)
+{
+	assert_true(every->depth < 256);
+	if (every->depth == every->count) {
+		every->choice[every->count] = 0;
+		every->choices[every->count++] = choices;
+	}
+	assert_int_equal(every->choices[every->depth], choices);
+	return every->choice[every->depth++];
+}
+
+static struct thread_id every_choose(void *state, const struct schedule_view *view)
+{
+	const uint32_t rank = every_decide(state, view->enabled_count);
+
+	return (struct thread_id){(uint16_t)bitset_select(view->enabled, rank)};
+}
+
+static uint32_t every_choose_value(void *state, uint32_t count)
+{
+	return every_decide(state, count);
+}
+
+static void every_end_run(void *state, const struct run_summary *summary)
+{
+	struct every *every = state;
+
+	(void)summary;
+	while (every->count &&
+		every->choice[every->count - 1] + 1 == every->choices[every->count - 1])
+		every->count--;
+	every->is_exhausted = !every->count;
+	if (every->count)
+		every->choice[every->count - 1]++;
+}
+
+static bool every_is_exhausted(const void *state)
+{
+	return ((const struct every *)state)->is_exhausted;
+}
+
+static const struct strategy every_schedule = {
+	.name = "every",
+	.summary = "all schedules",
+	.state_bytes = every_bytes,
+	.begin_campaign = every_begin_campaign,
+	.begin_run = every_begin_run,
+	.choose = every_choose,
+	.choose_value = every_choose_value,
+	.end_run = every_end_run,
+	.is_exhausted = every_is_exhausted,
+};
+
+/* All runs of a strategy; their traces. Returns how many runs there were. */
+static uint64_t run_all(const struct simulated_program *program, const struct strategy *strategy,
+	struct traces *traces, struct strategy_verdict *verdict, uint64_t most)
+{
+	struct simulated_campaign campaign;
+	struct trace trace;
+	uint64_t runs = 0;
+
+	simulated_campaign_init(&campaign, program, strategy, 0, 1);
+	campaign.run.observe = trace_add;
+	campaign.run.context = &trace;
+	traces->count = 0;
+	while (!strategy->is_exhausted(campaign.state) && runs < most) {
+		trace.count = 0;
+		(void)simulated_campaign_run(&campaign);
+		assert_true(traces->count < TRACES_MOST);
+		traces->hashes[traces->count++] = trace_hash(&trace);
+		runs++;
+	}
+	if (verdict)
+		strategy->verdict(campaign.state, verdict);
+	simulated_campaign_release(&campaign);
+	traces_unite(traces);
+	return runs;
+}
+
+/* ---- known numbers ---- */
+
+static struct traces found, wanted;
+
+static void assert_runs(const struct simulated_program *program, uint64_t runs)
+{
+	struct strategy_verdict verdict;
+
+	assert_int_equal(run_all(program, &strategy_dpor, &found, &verdict, 1000000), runs);
+	assert_int_equal(found.count, runs);
+	assert_true(verdict.is_complete);
+	assert_int_equal(verdict.runs, runs);
+	assert_int_equal(verdict.redundant, 0);
+}
+
+static const struct simulated_op write_x[] = {SET(0, 1)}, read_x[] = {READ(0)};
+static const struct simulated_op lock_once[] = {LOCK(0), UNLOCK(0)};
+
+static void dpor__of_readers_makes_two_to_the_n(void **state)
+{
+	struct simulated_code codes[9] = {CODE(write_x)};
+	struct simulated_program program = {.codes = codes};
+
+	(void)state;
+	for (uint32_t n = 1; n <= 8; n++) {
+		codes[n] = (struct simulated_code)CODE(read_x);
+		program.code_count = program.initial_count = n + 1;
+		assert_runs(&program, UINT64_C(1) << n);
+	}
+}
+
+static void dpor__of_writers_makes_the_factorial(void **state)
+{
+	struct simulated_code codes[7];
+	struct simulated_program program = {.codes = codes};
+	uint64_t factorial = 1;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 6; n++) {
+		codes[n - 1] = (struct simulated_code)CODE(write_x);
+		program.code_count = program.initial_count = n;
+		assert_runs(&program, factorial *= n);
+	}
+}
+
+static void dpor__of_lockers_makes_the_factorial(void **state)
+{
+	struct simulated_code codes[7];
+	struct simulated_program program = {.codes = codes};
+	uint64_t factorial = 1;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 6; n++) {
+		codes[n - 1] = (struct simulated_code)CODE(lock_once);
+		program.code_count = program.initial_count = n;
+		assert_runs(&program, factorial *= n);
+	}
+}
+
+static void dpor__of_threads_apart_makes_one(void **state)
+{
+	static const struct simulated_op a[] = {SET(0, 1), SET(0, 2), SET(0, 3)};
+	static const struct simulated_op b[] = {SET(1, 1), SET(1, 2), SET(1, 3)};
+	static const struct simulated_op c[] = {LOCK(2), SET(2, 1), UNLOCK(2)};
+	static const struct simulated_code codes[] = {CODE(a), CODE(b), CODE(c)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 3, .initial_count = 3};
+
+	(void)state;
+	assert_runs(&program, 1);
+}
+
+static void dpor__of_created_threads_makes_what_is_left(void **state)
+{
+	static const struct simulated_op begin[] = {
+		SET(0, 7), CREATE(1), CREATE(1), READ(0)};
+	static const struct simulated_op child[] = {SET(0, 1)};
+	static const struct simulated_code codes[] = {CODE(begin), CODE(child)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 2, .initial_count = 1};
+
+	(void)state;
+	/* Two writers and one reader, all behind the creations. */
+	assert_runs(&program, 6);
+}
+
+/* ---- random programs against all schedules ---- */
+
+struct random_program {
+	struct simulated_op ops[3][8];
+	struct simulated_code codes[3];
+	struct simulated_program program;
+};
+
+static void add_op(struct random_program *program, uint32_t thread, uint8_t kind, uint16_t object,
+	int32_t argument)
+{
+	struct simulated_code *code = &program->codes[thread];
+
+	program->ops[thread][code->op_count++] = (struct simulated_op){kind, object, argument};
+}
+
+static void add_random_op(
+	struct random_program *program, uint32_t thread, struct rng *rng, bool waits)
+{
+	const uint16_t object = (uint16_t)rng_below(rng, 2);
+
+	switch (rng_below(rng, waits ? 7 : 4)) {
+	case 0:
+		add_op(program, thread, SIMULATED_READ, object, 0);
+		return;
+	case 1:
+	case 2:
+		add_op(program, thread, SIMULATED_ADD, object, 1);
+		return;
+	case 3:
+		add_op(program, thread, SIMULATED_LOCK, object, 0);
+		add_op(program, thread, SIMULATED_READ, 0, 0);
+		add_op(program, thread, SIMULATED_UNLOCK, object, 0);
+		return;
+	case 4:
+		add_op(program, thread, SIMULATED_POST, object, 0);
+		return;
+	case 5:
+		add_op(program, thread, SIMULATED_TAKE, object, 0);
+		return;
+	default:
+		add_op(program, thread, SIMULATED_SIGNAL, object, 0);
+		return;
+	}
+}
+
+static void make_random(struct random_program *program, struct rng *rng, bool waits)
+{
+	*program = (struct random_program){0};
+	for (uint32_t thread = 0; thread < 3; thread++) {
+		const uint32_t count = 1 + rng_below(rng, 2);
+
+		program->codes[thread].ops = program->ops[thread];
+		program->codes[thread].repeat = 1;
+		for (uint32_t i = 0; i < count; i++)
+			add_random_op(program, thread, rng, waits);
+		if (waits && thread == 0 && rng_below(rng, 2)) {
+			add_op(program, thread, SIMULATED_LOCK, 0, 0);
+			add_op(program, thread, SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0);
+			add_op(program, thread, SIMULATED_UNLOCK, 0, 0);
+		}
+	}
+	program->program = (struct simulated_program){
+		.codes = program->codes, .code_count = 3, .initial_count = 3};
+}
+
+static void compare(const struct simulated_program *program, bool is_optimal)
+{
+	struct strategy_verdict verdict;
+	const uint64_t all = run_all(program, &every_schedule, &wanted, NULL, TRACES_MOST);
+	uint64_t runs;
+
+	if (all == TRACES_MOST)
+		return; /* too many to say */
+	runs = run_all(program, &strategy_dpor, &found, &verdict, TRACES_MOST);
+	assert_true(verdict.is_complete);
+	assert_int_equal(found.count, wanted.count);
+	assert_memory_equal(found.hashes, wanted.hashes, wanted.count * sizeof *wanted.hashes);
+	if (is_optimal)
+		assert_int_equal(runs, wanted.count);
+}
+
+static void dpor__makes_each_trace_once(void **state)
+{
+	struct random_program program;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 3);
+	for (int round = 0; round < 400; round++) {
+		make_random(&program, &rng, false);
+		compare(&program.program, true);
+	}
+}
+
+static void dpor__misses_no_trace_of_threads_that_wait(void **state)
+{
+	struct random_program program;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 4);
+	for (int round = 0; round < 400; round++) {
+		make_random(&program, &rng, true);
+		compare(&program.program, false);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dpor__of_readers_makes_two_to_the_n),
+		cmocka_unit_test(dpor__of_writers_makes_the_factorial),
+		cmocka_unit_test(dpor__of_lockers_makes_the_factorial),
+		cmocka_unit_test(dpor__of_threads_apart_makes_one),
+		cmocka_unit_test(dpor__of_created_threads_makes_what_is_left),
+		cmocka_unit_test(dpor__makes_each_trace_once),
+		cmocka_unit_test(dpor__misses_no_trace_of_threads_that_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
