@@ -19,6 +19,7 @@
 
 #define ROUNDS_PER_EVICTION 8
 #define CALLERS 2
+#define USES_LOGGED 8
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
@@ -43,6 +44,8 @@ static void prepare_statement(int is_full)
 		pthread_mutex_lock(&statement);
 		uses++; /* of the oldest statement: is it the one to go? */
 		pthread_mutex_unlock(&statement);
+		for (int i = 0; i < USES_LOGGED; i++)
+			write_log();
 	}
 	pthread_mutex_lock(&connection);
 	prepared++;

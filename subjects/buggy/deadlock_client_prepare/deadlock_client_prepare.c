@@ -31,6 +31,15 @@ static int pages = 48;
 static pthread_barrier_t page_end;
 static int cached, executions, bytes_sent, bound, prepared, rows_read;
 
+static void read_page(void)
+{
+	for (int row = 0; row < ROWS; row++) {
+		pthread_mutex_lock(&network);
+		rows_read++;
+		pthread_mutex_unlock(&network);
+	}
+}
+
 static void execute_query(void)
 {
 	pthread_mutex_lock(&cache);
@@ -41,6 +50,7 @@ static void execute_query(void)
 	pthread_mutex_lock(&connection);
 	bytes_sent += 8; /* what the connection still had to send */
 	pthread_mutex_unlock(&connection);
+	read_page(); /* and its answer */
 	pthread_mutex_lock(&parameters);
 	pthread_mutex_lock(&types);
 	bound += 2;
@@ -63,15 +73,6 @@ static void prepare_statement(void)
 	bound++;
 	pthread_mutex_unlock(&parameters);
 	pthread_mutex_unlock(&connection);
-}
-
-static void read_page(void)
-{
-	for (int row = 0; row < ROWS; row++) {
-		pthread_mutex_lock(&network);
-		rows_read++;
-		pthread_mutex_unlock(&network);
-	}
 }
 
 static void *work(void *call)

@@ -28,6 +28,15 @@ static int batches = 30;
 static pthread_barrier_t batch_end;
 static int calls, statements_open = 1, warnings, times_closed, rows;
 
+static void fetch(int count)
+{
+	while (count--) {
+		pthread_mutex_lock(&network);
+		rows++;
+		pthread_mutex_unlock(&network);
+	}
+}
+
 static void get_warnings(void)
 {
 	pthread_mutex_lock(&open_calls);
@@ -48,6 +57,7 @@ static void close_connection(void)
 	statements_open--;
 	pthread_mutex_unlock(&list);
 	pthread_mutex_lock(&open_calls); /* so that nobody begins a call */
+	fetch(FETCHES + 1);		 /* what is still on its way */
 	pthread_mutex_lock(&connection);
 	times_closed++;
 	pthread_mutex_lock(&statement);
@@ -55,15 +65,6 @@ static void close_connection(void)
 	pthread_mutex_unlock(&statement);
 	pthread_mutex_unlock(&connection);
 	pthread_mutex_unlock(&open_calls);
-}
-
-static void fetch(int count)
-{
-	while (count--) {
-		pthread_mutex_lock(&network);
-		rows++;
-		pthread_mutex_unlock(&network);
-	}
 }
 
 static void *read_rows(void *unused)

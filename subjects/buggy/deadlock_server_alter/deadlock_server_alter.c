@@ -19,6 +19,7 @@
 
 #define READERS_MOST 16
 #define STEPS_PER_ALTER 4
+#define ROWS_COPIED 8
 
 static pthread_mutex_t catalog = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t temporaries = PTHREAD_MUTEX_INITIALIZER;
@@ -49,6 +50,8 @@ static void alter_plain_table(void)
 	pthread_mutex_lock(&temporaries);
 	hidden = shadows;
 	pthread_mutex_unlock(&temporaries);
+	for (int row = 0; row < ROWS_COPIED; row++)
+		count_statement();
 	pthread_rwlock_wrlock(&open_tables);
 	plain_tables++;
 	pthread_mutex_lock(&temporaries);

@@ -43,6 +43,11 @@ static void rotate(void)
 	pthread_mutex_lock(&index_file);
 	newest++;
 	pthread_mutex_unlock(&index_file);
+	for (int i = 0; i < writers + 2; i++) {
+		pthread_mutex_lock(&sessions[i].lock);
+		sessions[i].cached++; /* the event that says where the next file is */
+		pthread_mutex_unlock(&sessions[i].lock);
+	}
 	pthread_mutex_lock(&log_file);
 	events++;
 	pthread_mutex_lock(&index_file);

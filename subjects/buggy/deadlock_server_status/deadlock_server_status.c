@@ -19,6 +19,7 @@
 
 #define SESSIONS_MOST 32
 #define STATEMENTS_PER_WAIT 5
+#define ROWS_LOCKED 16
 
 struct session {
 	pthread_mutex_t data_lock;
@@ -57,6 +58,11 @@ static void wait_for_row(struct session *session)
 	pthread_mutex_lock(&engine);
 	row_waits++;
 	pthread_mutex_unlock(&engine);
+	for (int row = 0; row < ROWS_LOCKED; row++) {
+		pthread_mutex_lock(&open_tables);
+		opened++;
+		pthread_mutex_unlock(&open_tables);
+	}
 	pthread_mutex_lock(&session->data_lock);
 	session->statement++;
 	pthread_mutex_lock(&engine);

@@ -17,6 +17,7 @@
 
 #define CLIENTS_MOST 16
 #define STATEMENTS_PER_TRUNCATE 6
+#define PAGES_FREED 4
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
@@ -73,6 +74,7 @@ static void truncate_table(void)
 	pthread_mutex_lock(&section);
 	records = 0;
 	pthread_mutex_unlock(&section);
+	read_pages(PAGES_FREED);
 	pthread_mutex_lock(&table);
 	truncated++;
 	pthread_mutex_lock(&section);
