@@ -143,7 +143,7 @@ static double ranking_score(const struct pattern_ranking *ranking,
 /* Atomicity patterns first, then those over two variables, then order patterns. */
 static int family(const struct pattern *pattern)
 {
-	static const int families[PATTERN_ACCESSES_MAX + 1] = {[2] = 2, [3] = 0, [4] = 1};
+	static const int families[PATTERN_ACCESSES_MAX + 1] = {[1] = 3, [2] = 2, [3] = 0, [4] = 1};
 
 	return families[pattern_access_count(pattern)];
 }
@@ -196,7 +196,7 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 /* ---- explanations ---- */
 
 /* Of a pattern: pairs of accesses by two threads to one variable, one of them a write. */
-#define CONFLICTS_MAX 4
+#define CONFLICTS_MAX 5
 
 struct conflicts {
 	uint64_t of[CONFLICTS_MAX];
@@ -227,11 +227,21 @@ static uint64_t conflict(
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
 }
 
+/* A read that comes too early, whether the write comes at all or not. */
+static uint64_t early_read(const struct pattern *pattern, const struct places *places)
+{
+	return hash_pair(
+		hash_pair(pattern->roles[0], places->place_of(places->context, pattern->sites[0])),
+		pattern->classes[0]);
+}
+
 static struct conflicts find_conflicts(const struct pattern *pattern, const struct places *places)
 {
 	const unsigned count = pattern_access_count(pattern);
 	struct conflicts conflicts = {.count = 0};
 
+	if (pattern->kind == PATTERN_R || pattern->kind == PATTERN_RW)
+		conflicts.of[conflicts.count++] = early_read(pattern, places);
 	for (unsigned a = 0; a < count; a++)
 		for (unsigned b = a + 1; b < count; b++)
 			if (is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)

@@ -53,7 +53,7 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 				&explain->symbols, (pid_t)contract->guest_pid, NULL);
 		if (probe.is_failure && contract->outcome.kind == explain->finding->kind &&
 			contract->outcome.code == explain->finding->code)
-			explain->key = failure_key(&contract->outcome);
+			explain->failure = contract->outcome;
 	}
 	probe_close(&probe);
 	return result;
@@ -158,7 +158,7 @@ void explain_close(struct explain *explain)
 
 bool explain_repeats(const struct explain *explain)
 {
-	return explain->key != 0;
+	return explain->failure.kind != OUTCOME_NONE;
 }
 
 bool explain_sees_memory(const struct explain *explain)
@@ -174,17 +174,30 @@ struct symbols *explain_symbols(const struct explain *explain)
 
 /* ---- runs ---- */
 
-static enum explain_verdict verdict_of(const struct explain *explain)
+/* Two copies of one line that the compiler has made are one place, as in a finding's signature. */
+static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
+{
+	const struct outcome *own = &explain->failure;
+	const bool is_abort = outcome->kind == OUTCOME_ABORT;
+
+	if (failure_key(outcome) == failure_key(own))
+		return true;
+	if (!is_abort && outcome->kind != OUTCOME_CRASH)
+		return false;
+	return explain_site(explain, is_abort ? outcome->other_site : outcome->site)->id ==
+	       explain_site(explain, is_abort ? own->other_site : own->site)->id;
+}
+
+static enum explain_verdict verdict_of(struct explain *explain)
 {
 	const struct outcome *outcome = &explain->worker.contract->outcome;
 
 	if (!worker_is_failure(&explain->worker))
 		return EXPLAIN_PASSED;
-	if (explain->key)
-		return failure_key(outcome) == explain->key ? EXPLAIN_FAILED : EXPLAIN_OTHER;
-	return outcome->kind == explain->finding->kind && outcome->code == explain->finding->code
-		       ? EXPLAIN_FAILED
-		       : EXPLAIN_OTHER;
+	if (outcome->kind != explain->finding->kind || outcome->code != explain->finding->code)
+		return EXPLAIN_OTHER;
+	return !explain_repeats(explain) || is_same_failure(explain, outcome) ? EXPLAIN_FAILED
+									      : EXPLAIN_OTHER;
 }
 
 /* The restart does not do: the next one that may. */

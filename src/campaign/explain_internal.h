@@ -25,7 +25,8 @@ struct explain {
 	struct symbols *symbols;
 	struct explain_places places;
 	struct memory_view memory; /* what runs see of it, once it has been learnt */
-	uint64_t key; /* of the finding's failure, 0: its schedule does not fail any more */
+	struct outcome
+		failure; /* the finding's; OUTCOME_NONE: its schedule does not fail any more */
 	uint64_t run_next;
 	uint64_t opened_ns;
 	struct pattern *patterns; /* of the last run, with keys by places; owned */

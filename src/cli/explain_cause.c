@@ -4,6 +4,13 @@
 
 /* A pattern that cannot be brought about in so many times as many runs is not tried further. */
 #define TRIES_PER_RUN 40
+/*
+ * If runs that are kept from the pattern failed as often as all, so many times the inverse of that rate
+ * of them would have shown a failure with 95 %; and how many are the most.
+ */
+#define RUNS_FOR_RATE 3.0
+#define FORBIDDEN_RUNS_MOST 3000
+#define FORBIDDEN_TRIES 5
 /* Fewer runs than this of a sort say nothing. */
 #define RUNS_LEAST 10
 /* Forcing fails if more than this part of the runs fail, even at the low end of the interval. */
@@ -55,7 +62,10 @@ static int forbid(struct explain *explain, uint32_t runs, struct explain_cause *
 	cause->forbidden = (struct rate){0};
 	cause->forbidden_tries = 0;
 	explain_forbid(explain, cause->patterns, cause->pattern_count);
-	while (cause->forbidden.runs < runs && cause->forbidden_tries < TRIES_PER_RUN * runs) {
+	while (cause->forbidden.runs < runs && cause->forbidden_tries < FORBIDDEN_TRIES * runs) {
+		if (cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
+			cause->forbidden.runs < RUNS_LEAST)
+			break;
 		struct explain_run run;
 		int result = explain_run(explain, &run, err);
 
@@ -107,6 +117,20 @@ static int find_forbidden(struct explain *explain, const struct pattern_ranking 
 	}
 }
 
+/* How many runs without the pattern have to pass. */
+static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
+{
+	const uint32_t all = ranking->failed + ranking->passed;
+	double wanted;
+
+	if (!ranking->failed)
+		return FORBIDDEN_RUNS_MOST;
+	wanted = RUNS_FOR_RATE * all / ranking->failed;
+	if (wanted > FORBIDDEN_RUNS_MOST)
+		return FORBIDDEN_RUNS_MOST;
+	return wanted > runs ? (uint32_t)wanted : runs;
+}
+
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern_record *record, uint32_t runs, struct explain_cause *out,
 	struct error *err)
@@ -118,7 +142,8 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	cause.patterns[0] = record->pattern;
 	result = force(explain, runs, &cause, err);
 	if (result == 0)
-		result = find_forbidden(explain, ranking, record, runs, &cause, err);
+		result = find_forbidden(
+			explain, ranking, record, forbidden_runs(ranking, runs), &cause, err);
 	if (result < 0)
 		return result;
 	cause.is_tested = cause.forced.runs >= RUNS_LEAST && cause.forbidden.runs >= RUNS_LEAST;

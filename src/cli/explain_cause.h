@@ -24,7 +24,8 @@ struct explain_cause {
 };
 
 /*
- * Tests the record's pattern with about `runs` runs of each sort. What else is part of its explanation
+ * Tests the record's pattern with `runs` runs of each sort; where failures are rare, with so many more
+ * without it that none of them would be an accident. What else is part of its explanation
  * and comes up in failures while it is forbidden is forbidden with it: it is the same conflict.
  */
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,

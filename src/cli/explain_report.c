@@ -202,14 +202,40 @@ static bool is_one_line(const struct explain_result *result, const struct patter
 	return true;
 }
 
+/* ", at init.c:12 (fill)": a line whose value this read gets in other runs. */
+static void add_writer(
+	struct strbuf *out, const struct explain_result *result, const struct pattern *pattern)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+	const uint64_t place = explain_site(result->explain, pattern->sites[0])->id;
+
+	for (uint32_t i = ranking->count; i-- > 0;) {
+		const struct pattern *other = &ranking->records[i].pattern;
+
+		if (other->kind != PATTERN_WR ||
+			explain_site(result->explain, other->sites[1])->id != place)
+			continue;
+		strbuf_adds(out, ", at ");
+		add_lines(out, result, other, 0);
+		return;
+	}
+}
+
 static void add_remedy(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
-	const bool is_crossing = pattern_descriptions[pattern->kind].parties[3 - 1] == '1' &&
-				 pattern_access_count(pattern) == 4;
+	const bool is_crossing =
+		pattern_access_count(pattern) == 4 && pattern_party(pattern, 2) == 0;
 
 	strbuf_adds(out, "   to prevent it: ");
+	if (pattern_access_count(pattern) == 1) {
+		add_lines(out, result, pattern, 0);
+		strbuf_adds(out, " has to wait until the variable is written");
+		add_writer(out, result, pattern);
+		strbuf_adds(out, "\n");
+		return;
+	}
 	if (pattern_access_count(pattern) == 2) {
 		add_lines(out, result, pattern, 1);
 		strbuf_adds(out, " has to come before ");

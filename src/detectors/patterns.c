@@ -7,6 +7,7 @@
  * and kind are one entry. An access that makes a new entry completes
  *	order patterns	    with the entries of others since its own thread's last one that conflict with
  *			    it and that no write has hidden since;
+ *	(nothing)	    where it is a read and no thread has written yet: "0-R1";
  *	atomicity patterns  with its own thread's last entry and each entry of others in between.
  *
  * Deviations:
@@ -160,6 +161,10 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 	struct patterns_access *newest =
 		variable->count ? patterns_entry(state, variable, 0) : NULL;
 
+	/* No thread has written to it in this run. */
+	if (variable->since_write == UINT32_MAX && !access->is_write &&
+		(!newest || newest->site != access->site || newest->thread != access->thread))
+		patterns_keep(state, PATTERN_R, &(struct patterns_part){access, variable});
 	if (newest && newest->thread == access->thread && newest->is_write == access->is_write) {
 		newest->site = access->site;
 		newest->step = access->step;

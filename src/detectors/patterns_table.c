@@ -36,7 +36,10 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 static uint64_t patterns_quick(const struct patterns_state *state, enum pattern_kind kind,
 	const struct patterns_part *parts)
 {
-	const unsigned count = kind < PATTERN_RWR ? 2 : kind < PATTERN_WxWxWyWy ? 3 : 4;
+	const unsigned count = kind == PATTERN_R	 ? 1
+			       : kind < PATTERN_RWR	 ? 2
+			       : kind < PATTERN_WxWxWyWy ? 3
+							 : 4;
 	uint64_t quick = kind;
 
 	for (unsigned i = 0; i < count; i++) {

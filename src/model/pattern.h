@@ -1,5 +1,5 @@
 /*
- * Access patterns: two to four accesses to one or two variables, by two threads, in an order that is
+ * Access patterns: one to four accesses to one or two variables, by two threads, in an order that is
  * often wrong. The kinds stand in patterns.def. Patterns of different runs are the same pattern if
  * their keys are equal.
  */
@@ -55,7 +55,7 @@ struct pattern {
 /* Of kind, sites, roles and classes. Never 0. */
 uint64_t pattern_key(const struct pattern *pattern);
 
-/* 2: an order pattern, 3: an atomicity pattern, 4: one over two variables. */
+/* 1: a read too early, 2: an order pattern, 3: an atomicity pattern, 4: one over two variables. */
 unsigned pattern_access_count(const struct pattern *pattern);
 bool pattern_is_write(const struct pattern *pattern, unsigned access);
 /* 0 or 1. */

@@ -1,5 +1,7 @@
 #include "strategies/directed_order.h"
 
+#include "base/bitset.h"
+
 #define NOBODY UINT16_MAX
 
 static bool access_fits(const struct directed_access *access, const struct pending_op *op)
@@ -27,6 +29,35 @@ void directed_order_begin_run(struct directed_order *order, uint32_t skipped)
 	order->skipped = skipped;
 	order->is_done = false;
 	order->open_count = 0;
+	for (unsigned i = 0; i < DIRECTED_WRITTEN_BITS / 64; i++)
+		order->written[i] = 0;
+}
+
+/* ---- one access ---- */
+
+static bool is_write(const struct pending_op *op)
+{
+	return op->object && !(op->flags & OP_READ);
+}
+
+static uint32_t written_bit(object_name object)
+{
+	return (uint32_t)(object * UINT32_C(2654435761) >> 16) % DIRECTED_WRITTEN_BITS;
+}
+
+static bool early_read_holds(const struct directed_order *order, const struct pending_op *op)
+{
+	if (!order->is_forbidden)
+		return !order->is_done && is_write(op) && op->object == order->object;
+	return access_fits(&order->accesses[0], op) &&
+	       !bitset_has(order->written, written_bit(op->object));
+}
+
+static void early_read_executed(struct directed_order *order, const struct pending_op *op)
+{
+	if (is_write(op))
+		bitset_add(order->written, written_bit(op->object));
+	order->is_done |= access_fits(&order->accesses[0], op);
 }
 
 /* ---- forced ---- */
@@ -211,6 +242,8 @@ bool directed_order_holds(
 {
 	const struct pending_op *op = &view->pending[thread];
 
+	if (order->access_count == 1)
+		return early_read_holds(order, op);
 	return order->is_forbidden ? forbidden_holds(order, op, thread)
 				   : forced_holds(order, op, thread);
 }
@@ -218,7 +251,7 @@ bool directed_order_holds(
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
-	return !order->is_forbidden && !order->is_done && order->next &&
+	return !order->is_forbidden && !order->is_done && order->next && order->access_count > 1 &&
 	       order_is_due(order, &view->pending[thread], thread);
 }
 
@@ -227,7 +260,9 @@ void directed_order_executed(
 {
 	const struct pending_op *op = &view->pending[thread];
 
-	if (order->is_forbidden)
+	if (order->access_count == 1)
+		early_read_executed(order, op);
+	else if (order->is_forbidden)
 		forbidden_executed(order, op, thread);
 	else
 		forced_executed(order, op, thread);

@@ -1,6 +1,6 @@
 /*
  * Orders of accesses to memory that strategy `directed` makes come about or keep from coming about;
- * part of its state. An order has two to four accesses, by two threads, to one or two objects
+ * part of its state. An order has one to four accesses, by two threads, to one or two objects
  * (model/pattern.h has the patterns that matter); threads and objects are whoever comes first.
  *
  * Forced: a thread that would make the second access waits until another has made the first; that one
@@ -8,6 +8,8 @@
  * Forbidden: while a thread is between its first and its last access, nobody else makes those that
  * would come between (nor begins the same, if it would); of two accesses the first waits until the
  * second has been made.
+ * An order of one access is a read of what no thread has written yet: forced, others do not write to
+ * `object` before; forbidden, it waits until somebody has written.
  * When nobody but waiting threads could move, one of them, drawn at random, does.
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_ORDER_H
@@ -22,6 +24,7 @@
 #define DIRECTED_ACCESSES_MAX 4
 #define DIRECTED_SITES_MAX 16
 #define DIRECTED_OPEN_MAX 32
+#define DIRECTED_WRITTEN_BITS 1024
 
 struct directed_access {
 	uint64_t sites[DIRECTED_SITES_MAX]; /* any of them */
@@ -34,6 +37,7 @@ struct directed_order {
 	struct directed_access accesses[DIRECTED_ACCESSES_MAX];
 	uint32_t access_count;
 	bool is_forbidden;
+	object_name object; /* of one access; 0: not known */
 
 	/* Of the current run. Forced: how far it has come. */
 	uint32_t next;	  /* access that is due */
@@ -43,6 +47,7 @@ struct directed_order {
 	object_name objects[2]; /* 0: not yet known */
 	bool is_mutual;		/* forbidden: both threads may be both parties */
 	/* Forbidden: threads between their first and last access; or objects that are past danger. */
+	uint64_t written[DIRECTED_WRITTEN_BITS / 64]; /* by hash of the object */
 	uint32_t open_count;
 	struct {
 		uint16_t thread;

@@ -194,9 +194,24 @@ static void test_order__of_threads_that_do_the_same(void **state)
 	simulated_campaign_release(&campaign);
 }
 
+static void test_order__of_one_early_read(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 1,
+		.accesses = {access_at(&reader[6], 0, 0)},
+		.object = simulated_object_name(SIMULATED_SET, 0),
+	};
+
+	(void)state;
+	assert_in_range(count(&written_first, NULL, false, OUTCOME_PASSED), 1, RUNS - 1);
+	assert_int_equal(count(&written_first, &order, false, OUTCOME_PASSED), RUNS);
+	assert_int_equal(count(&written_first, &order, true, OUTCOME_ABORT), RUNS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order__of_one_early_read),
 		cmocka_unit_test(test_order__of_two_accesses),
 		cmocka_unit_test(test_order__of_three_accesses),
 		cmocka_unit_test(test_order__of_two_variables),
