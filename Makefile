@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps check demo bench install clean format
+.PHONY: build deps check check-real demo bench install clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -14,6 +14,11 @@ deps:
 
 check: deps
 	@tools/check
+
+# Projects of others, built with raddle-cc: a quarter of an hour.
+check-real: build
+	@tools/install-deps real
+	@tools/real-projects $(BUILD)
 
 demo: build
 	@tools/demo $(BUILD)
