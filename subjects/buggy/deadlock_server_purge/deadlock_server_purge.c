@@ -18,12 +18,15 @@
 
 #define SESSIONS_MOST 32
 #define TRANSACTIONS_PER_COMMAND 5
+#define WARNINGS 4
 
 static pthread_mutex_t dumps = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t index_file = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t warnings = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t transaction_end;
 static int transactions = 30, writers = 10;
+static int warned;	       /* guarded by warnings */
 static int looks;	       /* guarded by dumps */
 static int oldest, newest = 1; /* guarded by index_file */
 static int events;	       /* guarded by log_file */
@@ -35,6 +38,15 @@ struct session {
 };
 
 static struct session sessions[SESSIONS_MOST + 2];
+
+static void warn(int count)
+{
+	while (count--) {
+		pthread_mutex_lock(&warnings);
+		warned++;
+		pthread_mutex_unlock(&warnings);
+	}
+}
 
 static void rotate(void)
 {
@@ -50,6 +62,7 @@ static void rotate(void)
 	}
 	pthread_mutex_lock(&log_file);
 	events++;
+	warn(WARNINGS);
 	pthread_mutex_lock(&index_file);
 	newest++;
 	pthread_mutex_unlock(&index_file);
@@ -62,6 +75,7 @@ static void purge(void)
 	pthread_mutex_lock(&dumps);
 	looks++;
 	pthread_mutex_unlock(&dumps);
+	warn(WARNINGS);
 	pthread_mutex_lock(&index_file);
 	oldest++;
 	pthread_mutex_lock(&log_file);
@@ -111,7 +125,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < writers + 2; i++)
 		pthread_join(threads[i], NULL);
-	printf("newest file %d, purged %d, events %d, looks %d\n", newest, oldest, events, looks);
+	printf("newest file %d, purged %d, events %d, looks %d, warnings %d\n", newest, oldest,
+		events, looks, warned);
 	pthread_barrier_destroy(&transaction_end);
 	return 0;
 }

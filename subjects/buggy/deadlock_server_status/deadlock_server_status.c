@@ -19,7 +19,8 @@
 
 #define SESSIONS_MOST 32
 #define STATEMENTS_PER_WAIT 5
-#define ROWS_LOCKED 16
+#define TABLES_LOCKED 16
+#define TABLES_NAMED 4
 
 struct session {
 	pthread_mutex_t data_lock;
@@ -36,12 +37,22 @@ static int statements = 50, others = 18;
 static int connected, row_waits, opened; /* guarded by threads, engine, open_tables */
 static long printed;
 
+static void open_some_tables(int count)
+{
+	while (count--) {
+		pthread_mutex_lock(&open_tables);
+		opened++;
+		pthread_mutex_unlock(&open_tables);
+	}
+}
+
 static void print_status(struct session *session)
 {
 	(void)session;
 	pthread_mutex_lock(&threads);
 	connected = others + 2;
 	pthread_mutex_unlock(&threads);
+	open_some_tables(TABLES_NAMED);
 	pthread_mutex_lock(&engine);
 	for (int i = 0; i < others + 2; i++) {
 		pthread_mutex_lock(&sessions[i].data_lock);
@@ -58,13 +69,10 @@ static void wait_for_row(struct session *session)
 	pthread_mutex_lock(&engine);
 	row_waits++;
 	pthread_mutex_unlock(&engine);
-	for (int row = 0; row < ROWS_LOCKED; row++) {
-		pthread_mutex_lock(&open_tables);
-		opened++;
-		pthread_mutex_unlock(&open_tables);
-	}
+	open_some_tables(TABLES_LOCKED);
 	pthread_mutex_lock(&session->data_lock);
 	session->statement++;
+	open_some_tables(TABLES_NAMED);
 	pthread_mutex_lock(&engine);
 	row_waits++;
 	pthread_mutex_unlock(&engine);
@@ -77,9 +85,7 @@ static void run_statement(struct session *session)
 	pthread_mutex_lock(&session->data_lock);
 	session->statement++;
 	pthread_mutex_unlock(&session->data_lock);
-	pthread_mutex_lock(&open_tables);
-	opened++;
-	pthread_mutex_unlock(&open_tables);
+	open_some_tables(1);
 }
 
 static void *serve(void *argument)

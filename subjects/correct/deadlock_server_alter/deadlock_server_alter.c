@@ -18,6 +18,7 @@
 #define READERS_MOST 16
 #define STEPS_PER_ALTER 4
 #define ROWS_COPIED 8
+#define COLUMNS 2
 
 static pthread_mutex_t catalog = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t temporaries = PTHREAD_MUTEX_INITIALIZER;
@@ -27,17 +28,19 @@ static pthread_barrier_t step_end;
 static int steps = 24, readers = 3;
 static int versions, hidden, shadows, plain_tables = 1, statements; /* guarded in this order */
 
-static void count_statement(void)
+static void count_statements(int count)
 {
-	pthread_mutex_lock(&statistics);
-	statements++;
-	pthread_mutex_unlock(&statistics);
+	while (count--) {
+		pthread_mutex_lock(&statistics);
+		statements++;
+		pthread_mutex_unlock(&statistics);
+	}
 }
 
 static void open_table(void)
 {
 	pthread_rwlock_rdlock(&open_tables);
-	count_statement();
+	count_statements(1);
 	pthread_rwlock_unlock(&open_tables);
 }
 
@@ -48,10 +51,10 @@ static void alter_plain_table(void)
 	pthread_mutex_lock(&temporaries);
 	hidden = shadows;
 	pthread_mutex_unlock(&temporaries);
-	for (int row = 0; row < ROWS_COPIED; row++)
-		count_statement();
+	count_statements(ROWS_COPIED);
 	pthread_rwlock_wrlock(&open_tables);
 	plain_tables++;
+	count_statements(COLUMNS);
 	pthread_mutex_lock(&temporaries);
 	shadows++;
 	pthread_mutex_unlock(&temporaries);
@@ -65,6 +68,7 @@ static void alter_temporary_table(void)
 	pthread_mutex_lock(&catalog);
 	versions++;
 	pthread_mutex_unlock(&catalog);
+	count_statements(COLUMNS);
 	pthread_rwlock_rdlock(&open_tables);
 	pthread_mutex_lock(&temporaries);
 	shadows += plain_tables;
@@ -79,7 +83,7 @@ static void *client(void *alter)
 		if (step % STEPS_PER_ALTER == 1 && alter)
 			(*(void (**)(void))alter)();
 		else
-			count_statement();
+			count_statements(1);
 		pthread_barrier_wait(&step_end);
 	}
 	return NULL;

@@ -18,6 +18,7 @@
 #define CLIENTS_MOST 16
 #define STATEMENTS_PER_TRUNCATE 6
 #define PAGES_FREED 4
+#define PAGES_FILLED 2
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
@@ -58,6 +59,7 @@ static void insert(void)
 	pthread_mutex_lock(&gate);
 	passed++;
 	pthread_mutex_unlock(&gate);
+	read_pages(PAGES_FILLED);
 	pthread_mutex_lock(&section);
 	records++;
 	inserted++;
@@ -77,6 +79,7 @@ static void truncate_table(void)
 	read_pages(PAGES_FREED);
 	pthread_mutex_lock(&table);
 	truncated++;
+	read_pages(PAGES_FILLED);
 	pthread_mutex_lock(&section);
 	records = 0; /* what was in its way through */
 	pthread_mutex_unlock(&section);
