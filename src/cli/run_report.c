@@ -320,6 +320,14 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	else if (result->is_unfinished)
 		(void)fprintf(stderr, "the last run had not ended when the time was up; give it "
 				      "longer (--time)\n");
+	if (result->has_verdict && result->verdict.is_complete) {
+		(void)fprintf(stderr, "nothing found; next: another input%s%s\n",
+			result->verdict.scope[0] ? ", a larger bound" : "",
+			options->settings.has_spurious_wakeups
+				? ""
+				: ", or what waits may meet: --spurious-wakeups, --early-timeouts");
+		return;
+	}
 	strbuf_init(&command);
 	add_command(&command, options->argv);
 	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s -- %s\n",
@@ -335,10 +343,14 @@ static void say_verdict(const struct campaign_result *result)
 
 	if (!result->has_verdict)
 		return;
-	if (verdict->is_complete)
-		(void)fprintf(stderr,
-			"these are all schedules, up to the order of independent operations: %s "
-			"in %s run%s\n",
+	if (verdict->scope[0])
+		(void)fprintf(stderr, "%s all schedules %s: %s\n",
+			verdict->is_complete ? "these are" : "among these are", verdict->scope,
+			result->total.failures ? "some fail" : "none fails");
+	else if (verdict->is_complete)
+		(void)fprintf(stderr, "these are all schedules%s: %s in %s run%s\n",
+			verdict->is_up_to_order ? ", up to the order of independent operations"
+						: "",
 			result->total.failures ? "some fail" : "none fails",
 			terminal_number(verdict->runs, runs), verdict->runs == 1 ? "" : "s");
 	else if (verdict->missing)

@@ -500,8 +500,10 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	const struct dpor *dpor = state;
 
 	out->is_complete = dpor->is_exhausted && !dpor->is_lost && !dpor->diverged_runs;
+	out->is_up_to_order = true;
 	out->runs = dpor->runs;
 	out->redundant = dpor->blocked_runs;
+	out->scope[0] = '\0';
 	out->missing = dpor->is_lost
 			       ? "the memory of dpor (option steps) or its 64 threads were not "
 				 "enough"

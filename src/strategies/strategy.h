@@ -61,10 +61,13 @@ struct strategy_guarantee {
 
 /* What a strategy that goes through all runs of some kind can say of those it has made. */
 struct strategy_verdict {
-	bool is_complete; /* it has made every run that it promises */
+	bool is_complete;    /* it has made every run that it promises */
+	bool is_up_to_order; /* runs that differ in the order of independent ops are one */
 	uint64_t runs;
 	uint64_t redundant;  /* of those: equal to others up to the order of independent ops */
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
+	char scope[160]; /* which schedules are all run by now, as in "with at most 2 preemptions";
+			  * empty: all there are, if it is complete, or none of a kind */
 };
 
 struct strategy {

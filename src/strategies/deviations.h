@@ -1,0 +1,79 @@
+/*
+ * Going through all runs that differ from a standard schedule at a few points, those with fewer costly
+ * differences first: what icb, vt and bounded have in common (Musuvathi and Qadeer, PLDI 2007,
+ * algorithm 1, where a queue holds the work of the next bound).
+ *
+ * A run is known by its *deviations*: at a *point* it took another alternative than the standard one.
+ * Each run that is made becomes a record; its children have one deviation more, behind its last one.
+ * So each run is made once, and only the way to the next child is kept, not the children.
+ */
+#ifndef RADDLE_STRATEGIES_DEVIATIONS_H
+#define RADDLE_STRATEGIES_DEVIATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEVIATIONS_MOST 1024 /* in one run */
+#define DEVIATIONS_NONE UINT32_MAX
+
+enum deviation_kind {
+	DEVIATION_FREE,	  /* costs nothing: nobody was interrupted */
+	DEVIATION_COSTLY, /* counts against the bound */
+	DEVIATION_KIND_COUNT
+};
+
+struct deviation {
+	uint32_t ordinal; /* n-th point of its kind since the deviation before it, from 0 */
+	uint16_t alternative;
+	uint16_t kind; /* enum deviation_kind */
+};
+
+struct deviation_record {
+	uint32_t parent;
+	struct deviation last;
+	uint32_t points[DEVIATION_KIND_COUNT]; /* behind the last deviation */
+};
+
+struct deviations {
+	uint32_t capacity, count; /* of records */
+	uint32_t bound;		  /* no run with more costly deviations */
+	uint32_t level;		  /* costly deviations of the records from level_start on */
+	uint32_t level_start, level_end;
+	uint32_t kind;		       /* of the children that are being made */
+	uint32_t record;	       /* whose children they are */
+	uint32_t ordinal, alternative; /* of the next child */
+	uint32_t levels_done;	       /* all runs with fewer costly deviations have been made */
+	bool is_exhausted;
+	bool is_lost; /* records have run out */
+	uint64_t runs, diverged_runs;
+
+	/* The run at hand. */
+	uint32_t path_count, path_at;
+	uint32_t points[DEVIATION_KIND_COUNT];
+	uint32_t alternatives; /* at its last deviation */
+	struct deviation path[DEVIATIONS_MOST];
+};
+
+/* They lie behind; the first is the run without deviations. */
+static inline struct deviation_record *deviations_records(struct deviations *deviations)
+{
+	return (struct deviation_record *)(deviations + 1);
+}
+
+/* With room for the records behind it. */
+size_t deviations_bytes(uint32_t capacity);
+void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound);
+void deviations_begin_run(struct deviations *deviations);
+
+/*
+ * At a point with so many alternatives to the standard (at least 1): the one that this run takes, or
+ * DEVIATIONS_NONE for the standard.
+ */
+uint32_t deviations_at(
+	struct deviations *deviations, enum deviation_kind kind, uint32_t alternatives);
+
+/* `is_extended`: runs with further deviations are of interest. */
+void deviations_end_run(struct deviations *deviations, bool is_extended);
+
+#endif
