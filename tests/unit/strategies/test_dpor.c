@@ -269,8 +269,7 @@ static void dpor__of_threads_apart_makes_one(void **state)
 
 static void dpor__of_created_threads_makes_what_is_left(void **state)
 {
-	static const struct simulated_op begin[] = {
-		SET(0, 7), CREATE(1), CREATE(1), READ(0)};
+	static const struct simulated_op begin[] = {SET(0, 7), CREATE(1), CREATE(1), READ(0)};
 	static const struct simulated_op child[] = {SET(0, 1)};
 	static const struct simulated_code codes[] = {CODE(begin), CODE(child)};
 	static const struct simulated_program program = {
