@@ -206,6 +206,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		.check = campaign->settings.check,
 		.hang_ns = campaign->settings.hang_ns,
 		.sizes = {.strategy_bytes = strategy_bytes(options),
+			.trace_events = options->trace_events,
 			.detector_bytes = races_state_bytes(&campaign->settings.races)},
 	};
 	struct contract_plan *plan;
@@ -223,7 +224,11 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
+	plan->is_traced = options->trace_events > 0;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
+	if (campaign->listener->equip)
+		campaign->listener->equip(
+			campaign->listener->context, contract_strategy(worker->worker.contract));
 	worker->batch = 1;
 	return 0;
 }

@@ -35,6 +35,12 @@ struct campaign_options {
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
 	bool show_output; /* pass on what the runs print */
+	/*
+	 * Each run is a batch of its own and the listener is told of it. With trace_events they are
+	 * traced, so many events at most.
+	 */
+	bool is_one_by_one;
+	uint64_t trace_events;
 	const volatile int *is_interrupted;
 	const char *runtime; /* libraddle.so */
 };
@@ -75,6 +81,12 @@ struct campaign_listener {
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	void (*notice)(void *context, const char *text); /* one line, lower case, no full stop */
 	void (*found)(void *context, const struct campaign_found *found);
+	/* Fills the state of a strategy that has to be told something; it is zeroed. */
+	void (*equip)(void *context, void *strategy_state);
+	/* After each batch and each failure: what the last run left in the contract. */
+	void (*ran)(void *context, struct contract *contract);
+	/* Asked after that: true ends the campaign before its budget does. */
+	bool (*is_enough)(void *context);
 };
 
 struct campaign_result {

@@ -93,10 +93,12 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 }
 
 /* The next batch is to take about BATCH_NS. */
-static void size_batch(struct campaign_worker *worker)
+static void size_batch(const struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t took_ns = platform_monotonic_ns() - worker->begun_ns;
 
+	if (campaign->options->is_one_by_one)
+		return;
 	if (took_ns < BATCH_NS / 2 && worker->batch < BATCH_MOST)
 		worker->batch *= 2;
 	else if (took_ns > BATCH_NS * 2 && worker->batch > 1)
@@ -213,6 +215,16 @@ static bool is_exhausted(const struct campaign *campaign, struct contract *contr
 	       strategy->is_exhausted(contract_strategy(contract));
 }
 
+static void tell_ran(struct campaign *campaign, struct campaign_worker *worker)
+{
+	const struct campaign_listener *listener = campaign->listener;
+
+	if (listener->ran)
+		listener->ran(listener->context, worker->worker.contract);
+	if (listener->is_enough && listener->is_enough(listener->context))
+		campaign->is_stopping = true;
+}
+
 /* What a worker reported. Afterwards it is given its next batch. */
 static int handle_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
@@ -239,6 +251,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		 */
 		done_until(
 			worker, contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
+		if (contract->outcome.kind != OUTCOME_TAINTED)
+			tell_ran(campaign, worker);
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
 		break;
@@ -251,11 +265,13 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		worker->run_first = contract->run_number + 1;
 		worker->deaths = 0;
 		result = campaign_take_failure(campaign, worker, err);
+		tell_ran(campaign, worker);
 		break;
 	default:
 		worker->run_first = worker->run_end;
 		worker->deaths = 0;
-		size_batch(worker);
+		size_batch(campaign, worker);
+		tell_ran(campaign, worker);
 		break;
 	}
 	if (is_exhausted(campaign, contract))

@@ -29,6 +29,16 @@ void show_finding(const struct finding *finding, FILE *stream)
 	put(&text, stream);
 }
 
+void show_candidate(const struct candidate *candidate, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_candidate(candidate, &style, &text);
+	put(&text, stream);
+}
+
 void show_interleaving(const struct finding *finding, FILE *stream)
 {
 	struct report_style style = style_of(stream);

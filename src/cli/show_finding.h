@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
+#include "findings/candidate.h"
 #include "findings/finding.h"
 
 void show_finding(const struct finding *finding, FILE *stream);
+/* A prediction, behind a label of at most three columns ("C1") that the caller has printed. */
+void show_candidate(const struct candidate *candidate, FILE *stream);
 /* The steps alone, all that the finding has. */
 void show_interleaving(const struct finding *finding, FILE *stream);
 

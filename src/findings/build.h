@@ -56,6 +56,10 @@ struct finding_source {
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
 	struct error *err);
 
+/* The run as the bytes of a trace file, to be freed; NULL where it has no events. */
+int finding_trace_bytes(
+	const struct finding_source *source, char **bytes, size_t *size, struct error *err);
+
 /* "main.0.2", freed by the caller; NULL when the table has no such thread or contradicts itself. */
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);

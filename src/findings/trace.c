@@ -5,24 +5,22 @@
 #include "findings/build_internal.h"
 #include "trace/trace_writer.h"
 
-static struct trace_thread *threads_of(const struct builder *builder)
+static struct trace_thread *threads_of(const struct finding_source *source, char **paths)
 {
-	const struct finding_source *source = builder->source;
-	struct trace_thread *threads = calloc(source->thread_count, sizeof *threads);
+	struct trace_thread *threads = calloc(source->thread_count + 1u, sizeof *threads);
 
 	BUG_ON(!threads);
 	for (uint32_t i = 0; i < source->thread_count; i++)
-		threads[i] = (struct trace_thread){.path = builder->paths[i],
+		threads[i] = (struct trace_thread){.path = paths[i],
 			.label = source->threads[i].label,
 			.create_site = source->threads[i].create_site,
 			.start = source->threads[i].start};
 	return threads;
 }
 
-int builder_fill_trace(struct builder *builder, struct error *err)
+static int write_trace(const struct finding_source *source, char **paths, char **bytes,
+	size_t *size, struct error *err)
 {
-	const struct finding_source *source = builder->source;
-	struct finding *finding = builder->finding;
 	struct trace_run run = {.program = source->program, .thread_count = source->thread_count};
 	struct trace_thread *threads;
 	struct trace_writer *writer;
@@ -30,10 +28,9 @@ int builder_fill_trace(struct builder *builder, struct error *err)
 
 	if (!source->event_count)
 		return 0;
-	threads = threads_of(builder);
+	threads = threads_of(source, paths);
 	run.threads = threads;
-	status =
-		trace_writer_open_memory(&writer, &finding->trace, &finding->trace_size, &run, err);
+	status = trace_writer_open_memory(&writer, bytes, size, &run, err);
 	free(threads);
 	if (status)
 		return status;
@@ -41,5 +38,31 @@ int builder_fill_trace(struct builder *builder, struct error *err)
 	if (!status)
 		return trace_writer_finish(writer, source->outcome, source->events_dropped, err);
 	trace_writer_abandon(writer);
+	return status;
+}
+
+int builder_fill_trace(struct builder *builder, struct error *err)
+{
+	return write_trace(builder->source, builder->paths, &builder->finding->trace,
+		&builder->finding->trace_size, err);
+}
+
+int finding_trace_bytes(
+	const struct finding_source *source, char **bytes, size_t *size, struct error *err)
+{
+	char **paths = calloc(source->thread_count + 1u, sizeof *paths);
+	int status;
+
+	BUG_ON(!paths);
+	*bytes = NULL;
+	*size = 0;
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
+		BUG_ON(!paths[i]); /* it is of a run that passed */
+	}
+	status = write_trace(source, paths, bytes, size, err);
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		free(paths[i]);
+	free(paths);
 	return status;
 }

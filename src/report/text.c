@@ -79,12 +79,13 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 			wait->lost_signals == 1 ? "" : "s");
 }
 
-void report_waits(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+/* `wanted_head`: over the column that says what a thread wants. */
+static void add_waits(const struct finding *finding, const char *heading, const char *wanted_head,
+	const struct report_style *style, struct strbuf *out)
 {
 	unsigned widths[3] = {6, 0, 0};
-	struct row_cell cells[3] = {{"thread", COLOUR_FAINT}, {"holds", COLOUR_FAINT},
-		{"cannot go on: it", COLOUR_FAINT}};
+	struct row_cell cells[3] = {
+		{"thread", COLOUR_FAINT}, {"holds", COLOUR_FAINT}, {wanted_head, COLOUR_FAINT}};
 
 	if (!finding->wait_count)
 		return;
@@ -94,7 +95,7 @@ void report_waits(
 		widths[0] = length > widths[0] && length <= 20 ? length : widths[0];
 	}
 	widths[1] = widths[2] = (style_columns(style) - INDENT - widths[0] - 4) / 2;
-	add_heading(out, style, "who waits for whom");
+	add_heading(out, style, heading);
 	add_row(out, style, INDENT, cells, widths, 3);
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
@@ -112,6 +113,23 @@ void report_waits(
 		strbuf_release(&held);
 		strbuf_release(&wanted);
 	}
+}
+
+void report_waits(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	add_waits(finding, "who waits for whom", "cannot go on: it", style, out);
+}
+
+void report_candidate(
+	const struct candidate *candidate, const struct report_style *style, struct strbuf *out)
+{
+	const struct finding as_if = {
+		.waits = candidate->waits, .wait_count = candidate->wait_count};
+
+	if (candidate->title)
+		add_wrapped(out, style, candidate->title, 4, 4);
+	add_waits(&as_if, "who would wait for whom", "would not go on when it", style, out);
 }
 
 /* ---- stacks ---- */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/strbuf.h"
+#include "findings/candidate.h"
 #include "findings/finding.h"
 
 /* Steps that are shown unless asked otherwise: a table of one screen. */
@@ -33,6 +34,9 @@ void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
+/* What was predicted: the title, wrapped behind four columns of the caller's, and a table. */
+void report_candidate(
+	const struct candidate *candidate, const struct report_style *style, struct strbuf *out);
 /* How it was found, how short it became, whether it repeats, and how to replay it. */
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);

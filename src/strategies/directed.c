@@ -23,6 +23,11 @@ void directed_state_init(
 		state->places[i] = places[i];
 }
 
+void directed_state_set_ring(struct directed_state *state)
+{
+	state->is_ring = true;
+}
+
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count)
 {
@@ -53,6 +58,17 @@ static uint32_t directed_draw_skipped(struct directed_state *directed)
 	return skipped;
 }
 
+static void directed_clear_meeting(struct directed_state *directed)
+{
+	directed->has_met = false;
+	directed->next = directed->place_count;
+	directed->taken = 0;
+	for (uint32_t i = 0; i < directed->place_count; i++)
+		directed->stopped_at[i] = NOBODY;
+	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
+		directed->is_stopped[i] = 0;
+}
+
 static void directed_begin_run(void *state, uint64_t seed)
 {
 	struct directed_state *directed = state;
@@ -60,15 +76,14 @@ static void directed_begin_run(void *state, uint64_t seed)
 	rng_seed(&directed->rng, seed);
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
+	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
 	directed->runs++;
-	directed->has_met = directed->place_count == 0;
-	directed->next = directed->place_count;
-	directed->taken = 0;
+	directed->has_met_before = false;
 	directed->arrived = 0;
-	for (uint32_t i = 0; i < directed->place_count; i++)
-		directed->stopped_at[i] = NOBODY;
+	directed_clear_meeting(directed);
+	directed->has_met = directed->place_count == 0;
 	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
-		directed->is_stopped[i] = directed->is_let_on[i] = 0;
+		directed->is_let_on[i] = directed->is_returning[i] = 0;
 	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
 		directed->held_count[i] = 0;
 }
@@ -84,26 +99,57 @@ static bool directed_holds(
 	return false;
 }
 
-static bool directed_fits(const struct directed_state *directed, const struct directed_place *place,
-	const struct schedule_view *view, uint32_t thread)
+/* Does the thread at one place hold what the thread at the place before it is to wait for? */
+static bool directed_is_waited_for(const struct directed_state *directed,
+	const struct schedule_view *view, uint32_t waiter, uint32_t holder)
 {
+	const struct pending_op *op = &view->pending[waiter];
+
+	/* A thread holds its own end as long as it lives; the record of it is no lock. */
+	return op->kind == OP_THREAD_JOIN || directed_holds(directed, holder, op->object);
+}
+
+/* With those that have come already, could the ring still close? */
+static bool directed_fits_ring(const struct directed_state *directed,
+	const struct schedule_view *view, uint32_t index, uint32_t thread)
+{
+	const uint32_t count = directed->place_count;
+	const uint16_t next = directed->stopped_at[(index + 1) % count];
+	const uint16_t before = directed->stopped_at[(index + count - 1) % count];
+
+	if (!directed->is_ring)
+		return true;
+	return (next == NOBODY || directed_is_waited_for(directed, view, thread, next)) &&
+	       (before == NOBODY || directed_is_waited_for(directed, view, before, thread)) &&
+	       (!directed->places[index].held || directed->held_count[thread]);
+}
+
+static bool directed_fits(const struct directed_state *directed, const struct schedule_view *view,
+	uint32_t index, uint32_t thread)
+{
+	const struct directed_place *place = &directed->places[index];
 	const struct pending_op *op = &view->pending[thread];
 
-	return (!place->kind || place->kind == op->kind) &&
-	       (!place->object || place->object == op->object) &&
-	       (!place->site || place->site == op->site) &&
-	       (!place->thread || place->thread == view->names[thread]) &&
-	       (!place->held || directed_holds(directed, thread, place->held));
+	if ((place->kind && place->kind != op->kind) || (place->site && place->site != op->site))
+		return false;
+	if (directed->width < DIRECTED_ANY_THREAD && place->thread &&
+		place->thread != view->names[thread])
+		return false;
+	if (directed->width < DIRECTED_ANY_OBJECT &&
+		((place->object && place->object != op->object) ||
+			(place->held && !directed_holds(directed, thread, place->held))))
+		return false;
+	return directed_fits_ring(directed, view, index, thread);
 }
 
 static void directed_stop(
 	struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
 	for (uint32_t i = 0; i < directed->place_count; i++) {
-		if (directed->stopped_at[i] != NOBODY ||
-			!directed_fits(directed, &directed->places[i], view, thread))
+		if (directed->stopped_at[i] != NOBODY || !directed_fits(directed, view, i, thread))
 			continue;
 		directed->stopped_at[i] = (uint16_t)thread;
+		directed->stopped_since[i] = view->step;
 		bitset_add(directed->is_stopped, thread);
 		directed->taken++;
 		if (!(directed->arrived >> i & 1))
@@ -135,8 +181,24 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	if (directed->taken < directed->place_count)
 		return;
 	directed->has_met = true;
-	directed->meetings++;
+	directed->meetings += !directed->has_met_before;
+	directed->has_met_before = true;
 	directed->next = 0;
+}
+
+/* Who has been waited for too long is let on, and stops again at a later op. */
+static void directed_lose_patience(
+	struct directed_state *directed, const struct schedule_view *view)
+{
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		const uint16_t thread = directed->stopped_at[i];
+
+		if (thread == NOBODY || view->step - directed->stopped_since[i] < DIRECTED_PATIENCE)
+			continue;
+		directed->thrashes++;
+		directed_free(directed, thread);
+		bitset_add(directed->is_let_on, thread);
+	}
 }
 
 /* ---- who moves ---- */
@@ -198,14 +260,19 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	struct thread_id chosen;
 	uint32_t count = 0;
 
-	if (!directed->has_met)
+	if (!directed->has_met) {
+		directed_lose_patience(directed, view);
 		directed_look(directed, view);
+	}
 	while (directed->next < directed->place_count) {
 		const uint32_t thread = directed->stopped_at[directed->next++];
 
 		if (view_is_enabled(view, thread))
 			return (struct thread_id){(uint16_t)thread};
 	}
+	/* In vain: a ring that is closed lets nobody on. */
+	if (directed->has_met && directed->is_ring)
+		directed_clear_meeting(directed);
 	if (directed->has_met && !directed->order_count)
 		return directed_draw(directed, view->enabled, view->enabled_count);
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
@@ -220,21 +287,38 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	return directed_draw(directed, directed->candidates, count);
 }
 
-/* Keeps account of locks. A wait on a condition gives its mutex up and takes it again: both are seen. */
-static void directed_executed(
-	void *state, const struct schedule_view *view, struct thread_id thread)
+/* A lock that somebody else has is not taken: an attempt that fails, or a wait that times out. */
+static bool directed_fails(const struct directed_state *directed, const struct schedule_view *view,
+	uint32_t thread, const struct pending_op *op)
 {
-	struct directed_state *directed = state;
-	const struct pending_op *op = &view->pending[thread.index];
-	uint8_t *count = &directed->held_count[thread.index];
-	object_name *held = directed->held[thread.index];
+	if (op->flags & OP_READ)
+		return false;
+	for (uint32_t other = 0; other < view->thread_count; other++)
+		if (other != thread && !bitset_has(directed->is_returning, other) &&
+			directed_holds(directed, other, op->object))
+			return true;
+	return false;
+}
 
-	for (uint32_t i = 0; i < directed->order_count; i++)
-		directed_order_executed(&directed->orders[i], view, thread.index);
-	bitset_remove(directed->is_let_on, thread.index);
-	if (bitset_has(directed->is_stopped, thread.index))
-		directed_free(directed, thread.index);
-	if (op->flags & OP_ACQUIRE && *count < HELD_MOST)
+/*
+ * Keeps account of locks. A thread that waits on a condition variable is said to hold the mutex all
+ * the while: it stands at no other op. The step that takes it again is not counted.
+ */
+static void directed_note_lock(struct directed_state *directed, const struct schedule_view *view,
+	uint32_t thread, const struct pending_op *op)
+{
+	uint8_t *count = &directed->held_count[thread];
+	object_name *held = directed->held[thread];
+	const bool is_return = op->kind == OP_MUTEX_LOCK &&
+			       bitset_has(directed->is_returning, thread) &&
+			       directed_holds(directed, thread, op->object);
+
+	if (op->kind == OP_COND_WAIT)
+		bitset_add(directed->is_returning, thread);
+	else if (op->kind != OP_COND_WAKE)
+		bitset_remove(directed->is_returning, thread);
+	if (op->flags & OP_ACQUIRE && op->kind != OP_COND_WAKE && !is_return &&
+		*count < HELD_MOST && !directed_fails(directed, view, thread, op))
 		held[(*count)++] = op->object;
 	for (uint8_t i = *count; op->flags & OP_RELEASE && i-- > 0;) {
 		if (held[i] != op->object)
@@ -243,6 +327,20 @@ static void directed_executed(
 			held[i] = held[i + 1];
 		break;
 	}
+}
+
+static void directed_executed(
+	void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct directed_state *directed = state;
+
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_executed(&directed->orders[i], view, thread.index);
+	bitset_remove(directed->is_let_on, thread.index);
+	if (bitset_has(directed->is_stopped, thread.index))
+		directed_free(directed, thread.index);
+	if (directed->place_count)
+		directed_note_lock(directed, view, thread.index, &view->pending[thread.index]);
 }
 
 const struct strategy strategy_directed = {

@@ -6,7 +6,13 @@
  * performing it. When all places are taken the meeting has come about: the threads then perform their
  * ops in the order of the places, as far as they are enabled, and the run goes on at random. When
  * nobody but stopped threads could move, one of them, drawn at random, is let on past its op (the
- * papers' thrashing); it may stop again at a later one.
+ * papers' thrashing); so is one for which the others have moved DIRECTED_PATIENCE times. It may stop
+ * again at a later op.
+ *
+ * The places of a *ring* are for threads each of which waits for what the one at the next place
+ * holds: a deadlock. Then two runs in three are wider: any thread fits a place, and in one of them any
+ * object that closes the ring does, as threads of a pool and objects on the heap have other names in
+ * every run. When threads that met got on all the same, they are driven to meet again.
  *
  * Beside a meeting, or instead of one, there may be orders of accesses: directed_order.h.
  */
@@ -21,6 +27,8 @@
 #include "strategies/directed_order.h"
 
 #define DIRECTED_PLACES_MAX 16
+/* Long enough for the way to a meeting in programs whose other threads never come to rest. */
+#define DIRECTED_PATIENCE 20000
 
 /* What fits a place; a field that is 0 fits everything. */
 struct directed_place {
@@ -32,8 +40,16 @@ struct directed_place {
 	uint8_t kind;  /* enum op_kind */
 };
 
+enum directed_width {
+	DIRECTED_NARROW,
+	DIRECTED_ANY_THREAD, /* fits */
+	DIRECTED_ANY_OBJECT, /* and thread */
+	DIRECTED_WIDTHS
+};
+
 struct directed_state {
 	uint32_t place_count;
+	bool is_ring;
 	struct directed_place places[DIRECTED_PLACES_MAX];
 	uint32_t order_count;
 	struct directed_order orders[DIRECTED_ORDERS_MAX];
@@ -46,14 +62,19 @@ struct directed_state {
 
 	/* Of the current run. */
 	struct rng rng;
+	uint8_t width; /* enum directed_width */
 	bool has_met;
-	uint32_t next; /* place whose thread moves next, once they have met */
+	bool has_met_before; /* in this run */
+	uint32_t next;	     /* place whose thread moves next, once they have met */
 	uint32_t taken;
-	uint16_t stopped_at[DIRECTED_PLACES_MAX]; /* thread index, UINT16_MAX: free */
-	uint32_t arrived;			  /* bits of places taken in this run */
+	uint16_t stopped_at[DIRECTED_PLACES_MAX];    /* thread index, UINT16_MAX: free */
+	uint64_t stopped_since[DIRECTED_PLACES_MAX]; /* step */
+	uint32_t arrived;			     /* bits of places taken in this run */
 	uint64_t is_stopped[(THREAD_CAPACITY + 63) / 64];
 	uint64_t is_let_on[(THREAD_CAPACITY + 63) / 64]; /* past its pending op */
 	uint64_t candidates[(THREAD_CAPACITY + 63) / 64];
+	uint64_t is_returning[(THREAD_CAPACITY + 63) /
+			      64]; /* from a wait: to a mutex it is said to hold */
 	/* Locks held, by thread: what it has acquired and not released, newest last. */
 	uint8_t held_count[THREAD_CAPACITY];
 	object_name held[THREAD_CAPACITY][8];
@@ -62,6 +83,8 @@ struct directed_state {
 /* Into a zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
+/* Says that the places are a ring. */
+void directed_state_set_ring(struct directed_state *state);
 /* Into a zeroed block, or one that has been given a meeting; at most DIRECTED_ORDERS_MAX. Copied. */
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);

@@ -1,0 +1,282 @@
+/*
+ * Predicts deadlocks: in which order threads take locks, over any number of threads and locks, and
+ * where these orders close a circle. Here is how requests are gathered from traces;
+ * lock_order_cycles.c searches them.
+ *
+ * Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000 (the graph),
+ * and Agarwal, Bensalem, Farchi, Havelund, Nir-Buchbinder, Stoller, Ur, Wang, "Detection of deadlock
+ * potentials in multithreaded programs", IBM Journal of Research and Development 54(5), 2010 (gate
+ * locks, start and join). Past them: the wait for a thread's end is a request as well, for what the
+ * thread has as long as it lives; rwlocks count by their modes; attempts hold locks but do not wait.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/held_locks.h"
+#include "analyses/lock_order_internal.h"
+#include "base/bug.h"
+#include "base/hash.h"
+
+static void *lock_order_begin(void)
+{
+	struct lock_order *graph = calloc(1, sizeof *graph);
+
+	BUG_ON(!graph);
+	return graph;
+}
+
+static void lock_order_end(void *state)
+{
+	struct lock_order *graph = state;
+
+	HASH_CLEAR(hh, graph->requests_by_key);
+	HASH_CLEAR(hh, graph->kinds_by_key);
+	for (uint32_t i = 0; i < graph->request_count; i++) {
+		free(graph->requests[i]->moments);
+		free(graph->requests[i]);
+	}
+	for (uint32_t i = 0; i < graph->kind_count; i++)
+		free(graph->kinds[i]);
+	for (uint32_t i = 0; i < graph->run_count; i++)
+		thread_order_free(graph->orders[i]);
+	free(graph->requests);
+	free(graph->kinds);
+	free(graph->orders);
+	free(graph);
+}
+
+/* ---- requests ---- */
+
+static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return array;
+	*capacity = *capacity ? 2 * *capacity : 64;
+	array = realloc(array, *capacity * size);
+	BUG_ON(!array);
+	return array;
+}
+
+static uint64_t code_of(const struct trace_event *event)
+{
+	uint64_t code = event->site;
+
+	for (unsigned i = 0; i < TRACE_CALLERS; i++)
+		code = hash_pair(code, event->callers[i]);
+	return code;
+}
+
+static struct request_kind *find_kind(struct lock_order *graph, const struct request_key *key)
+{
+	struct request_key without_thread = *key;
+	struct request_kind *kind;
+
+	without_thread.thread = 0;
+	HASH_FIND(hh, graph->kinds_by_key, &without_thread, sizeof without_thread, kind);
+	if (kind)
+		return kind;
+	kind = calloc(1, sizeof *kind);
+	BUG_ON(!kind);
+	kind->key = without_thread;
+	kind->first = UINT32_MAX;
+	graph->kinds =
+		grow(graph->kinds, graph->kind_count, &graph->kind_capacity, sizeof *graph->kinds);
+	graph->kinds[graph->kind_count++] = kind;
+	HASH_ADD(hh, graph->kinds_by_key, key, sizeof kind->key, kind);
+	return kind;
+}
+
+static uint32_t kind_index(const struct lock_order *graph, const struct request_kind *kind)
+{
+	/* A kind that was just made is the last one; an old one has requests that know. */
+	return kind->first == UINT32_MAX ? graph->kind_count - 1
+					 : graph->requests[kind->first]->kind;
+}
+
+static struct request *find_request(struct lock_order *graph, const struct request_key *key)
+{
+	struct request *request;
+	struct request_kind *kind;
+
+	HASH_FIND(hh, graph->requests_by_key, key, sizeof *key, request);
+	if (request)
+		return request;
+	request = calloc(1, sizeof *request);
+	BUG_ON(!request);
+	request->key = *key;
+	kind = find_kind(graph, key);
+	request->kind = kind_index(graph, kind);
+	request->kind_next = kind->first;
+	kind->first = graph->request_count;
+	graph->requests = grow(graph->requests, graph->request_count, &graph->request_capacity,
+		sizeof *graph->requests);
+	graph->requests[graph->request_count++] = request;
+	HASH_ADD(hh, graph->requests_by_key, key, sizeof request->key, request);
+	return request;
+}
+
+static void add_moment(struct request *request, const struct request_moment *moment)
+{
+	for (uint32_t i = 0; i < request->moment_count; i++)
+		if (request->moments[i].epoch == moment->epoch)
+			return;
+	if (request->moment_count == REQUEST_MOMENTS_MAX)
+		return;
+	request->moments =
+		realloc(request->moments, (request->moment_count + 1u) * sizeof *request->moments);
+	BUG_ON(!request->moments);
+	request->moments[request->moment_count++] = *moment;
+}
+
+/* One run while it is read. */
+struct reading {
+	struct lock_order *graph;
+	struct thread_order *order;
+	struct held_locks *held;
+	uint32_t run;
+};
+
+static void add_request(const struct reading *reading, const struct trace_event *event)
+{
+	uint32_t count;
+	const struct held_lock *held = held_locks_of(reading->held, event->thread, &count);
+	const bool is_join = event->kind == OP_THREAD_JOIN;
+	struct request_moment moment = {
+		.epoch = thread_order_epoch(reading->order, event->thread),
+		.run = reading->run,
+		.op = *event,
+	};
+	struct request_key key;
+	struct request *request;
+	uint32_t joined;
+
+	memset(&key, 0, sizeof key); /* it is compared as bytes */
+	key.thread = thread_order_name(reading->order, event->thread);
+	key.op = event->kind;
+	key.code = code_of(event);
+	key.object = is_join ? 0 : event->object;
+	if (is_join) {
+		joined = thread_order_joined(reading->order, event);
+		if (joined == THREAD_CAPACITY)
+			return;
+		key.joined = thread_order_name(reading->order, joined);
+	}
+	/* Of very many the last ones: circles close within a few. */
+	if (count > REQUEST_HELD_MAX) {
+		held += count - REQUEST_HELD_MAX;
+		count = REQUEST_HELD_MAX;
+	}
+	key.held_count = (uint8_t)count;
+	for (uint32_t i = 0; i < count; i++) {
+		key.held = hash_pair(hash_pair(key.held, held[i].taken.object),
+			hash_pair(code_of(&held[i].taken), held[i].is_shared));
+		moment.taken[i] = held[i].taken;
+	}
+	request = find_request(reading->graph, &key);
+	for (uint32_t i = 0; i < count; i++)
+		request->held[i] = (struct lock_name){held[i].taken.object, held[i].is_shared};
+	add_moment(request, &moment);
+}
+
+/* ---- runs ---- */
+
+static struct trace_event *read_events(
+	struct trace_reader *trace, uint32_t *total, struct error *err)
+{
+	struct trace_event *events = NULL;
+	const struct trace_event *block;
+	uint32_t capacity = 0, count;
+
+	*total = 0;
+	for (;;) {
+		const int result = trace_reader_next(trace, &block, &count, err);
+
+		if (result < 0) {
+			free(events);
+			return NULL;
+		}
+		if (!count && events)
+			return events;
+		while (*total + count >= capacity) {
+			capacity = capacity ? 2 * capacity : 4096;
+			events = realloc(events, capacity * sizeof *events);
+			BUG_ON(!events);
+		}
+		memcpy(events + *total, block, count * sizeof *events);
+		*total += count;
+		if (!count)
+			return events;
+	}
+}
+
+/* For each event the index of the next one of its thread; `count`: there is none. */
+static uint32_t *index_next(const struct trace_event *events, uint32_t count, uint32_t thread_count)
+{
+	uint32_t *next = calloc(count + 1u, sizeof *next);
+	uint32_t *last = calloc(thread_count + 1u, sizeof *last);
+
+	BUG_ON(!next || !last);
+	for (uint32_t i = 0; i < thread_count; i++)
+		last[i] = count;
+	for (uint32_t i = count; i--;) {
+		next[i] = last[events[i].thread];
+		last[events[i].thread] = i;
+	}
+	free(last);
+	return next;
+}
+
+static void read_run(
+	const struct reading *reading, const struct trace_event *events, uint32_t count)
+{
+	uint32_t *next = index_next(events, count, thread_order_count(reading->order));
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_event *event = &events[i];
+
+		/* A join is asked for before it orders anything. */
+		if (event->kind == OP_THREAD_JOIN ||
+			held_locks_effect(reading->held, event) == LOCK_WAITED_FOR)
+			add_request(reading, event);
+		thread_order_add(reading->order, event);
+		held_locks_add(reading->held, event,
+			event->kind == OP_COND_WAIT ? waited_mutex(events, next, count, i) : 0);
+	}
+	free(next);
+}
+
+static int lock_order_add_run(
+	void *state, struct trace_reader *trace, uint32_t run, struct error *err)
+{
+	struct lock_order *graph = state;
+	const struct trace_run *about = trace_reader_run(trace);
+	uint32_t count;
+	struct trace_event *events = read_events(trace, &count, err);
+	struct reading reading = {.graph = graph, .run = run};
+
+	if (!events)
+		return ERROR_FORMAT;
+	reading.order = thread_order_new(about);
+	reading.held = held_locks_new(about->thread_count);
+	graph->orders = realloc(graph->orders, (graph->run_count + 1u) * sizeof *graph->orders);
+	BUG_ON(!graph->orders);
+	graph->orders[graph->run_count++] = reading.order;
+	read_run(&reading, events, count);
+	held_locks_free(reading.held);
+	free(events);
+	return 0;
+}
+
+static void lock_order_find(void *state, struct candidates *out)
+{
+	lock_order_find_cycles(state, out);
+}
+
+const struct analysis analysis_lock_order = {
+	.name = "lock_order",
+	.summary = "deadlocks: locks that threads take in orders that close a circle",
+	.begin = lock_order_begin,
+	.add_run = lock_order_add_run,
+	.find = lock_order_find,
+	.end = lock_order_end,
+};

@@ -1,0 +1,292 @@
+/*
+ * Circles in the order of locks. A circle is a list of requests by different threads, each for what
+ * the next one holds, that can be made at the same time: no two of them hold a common lock that would
+ * keep them apart (a gate), and nothing orders them for good (creation, join).
+ *
+ * The search is over kinds of requests, so that threads which do the same are looked at once, and goes
+ * by length, so that what is found before it is given up is what is most likely. Circles of equal code
+ * are one candidate.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/lock_order_internal.h"
+#include "base/bug.h"
+
+/* Seconds at most; what real programs need is far below. Said when it is not enough. */
+#define SEARCH_STEPS_MAX (UINT64_C(1) << 22)
+#define CIRCLES_MAX 4096
+#define ASSIGNMENT_STEPS_MAX 20000
+
+/* Kinds of requests that are made while a lock is held, or by a thread. */
+struct holders {
+	uint64_t name; /* of the lock; of the thread, with THREAD_BIT */
+	uint32_t *kinds;
+	uint32_t count, capacity;
+	UT_hash_handle hh;
+};
+
+#define THREAD_BIT (UINT64_C(1) << 32)
+
+struct search {
+	const struct lock_order *graph;
+	struct holders *holders;
+	struct candidates *out;
+	uint32_t length; /* of circles that are looked for now */
+	bool has_reached_length;
+	uint64_t steps, circles;
+	uint32_t path[CANDIDATE_PLACES_MAX]; /* kinds */
+	uint32_t assignment_steps;
+	const struct request *chosen[CANDIDATE_PLACES_MAX];
+};
+
+static const struct request *request_of(const struct search *search, uint32_t kind)
+{
+	return kind_request(search->graph, search->graph->kinds[kind]);
+}
+
+/* ---- who holds what ---- */
+
+static void add_holder(struct search *search, uint64_t name, uint32_t kind)
+{
+	struct holders *holders;
+
+	HASH_FIND(hh, search->holders, &name, sizeof name, holders);
+	if (!holders) {
+		holders = calloc(1, sizeof *holders);
+		BUG_ON(!holders);
+		holders->name = name;
+		HASH_ADD(hh, search->holders, name, sizeof holders->name, holders);
+	}
+	for (uint32_t i = holders->count; i--;)
+		if (holders->kinds[i] == kind)
+			return;
+	if (holders->count == holders->capacity) {
+		holders->capacity = holders->capacity ? 2 * holders->capacity : 4;
+		holders->kinds =
+			realloc(holders->kinds, holders->capacity * sizeof *holders->kinds);
+		BUG_ON(!holders->kinds);
+	}
+	holders->kinds[holders->count++] = kind;
+}
+
+static void index_holders(struct search *search)
+{
+	const struct lock_order *graph = search->graph;
+
+	for (uint32_t i = 0; i < graph->request_count; i++) {
+		const struct request *request = graph->requests[i];
+
+		for (uint32_t held = 0; held < request->key.held_count; held++)
+			add_holder(search, request->held[held].object, request->kind);
+	}
+	/* As long as a thread lives it holds what joins of it wait for. */
+	for (uint32_t i = 0; i < graph->request_count; i++)
+		if (graph->requests[i]->key.joined)
+			for (uint32_t j = 0; j < graph->request_count; j++)
+				if (graph->requests[j]->key.thread ==
+					graph->requests[i]->key.joined)
+					add_holder(search,
+						THREAD_BIT | graph->requests[j]->key.thread,
+						graph->requests[j]->kind);
+}
+
+static const struct holders *holders_of(const struct search *search, const struct request *wanted)
+{
+	const uint64_t name =
+		wanted->key.joined ? THREAD_BIT | wanted->key.joined : wanted->key.object;
+	struct holders *holders;
+
+	HASH_FIND(hh, search->holders, &name, sizeof name, holders);
+	return holders;
+}
+
+static void forget_holders(struct search *search)
+{
+	struct holders *holders, *next;
+
+	HASH_ITER(hh, search->holders, holders, next)
+	{
+		HASH_DEL(search->holders, holders);
+		free(holders->kinds);
+		free(holders);
+	}
+}
+
+/* ---- two requests ---- */
+
+/* Place of the lock among those that `holder` has, in a mode that makes `wanted` wait; -1: none. */
+static int held_place(const struct request *wanted, const struct request *holder)
+{
+	const bool wants_shared = wanted->key.op == OP_RWLOCK_RDLOCK;
+
+	for (uint32_t i = 0; i < holder->key.held_count; i++)
+		if (holder->held[i].object == wanted->key.object &&
+			!(wants_shared && holder->held[i].is_shared))
+			return (int)i;
+	return -1;
+}
+
+static bool waits_for(const struct request *wanted, const struct request *holder)
+{
+	/* Whether its thread is the right one is seen when threads are chosen. */
+	return wanted->key.joined || held_place(wanted, holder) >= 0;
+}
+
+/* A common lock that only one of them can have, or the same thing wanted: they cannot be in one circle. */
+static bool excludes(const struct request *first, const struct request *second)
+{
+	if (first->key.object == second->key.object && first->key.joined == second->key.joined)
+		return true;
+	for (uint32_t i = 0; i < first->key.held_count; i++)
+		for (uint32_t j = 0; j < second->key.held_count; j++)
+			if (first->held[i].object == second->held[j].object &&
+				!(first->held[i].is_shared && second->held[j].is_shared))
+				return true;
+	return false;
+}
+
+static bool may_overlap(const struct request *first, const struct request *second)
+{
+	for (uint32_t i = 0; i < first->moment_count; i++)
+		for (uint32_t j = 0; j < second->moment_count; j++)
+			if (epochs_overlap(first->moments[i].epoch, second->moments[j].epoch))
+				return true;
+	return false;
+}
+
+/* ---- threads for a circle ---- */
+
+static bool fits(const struct search *search, uint32_t place, const struct request *request)
+{
+	if (place && search->chosen[place - 1]->key.joined &&
+		search->chosen[place - 1]->key.joined != request->key.thread)
+		return false;
+	if (place + 1 == search->length && request->key.joined &&
+		request->key.joined != search->chosen[0]->key.thread)
+		return false;
+	for (uint32_t i = 0; i < place; i++)
+		if (search->chosen[i]->key.thread == request->key.thread ||
+			!may_overlap(search->chosen[i], request))
+			return false;
+	return true;
+}
+
+static bool choose_threads(struct search *search, uint32_t place)
+{
+	const struct lock_order *graph = search->graph;
+
+	if (place == search->length)
+		return true;
+	for (uint32_t i = graph->kinds[search->path[place]]->first; i != UINT32_MAX;
+		i = graph->requests[i]->kind_next) {
+		if (search->assignment_steps++ > ASSIGNMENT_STEPS_MAX)
+			return false;
+		if (!fits(search, place, graph->requests[i]))
+			continue;
+		search->chosen[place] = graph->requests[i];
+		if (choose_threads(search, place + 1))
+			return true;
+	}
+	return false;
+}
+
+/* Where possible all places are told by one run. */
+static const struct request_moment *moment_in(const struct request *request, uint32_t run)
+{
+	for (uint32_t i = 0; i < request->moment_count; i++)
+		if (request->moments[i].run == run)
+			return &request->moments[i];
+	return &request->moments[0];
+}
+
+static void add_circle(struct search *search)
+{
+	struct candidate candidate = {.kind = CANDIDATE_LOCK_CYCLE, .place_count = search->length};
+
+	for (uint32_t i = 0; i < search->length; i++) {
+		const struct request *request = search->chosen[i];
+		const struct request *before =
+			search->chosen[(i + search->length - 1) % search->length];
+		const struct request_moment *moment =
+			moment_in(request, search->chosen[0]->moments[0].run);
+		const int held = before->key.joined ? -1 : held_place(before, request);
+
+		candidate.places[i] = (struct candidate_place){
+			.thread = request->key.thread, .run = moment->run, .op = moment->op};
+		if (held >= 0)
+			candidate.places[i].taken = moment->taken[held];
+	}
+	candidate.key = candidate_key(&candidate);
+	candidates_add(search->out, &candidate);
+}
+
+/* ---- the search ---- */
+
+static void close_circle(struct search *search)
+{
+	if (!waits_for(request_of(search, search->path[search->length - 1]),
+		    request_of(search, search->path[0])))
+		return;
+	search->assignment_steps = 0;
+	if (!choose_threads(search, 0))
+		return;
+	search->circles++;
+	add_circle(search);
+}
+
+static bool is_given_up(const struct search *search)
+{
+	return search->steps > SEARCH_STEPS_MAX || search->circles > CIRCLES_MAX;
+}
+
+static bool may_follow(const struct search *search, uint32_t depth, uint32_t kind)
+{
+	/* A circle is found from its first kind only. */
+	if (kind <= search->path[0])
+		return false;
+	for (uint32_t i = 0; i < depth; i++)
+		if (search->path[i] == kind ||
+			excludes(request_of(search, search->path[i]), request_of(search, kind)))
+			return false;
+	return true;
+}
+
+static void extend(struct search *search, uint32_t depth)
+{
+	const struct request *last = request_of(search, search->path[depth - 1]);
+	const struct holders *holders;
+
+	search->steps++;
+	if (depth == search->length) {
+		search->has_reached_length = true;
+		close_circle(search);
+		return;
+	}
+	holders = holders_of(search, last);
+	for (uint32_t i = 0; holders && i < holders->count && !is_given_up(search); i++) {
+		if (!waits_for(last, request_of(search, holders->kinds[i])) ||
+			!may_follow(search, depth, holders->kinds[i]))
+			continue;
+		search->path[depth] = holders->kinds[i];
+		extend(search, depth + 1);
+	}
+}
+
+void lock_order_find_cycles(const struct lock_order *graph, struct candidates *out)
+{
+	struct search search = {.graph = graph, .out = out, .has_reached_length = true};
+
+	index_holders(&search);
+	for (search.length = 2; search.length <= CANDIDATE_PLACES_MAX &&
+				search.has_reached_length && !is_given_up(&search);
+		search.length++) {
+		search.has_reached_length = false;
+		for (uint32_t kind = 0; kind < graph->kind_count && !is_given_up(&search); kind++) {
+			search.path[0] = kind;
+			extend(&search, 1);
+		}
+	}
+	out->is_cut |= is_given_up(&search);
+	forget_holders(&search);
+}

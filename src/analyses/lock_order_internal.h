@@ -1,0 +1,78 @@
+/* What the two files of the lock-order analysis share: the graph. */
+#ifndef RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
+#define RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
+
+#include <uthash.h>
+
+#include "analyses/analysis.h"
+#include "analyses/thread_order.h"
+
+/* Locks held at a time, and epochs that are kept of one request; more change nothing that matters. */
+#define REQUEST_HELD_MAX 12
+#define REQUEST_MOMENTS_MAX 16
+
+/* A lock as requests speak of it; stable across runs. */
+struct lock_name {
+	object_name object;
+	bool is_shared;
+};
+
+/* When a request was made, in a recorded run. */
+struct request_moment {
+	const struct epoch *epoch;
+	uint32_t run;
+	struct trace_event op;
+	struct trace_event taken[REQUEST_HELD_MAX];
+};
+
+/* What makes two requests the same but for the thread. No padding is left uninitialised. */
+struct request_key {
+	object_name object; /* 0: a join */
+	thread_name joined; /* a join: of whom */
+	thread_name thread; /* of a request; 0 in a kind of requests */
+	uint8_t op;
+	uint8_t held_count;
+	uint8_t reserved[2];
+	uint64_t code; /* of its site and callers */
+	uint64_t held; /* of the locks it holds, their modes and where it took them */
+};
+
+/* A thread asks for a lock (or for the end of a thread) while it holds others. */
+struct request {
+	struct request_key key;
+	struct lock_name held[REQUEST_HELD_MAX];
+	struct request_moment *moments; /* owned */
+	uint32_t moment_count;
+	uint32_t kind;	    /* index of its kind */
+	uint32_t kind_next; /* the next request of it; UINT32_MAX: none */
+	UT_hash_handle hh;
+};
+
+/* Requests that differ in the thread only. */
+struct request_kind {
+	struct request_key key; /* without the thread */
+	uint32_t first;		/* index of its requests; they are a list */
+	UT_hash_handle hh;
+};
+
+struct lock_order {
+	struct thread_order **orders; /* of the runs, owned */
+	uint32_t run_count;
+	struct request **requests; /* owned */
+	uint32_t request_count, request_capacity;
+	struct request *requests_by_key;
+	struct request_kind **kinds; /* owned */
+	uint32_t kind_count, kind_capacity;
+	struct request_kind *kinds_by_key;
+};
+
+static inline const struct request *kind_request(
+	const struct lock_order *graph, const struct request_kind *kind)
+{
+	return graph->requests[kind->first];
+}
+
+/* lock_order_cycles.c */
+void lock_order_find_cycles(const struct lock_order *graph, struct candidates *out);
+
+#endif

@@ -1,0 +1,222 @@
+#include "analyses/thread_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "model/op.h"
+#include "trace/schedule_text.h"
+
+struct ordered_thread {
+	thread_name name;
+	uint32_t parent;  /* index; THREAD_CAPACITY: none */
+	uint32_t ordinal; /* which child of it */
+	uint32_t created; /* children so far */
+	uint64_t record;  /* address by which the run speaks of the thread, once it has ended */
+	struct epoch *epoch;
+	uint32_t *before_start; /* the `before` of its first epoch; NULL: it has not been created */
+};
+
+struct thread_order {
+	uint32_t thread_count;
+	struct ordered_thread *threads;
+	struct epoch **epochs; /* all of them, owned */
+	uint32_t epoch_count, epoch_capacity;
+};
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+/* ---- epochs ---- */
+
+static struct epoch *new_epoch(
+	struct thread_order *order, uint32_t thread, uint32_t number, const uint32_t *before)
+{
+	struct epoch *epoch = allocate(1, sizeof *epoch);
+
+	*epoch = (struct epoch){.order = order,
+		.thread = thread,
+		.number = number,
+		.before = allocate(order->thread_count, sizeof *before)};
+	if (before)
+		memcpy(epoch->before, before, order->thread_count * sizeof *before);
+	if (order->epoch_count == order->epoch_capacity) {
+		order->epoch_capacity = order->epoch_capacity ? 2 * order->epoch_capacity : 64;
+		order->epochs =
+			realloc(order->epochs, order->epoch_capacity * sizeof *order->epochs);
+		BUG_ON(!order->epochs);
+	}
+	order->epochs[order->epoch_count++] = epoch;
+	return epoch;
+}
+
+static void next_epoch(struct thread_order *order, uint32_t index)
+{
+	struct ordered_thread *thread = &order->threads[index];
+
+	thread->epoch = new_epoch(order, index, thread->epoch->number + 1, thread->epoch->before);
+}
+
+/* ---- threads by their paths ---- */
+
+/* "main.0.2" is the third child of "main.0". */
+static void find_parent(struct thread_order *order, const struct trace_run *run, uint32_t index)
+{
+	struct ordered_thread *thread = &order->threads[index];
+	const char *dot = strrchr(run->threads[index].path, '.');
+	char *parent;
+
+	thread->parent = THREAD_CAPACITY;
+	if (!dot)
+		return;
+	thread->ordinal = (uint32_t)strtoul(dot + 1, NULL, 10);
+	parent = strndup(run->threads[index].path, (size_t)(dot - run->threads[index].path));
+	BUG_ON(!parent);
+	thread->parent = thread_order_find(order, thread_path_name(parent));
+	free(parent);
+}
+
+struct thread_order *thread_order_new(const struct trace_run *run)
+{
+	struct thread_order *order = allocate(1, sizeof *order);
+
+	order->thread_count = run->thread_count;
+	order->threads = allocate(run->thread_count, sizeof *order->threads);
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		order->threads[i].name = thread_path_name(run->threads[i].path);
+	for (uint32_t i = 0; i < run->thread_count; i++) {
+		find_parent(order, run, i);
+		order->threads[i].epoch = new_epoch(order, i, 1, NULL);
+	}
+	return order;
+}
+
+void thread_order_free(struct thread_order *order)
+{
+	if (!order)
+		return;
+	for (uint32_t i = 0; i < order->epoch_count; i++) {
+		free(order->epochs[i]->before);
+		free(order->epochs[i]);
+	}
+	free(order->epochs);
+	free(order->threads);
+	free(order);
+}
+
+uint32_t thread_order_count(const struct thread_order *order)
+{
+	return order->thread_count;
+}
+
+uint32_t thread_order_find(const struct thread_order *order, thread_name name)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		if (order->threads[i].name == name)
+			return i;
+	return THREAD_CAPACITY;
+}
+
+thread_name thread_order_name(const struct thread_order *order, uint32_t thread)
+{
+	return order->threads[thread].name;
+}
+
+const struct epoch *thread_order_epoch(struct thread_order *order, uint32_t thread)
+{
+	return order->threads[thread].epoch;
+}
+
+uint32_t thread_order_joined(const struct thread_order *order, const struct trace_event *event)
+{
+	for (uint32_t i = order->thread_count; event->address && i--;)
+		if (order->threads[i].record == event->address)
+			return i;
+	return THREAD_CAPACITY;
+}
+
+/* ---- events ---- */
+
+/* The child's events come after all of the creator's up to here. A failed creation has no child. */
+static void note_creation(struct thread_order *order, uint32_t creator)
+{
+	struct ordered_thread *parent = &order->threads[creator];
+	const uint32_t ordinal = parent->created++;
+
+	for (uint32_t i = creator + 1; i < order->thread_count; i++) {
+		struct ordered_thread *child = &order->threads[i];
+
+		if (child->parent != creator || child->ordinal != ordinal)
+			continue;
+		memcpy(child->epoch->before, parent->epoch->before,
+			order->thread_count * sizeof *child->epoch->before);
+		child->epoch->before[creator] = parent->epoch->number;
+		child->before_start = child->epoch->before;
+		break;
+	}
+	next_epoch(order, creator);
+}
+
+static void note_join(struct thread_order *order, const struct trace_event *event)
+{
+	const uint32_t joined = thread_order_joined(order, event);
+	struct ordered_thread *waiter = &order->threads[event->thread];
+	const struct epoch *last;
+
+	if (joined == THREAD_CAPACITY)
+		return;
+	last = order->threads[joined].epoch;
+	next_epoch(order, event->thread);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		if (waiter->epoch->before[i] < last->before[i])
+			waiter->epoch->before[i] = last->before[i];
+	waiter->epoch->before[joined] = UINT32_MAX; /* all of it, for good */
+}
+
+void thread_order_add(struct thread_order *order, const struct trace_event *event)
+{
+	switch (event->kind) {
+	case OP_THREAD_CREATE:
+		note_creation(order, event->thread);
+		break;
+	case OP_THREAD_EXIT:
+		order->threads[event->thread].record = event->address;
+		break;
+	case OP_THREAD_JOIN:
+		note_join(order, event);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- overlap ---- */
+
+/* Can any moment of the thread be one of the epoch's? */
+static bool overlaps_thread(const struct epoch *epoch, thread_name name)
+{
+	const uint32_t index = thread_order_find(epoch->order, name);
+	const struct ordered_thread *thread;
+
+	if (index == THREAD_CAPACITY || index == epoch->thread)
+		return true;
+	thread = &epoch->order->threads[index];
+	if (epoch->before[index] == UINT32_MAX)
+		return false; /* it had ended */
+	return !thread->before_start || thread->before_start[epoch->thread] < epoch->number;
+}
+
+bool epochs_overlap(const struct epoch *first, const struct epoch *second)
+{
+	if (first->order == second->order)
+		return first->thread != second->thread &&
+		       first->before[second->thread] < second->number &&
+		       second->before[first->thread] < first->number;
+	return overlaps_thread(first, thread_order_name(second->order, second->thread)) &&
+	       overlaps_thread(second, thread_order_name(first->order, first->thread));
+}

@@ -1,0 +1,275 @@
+#include "campaign/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "campaign/predict_internal.h"
+#include "campaign/probe.h"
+#include "platform/platform.h"
+#include "trace/trace_writer.h"
+
+/* 88 MB of events, of which only what is used takes memory. Later ones are counted. */
+#define RECORDED_EVENTS_MAX (UINT64_C(1) << 20)
+/* Runs that fail are not recorded; where nearly all do there is nothing to predict. */
+#define RUNS_FOR_ONE 4
+
+uint32_t predict_strategy(const struct strategy *strategy)
+{
+	for (uint32_t i = 0; i < strategy_count; i++)
+		if (strategies[i] == strategy)
+			return i;
+	BUG_ON(true);
+	return 0;
+}
+
+struct predict *predict_open(
+	const struct predict_options *options, const struct campaign_listener *listener)
+{
+	struct predict *predict = calloc(1, sizeof *predict);
+
+	BUG_ON(!predict);
+	BUG_ON(options->runs > PREDICT_RUNS_MAX);
+	predict->options = options;
+	predict->listener = listener;
+	return predict;
+}
+
+static void release_run(struct recorded_run *run)
+{
+	failure_release(&run->run);
+	free(run->threads);
+	free(run->labels);
+	free(run->events);
+	free(run->blocks);
+}
+
+void predict_close(struct predict *predict)
+{
+	if (!predict)
+		return;
+	for (uint32_t i = 0; i < predict->run_count; i++)
+		release_run(&predict->runs[i]);
+	symbols_free(predict->symbols);
+	free(predict);
+}
+
+/* ---- recording ---- */
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+	void *copy = calloc(count + 1, size);
+
+	BUG_ON(!copy);
+	memcpy(copy, from, count * size);
+	return copy;
+}
+
+static void take_threads(struct recorded_run *run, struct contract *contract)
+{
+	const struct contract_thread *threads = contract_threads(contract);
+
+	run->thread_count = contract->thread_count;
+	run->threads = calloc(run->thread_count + 1u, sizeof *run->threads);
+	run->labels = calloc(run->thread_count + 1u, sizeof *run->labels);
+	BUG_ON(!run->threads || !run->labels);
+	for (uint32_t i = 0; i < run->thread_count; i++) {
+		memcpy(run->labels[i], threads[i].label, sizeof run->labels[i] - 1);
+		run->threads[i] = (struct finding_source_thread){
+			.parent = threads[i].parent,
+			.ordinal = threads[i].ordinal,
+			.create_site = threads[i].create_site,
+			.start = threads[i].start,
+			.label = run->labels[i],
+		};
+	}
+}
+
+static void take_run(struct recorded_run *run, struct contract *contract)
+{
+	const struct contract_memory *memory = contract_memory(contract);
+	const uint64_t events = contract->trace_count;
+
+	failure_take(&run->run, contract);
+	take_threads(run, contract);
+	run->event_count = events < RECORDED_EVENTS_MAX ? events : RECORDED_EVENTS_MAX;
+	run->events_dropped = events - run->event_count;
+	run->events = copy_array(contract_area(contract, contract->trace_offset), run->event_count,
+		sizeof *run->events);
+	run->block_count =
+		memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count : MEMORY_BLOCKS_MAX;
+	run->blocks = copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
+}
+
+static void on_ran(void *context, struct contract *contract)
+{
+	struct predict *predict = context;
+	const uint64_t now = platform_monotonic_ns();
+	struct recorded_run *run = &predict->runs[predict->run_count];
+	const bool has_passed = !outcome_is_failure(&contract->outcome) ||
+				contract->plan.tolerated >> contract->outcome.kind & 1;
+
+	if (has_passed && contract->is_live && predict->run_count < predict->options->runs) {
+		take_run(run, contract);
+		run->run_ns = now - predict->last_ns;
+		predict->run_count++;
+	}
+	predict->last_ns = now;
+}
+
+static bool has_enough(void *context)
+{
+	const struct predict *predict = context;
+
+	return predict->run_count == predict->options->runs;
+}
+
+/* ---- passing on what the user's listener is told ---- */
+
+static void pass_started(void *context, const struct campaign_start *start)
+{
+	const struct predict *predict = context;
+
+	if (predict->listener->started)
+		predict->listener->started(predict->listener->context, start);
+}
+
+static void pass_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct predict *predict = context;
+
+	if (predict->listener->progress)
+		predict->listener->progress(predict->listener->context, progress);
+}
+
+static void pass_notice(void *context, const char *text)
+{
+	const struct predict *predict = context;
+
+	if (predict->listener->notice)
+		predict->listener->notice(predict->listener->context, text);
+}
+
+static void pass_found(void *context, const struct campaign_found *found)
+{
+	const struct predict *predict = context;
+
+	if (predict->listener->found)
+		predict->listener->found(predict->listener->context, found);
+}
+
+int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
+{
+	struct campaign_options options = predict->options->campaign;
+	const struct campaign_listener listener = {
+		.context = predict,
+		.started = pass_started,
+		.progress = pass_progress,
+		.notice = pass_notice,
+		.found = pass_found,
+		.ran = on_ran,
+		.is_enough = has_enough,
+	};
+
+	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
+	options.workers = 1;
+	options.keep_going = true;
+	options.is_one_by_one = true;
+	options.trace_events = RECORDED_EVENTS_MAX;
+	predict->last_ns = platform_monotonic_ns();
+	return campaign_run(&options, &listener, result, err);
+}
+
+uint32_t predict_run_count(const struct predict *predict)
+{
+	return predict->run_count;
+}
+
+struct predict_recorded predict_recorded(const struct predict *predict, uint32_t index)
+{
+	const struct recorded_run *run = &predict->runs[index];
+
+	return (struct predict_recorded){.steps = run->run.step_count,
+		.events_dropped = run->events_dropped,
+		.threads = run->thread_count,
+		.run_ns = run->run_ns};
+}
+
+/* ---- traces and words ---- */
+
+struct finding_source predict_source(const struct predict *predict, uint32_t index)
+{
+	const struct recorded_run *run = &predict->runs[index];
+
+	return (struct finding_source){
+		.outcome = &run->run.outcome,
+		.threads = run->threads,
+		.thread_count = run->thread_count,
+		.events = run->events,
+		.event_count = run->event_count,
+		.events_dropped = run->events_dropped,
+		.blocks = run->blocks,
+		.block_count = run->block_count,
+		.segments = run->run.segments,
+		.segment_count = run->run.segment_count,
+		.program = predict->options->campaign.argv[0],
+	};
+}
+
+int predict_trace(
+	struct predict *predict, uint32_t index, char **bytes, size_t *size, struct error *err)
+{
+	const struct finding_source source = predict_source(predict, index);
+
+	return finding_trace_bytes(&source, bytes, size, err);
+}
+
+/* The run again, in a process that stands still when it is over, so that its symbols can be read. */
+static void read_symbols(struct predict *predict, const struct target *target)
+{
+	const struct campaign_options *options = &predict->options->campaign;
+	struct probe_params params = {
+		.worker = {.target = target,
+			.argv = options->argv,
+			.input = options->settings.input,
+			.runtime = options->runtime,
+			.output = OUTPUT_DISCARD},
+		.settings = &options->settings,
+		.restart = RESTART_EXEC,
+		.trace_events = 1, /* so that it stands still although it passes */
+		.is_interrupted = options->is_interrupted,
+	};
+	const struct probe_plan plan = probe_plan_exact(&predict->runs[0].run);
+	struct probe probe;
+
+	if (probe_open(&probe, &params, NULL) < 0)
+		return;
+	probe.worker.contract->plan.inspect = true;
+	/* Without symbols places are addresses; that is better than nothing. */
+	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT)
+		(void)symbols_from_process(
+			&predict->symbols, (pid_t)probe.worker.contract->guest_pid, NULL);
+	probe_close(&probe);
+}
+
+void predict_need_symbols(struct predict *predict)
+{
+	struct target target = {0};
+
+	if (predict->has_tried_symbols || !predict->run_count)
+		return;
+	predict->has_tried_symbols = true;
+	if (target_find(&target, predict->options->campaign.argv[0], NULL) < 0)
+		return;
+	read_symbols(predict, &target);
+	target_release(&target);
+}
+
+int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err)
+{
+	const struct finding_source source = predict_source(predict, candidate->places[0].run);
+
+	predict_need_symbols(predict);
+	return candidate_describe(candidate, &source, predict->symbols, err);
+}

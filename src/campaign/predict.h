@@ -1,0 +1,72 @@
+/*
+ * Runs for predictions: passing runs are recorded, and candidates that analyses make of their traces
+ * are driven to happen. Both are campaigns (campaign.h), so failures of either are findings like any
+ * other: replayed, minimised, stored. Says nothing itself.
+ *
+ * Use: predict_open; predict_record; then for each recorded run predict_trace, and for each candidate
+ * predict_describe and predict_confirm; predict_close.
+ */
+#ifndef RADDLE_CAMPAIGN_PREDICT_H
+#define RADDLE_CAMPAIGN_PREDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "campaign/campaign.h"
+#include "findings/candidate.h"
+#include "strategies/directed.h"
+
+/* Runs that can be recorded, and candidates that are driven. */
+#define PREDICT_RUNS_MAX 100u
+
+struct predict_options {
+	/* Program, store, seed, settings, ...; strategy and budget of it are those of recording. */
+	struct campaign_options campaign;
+	uint32_t runs;	   /* that pass and are recorded */
+	uint32_t attempts; /* runs that a candidate is driven for */
+};
+
+struct predict;
+
+/* `options` and `listener` must outlive it. The listener is told of recording and of driving. */
+struct predict *predict_open(
+	const struct predict_options *options, const struct campaign_listener *listener);
+void predict_close(struct predict *predict);
+
+/* Makes runs until enough have passed; failures among them are findings. */
+int predict_record(struct predict *predict, struct campaign_result *result, struct error *err);
+
+struct predict_recorded {
+	uint64_t steps;
+	uint64_t events_dropped; /* that were not recorded */
+	uint32_t threads;
+	uint64_t run_ns; /* from the end of the run before to its end */
+};
+
+uint32_t predict_run_count(const struct predict *predict);
+struct predict_recorded predict_recorded(const struct predict *predict, uint32_t run);
+
+/* The run as the bytes of a trace file, to be freed. */
+int predict_trace(
+	struct predict *predict, uint32_t run, char **bytes, size_t *size, struct error *err);
+
+/* Gives it its words. */
+int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err);
+
+/* What came of driving a candidate. */
+struct predict_attempt {
+	bool is_confirmed; /* a run ended as predicted, and repeats */
+	bool is_unsteady;  /* a run ended as predicted, but does not repeat */
+	bool is_interrupted;
+	char finding[32]; /* what it became, or another failure that came up; empty: none */
+	uint32_t other_findings;
+	uint64_t runs;
+	uint64_t meetings;			 /* runs in which all places were taken at once */
+	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread came to the place */
+	uint64_t thrashes;			 /* threads let on because nobody else could move */
+};
+
+int predict_confirm(struct predict *predict, const struct candidate *candidate,
+	struct predict_attempt *attempt, struct error *err);
+
+#endif

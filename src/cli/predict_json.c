@@ -1,0 +1,100 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "cli/predict_result.h"
+
+static json_t *text_or_null(const char *text)
+{
+	json_t *value = text && *text ? json_string(text) : NULL;
+
+	return value ? value : json_null();
+}
+
+static json_t *frame_to_json(const struct finding_frame *frame)
+{
+	if (!frame || (!frame->function && !frame->file))
+		return json_null();
+	return json_pack("{s:o, s:o, s:I}", "function", text_or_null(frame->function), "file",
+		text_or_null(frame->file), "line", (json_int_t)frame->line);
+}
+
+static json_t *places_to_json(
+	const struct candidate *candidate, const struct prediction *prediction)
+{
+	json_t *places = json_array();
+
+	for (uint32_t i = 0; i < candidate->wait_count; i++) {
+		const struct finding_wait *wait = &candidate->waits[i];
+
+		BUG_ON(json_array_append_new(places,
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "thread",
+				text_or_null(wait->thread), "verb", text_or_null(wait->verb),
+				"object", text_or_null(wait->object), "at",
+				frame_to_json(finding_user_frame(&wait->at)), "holder",
+				text_or_null(wait->holder), "held_since",
+				frame_to_json(&wait->held_since), "arrivals",
+				(json_int_t)prediction->attempt.arrivals[i])));
+	}
+	return places;
+}
+
+static json_t *candidate_to_json(const struct predict_result *result, uint32_t index)
+{
+	const struct candidate *candidate = &result->candidates.items[index];
+	const struct prediction *prediction = &result->predictions[index];
+	struct strbuf reason = prediction_reason(candidate, prediction);
+	char id[16];
+	json_t *value;
+
+	(void)snprintf(id, sizeof id, "C%" PRIu32, index + 1); /* fits */
+	value = json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "id", id, "state",
+		prediction_state_words[prediction->state], "title", text_or_null(candidate->title),
+		"ways", (json_int_t)candidate->times, "runs", (json_int_t)prediction->attempt.runs,
+		"meetings", (json_int_t)prediction->attempt.meetings, "let_on",
+		(json_int_t)prediction->attempt.thrashes, "finding",
+		text_or_null(prediction->finding), "reason", text_or_null(reason.text), "places",
+		places_to_json(candidate, prediction));
+	strbuf_release(&reason);
+	BUG_ON(!value);
+	return value;
+}
+
+static json_t *runs_to_json(const struct predict_result *result)
+{
+	json_t *runs = json_array();
+
+	for (uint32_t i = 0; i < predict_run_count(result->predict); i++) {
+		const struct predict_recorded run = predict_recorded(result->predict, i);
+
+		BUG_ON(json_array_append_new(
+			runs, json_pack("{s:I, s:I, s:I, s:f}", "threads", (json_int_t)run.threads,
+				      "steps", (json_int_t)run.steps, "steps_not_recorded",
+				      (json_int_t)run.events_dropped, "seconds",
+				      (double)run.run_ns / 1e9)));
+	}
+	return runs;
+}
+
+void predict_print_json(const struct predict_result *result)
+{
+	json_t *candidates = json_array();
+	json_t *runs = runs_to_json(result);
+	char *candidate_text, *run_text;
+
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		BUG_ON(json_array_append_new(candidates, candidate_to_json(result, i)));
+	candidate_text = json_dumps(candidates, JSON_COMPACT);
+	run_text = json_dumps(runs, JSON_COMPACT);
+	BUG_ON(!candidate_text || !run_text);
+	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"runs\":%s,\"candidates\":%s,"
+		     "\"findings\":[%s]}\n",
+		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
+		run_text, candidate_text, result->findings.text);
+	free(candidate_text);
+	free(run_text);
+	json_decref(candidates);
+	json_decref(runs);
+}

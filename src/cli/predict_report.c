@@ -1,0 +1,282 @@
+/* What `raddle predict` tells a person, while it works and in the end. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cli/predict_result.h"
+#include "cli/show_finding.h"
+#include "cli/terminal.h"
+
+const char *const prediction_state_words[PREDICTION_STATES] = {
+	[PREDICTION_CONFIRMED] = "confirmed",
+	[PREDICTION_CANDIDATE] = "candidate",
+	[PREDICTION_UNTRIED] = "not tried",
+};
+
+/* ---- while it works ---- */
+
+static bool is_silent(const struct predict_result *result)
+{
+	return result->is_quiet;
+}
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	const struct predict_result *result = context;
+
+	if (is_silent(result))
+		return;
+	terminal_clear_live();
+	(void)fprintf(
+		stderr, "%s: recording %u passing runs\n", start->program, result->options->runs);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct predict_result *result = context;
+
+	if (is_silent(result))
+		return;
+	if (result->candidate_now == UINT32_MAX)
+		terminal_live("recording: %" PRIu64 " runs", progress->runs);
+	else
+		terminal_live("candidate %u of %u: run %" PRIu64 " of %u",
+			result->candidate_now + 1, result->candidates.count, progress->runs,
+			result->options->attempts);
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	const struct predict_result *result = context;
+
+	if (!is_silent(result))
+		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	const struct predict_result *result = context;
+
+	if (!is_silent(result) && progress->runs % 16 == 0)
+		terminal_live("minimising: %" PRIu64 " runs, %u preemptions, %u switches",
+			progress->runs, progress->preemptions, progress->switches);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	const struct predict_result *result = context;
+
+	if (is_silent(result))
+		return;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
+/* True once per finding of this command. */
+static bool is_first_time(struct predict_result *result, const char *id)
+{
+	char key[40];
+	char *told;
+
+	(void)snprintf(key, sizeof key, " %s ", id);
+	if (result->told && strstr(result->told, key))
+		return false;
+	BUG_ON(asprintf(&told, "%s%s", result->told ? result->told : "", key) < 0);
+	free(result->told);
+	result->told = told;
+	return true;
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct predict_result *result = context;
+	char *json;
+
+	terminal_clear_live();
+	if (!is_first_time(result, found->finding->id))
+		return;
+	result->finding_count++;
+	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
+	if (!result->is_json) {
+		show_finding(found->finding, stdout);
+		if (!found->is_new)
+			(void)printf("This failure was known already as %s.\n", found->finding->id);
+		(void)fflush(stdout); /* main checks the stream */
+		return;
+	}
+	json = finding_to_json(found->finding);
+	strbuf_addf(&result->findings, "%s%s", result->findings.length ? "," : "", json);
+	free(json);
+}
+
+void predict_report_listen(struct predict_result *result, struct campaign_listener *listener)
+{
+	*listener = (struct campaign_listener){
+		.context = result,
+		.started = on_started,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.found = on_found,
+	};
+}
+
+void predict_report_recorded(const struct predict_result *result)
+{
+	const uint32_t runs = predict_run_count(result->predict);
+	uint64_t steps_most = 0, dropped = 0;
+	uint32_t threads_most = 0;
+	char number[32];
+
+	terminal_clear_live();
+	for (uint32_t i = 0; i < runs; i++) {
+		const struct predict_recorded run = predict_recorded(result->predict, i);
+
+		steps_most = run.steps > steps_most ? run.steps : steps_most;
+		threads_most = run.threads > threads_most ? run.threads : threads_most;
+		dropped += run.events_dropped;
+	}
+	if (is_silent(result))
+		return;
+	(void)fprintf(stderr,
+		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
+		runs == 1 ? "" : "s", threads_most, terminal_number(steps_most, number));
+	if (result->candidates.count)
+		(void)fprintf(stderr, "%u circle%s of locks to be tried\n",
+			result->candidates.count, result->candidates.count == 1 ? "" : "s");
+	else
+		(void)fprintf(stderr, "no circle of locks that could close\n");
+	if (dropped)
+		(void)fprintf(stderr,
+			"note: the last %s steps of these runs were too many to be recorded; what "
+			"they do is not known\n",
+			terminal_number(dropped, number));
+	if (result->candidates.is_cut)
+		(void)fprintf(stderr,
+			"note: there are so many lock orders that not all circles were looked at; "
+			"short ones come first\n");
+}
+
+/* ---- candidates ---- */
+
+static void add_place(const struct candidate *candidate, uint32_t place, struct strbuf *out)
+{
+	const struct finding_wait *wait = &candidate->waits[place];
+	const struct finding_frame *frame = finding_user_frame(&wait->at);
+	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
+
+	strbuf_addf(out, "%s", wait->verb);
+	if (wait->object)
+		strbuf_addf(out, " %.*s", finding_short_name(wait->object), wait->object);
+	if (frame && frame->file)
+		strbuf_addf(out, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+	else if (frame && frame->function)
+		strbuf_addf(out, " in %s", frame->function);
+}
+
+static void add_missing(const struct candidate *candidate, const struct predict_attempt *attempt,
+	struct strbuf *out)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < candidate->wait_count; i++) {
+		if (attempt->arrivals[i])
+			continue;
+		strbuf_adds(out, missing++ ? ", nor where one " : "no thread came to where it ");
+		add_place(candidate, i, out);
+		if (candidate->places[i].taken.kind != OP_NONE)
+			strbuf_adds(out, " holding the other lock");
+	}
+}
+
+static bool has_missing(const struct candidate *candidate, const struct predict_attempt *attempt)
+{
+	for (uint32_t i = 0; i < candidate->place_count; i++)
+		if (!attempt->arrivals[i])
+			return true;
+	return false;
+}
+
+struct strbuf prediction_reason(
+	const struct candidate *candidate, const struct prediction *prediction)
+{
+	const struct predict_attempt *attempt = &prediction->attempt;
+	struct strbuf out;
+
+	strbuf_init(&out);
+	if (prediction->state == PREDICTION_CONFIRMED)
+		return out;
+	if (prediction->state == PREDICTION_UNTRIED)
+		strbuf_adds(&out, "it was not tried");
+	else if (attempt->is_unsteady)
+		strbuf_addf(&out, "it happened once (%s) but does not repeat", attempt->finding);
+	else if (attempt->meetings)
+		strbuf_addf(&out,
+			"its threads met in %" PRIu64 " of %" PRIu64
+			" runs and got on all the same: one of them does not wait for ever there",
+			attempt->meetings, attempt->runs);
+	else if (has_missing(candidate, attempt))
+		add_missing(candidate, attempt, &out);
+	else
+		strbuf_addf(&out,
+			"its threads came to their places, but never at the same time: while one "
+			"stood there nobody else could move on (let on %" PRIu64
+			" times), so something other than a lock keeps them apart",
+			attempt->thrashes);
+	if (prediction->state == PREDICTION_CANDIDATE)
+		strbuf_addf(&out, ", in %" PRIu64 " run%s", attempt->runs,
+			attempt->runs == 1 ? "" : "s");
+	if (attempt->other_findings)
+		strbuf_addf(&out, "; other failures came up on the way (%s)", attempt->finding);
+	return out;
+}
+
+void predict_report_candidate(const struct predict_result *result, uint32_t index)
+{
+	const struct candidate *candidate = &result->candidates.items[index];
+	const struct prediction *prediction = &result->predictions[index];
+	struct strbuf reason;
+
+	terminal_clear_live();
+	if (result->is_json)
+		return;
+	if (prediction->state == PREDICTION_CONFIRMED) {
+		(void)printf("C%u  confirmed as %s\n\n", index + 1, prediction->finding);
+		(void)fflush(stdout); /* main checks the stream */
+		return;
+	}
+	(void)printf("C%-2u ", index + 1);
+	show_candidate(candidate, stdout);
+	reason = prediction_reason(candidate, prediction);
+	(void)printf("\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
+	(void)fflush(stdout); /* main checks the stream */
+	strbuf_release(&reason);
+}
+
+/* ---- the end ---- */
+
+void predict_report_end(const struct predict_result *result)
+{
+	uint32_t counts[PREDICTION_STATES] = {0};
+
+	terminal_clear_live();
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		counts[result->predictions[i].state]++;
+	if (is_silent(result))
+		return;
+	if (result->candidates.count)
+		(void)fprintf(stderr, "%u confirmed, %u not reached, %u not tried\n",
+			counts[PREDICTION_CONFIRMED], counts[PREDICTION_CANDIDATE],
+			counts[PREDICTION_UNTRIED]);
+	if (*result->last_finding)
+		(void)fprintf(
+			stderr, "next: raddle replay %s --gdb, or --trace\n", result->last_finding);
+	else
+		(void)fprintf(stderr,
+			"next: raddle run --strategy rpro --seed %" PRIu64 " -- %s%s\n",
+			result->options->campaign.seed + 1, result->options->campaign.argv[0],
+			result->options->campaign.argv[1] ? " ..." : "");
+}

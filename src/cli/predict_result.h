@@ -1,0 +1,57 @@
+/* What `raddle predict` has come to know, and how it is told. */
+#ifndef RADDLE_CLI_PREDICT_RESULT_H
+#define RADDLE_CLI_PREDICT_RESULT_H
+
+#include <stdbool.h>
+
+#include "base/strbuf.h"
+#include "campaign/predict.h"
+#include "findings/candidate.h"
+
+enum prediction_state {
+	PREDICTION_CONFIRMED, /* it happened, and happens again */
+	PREDICTION_CANDIDATE, /* it did not happen */
+	PREDICTION_UNTRIED,   /* nobody tried: there were too many, or the user had enough */
+	PREDICTION_STATES
+};
+
+/* One for each candidate. */
+struct prediction {
+	struct predict_attempt attempt;
+	enum prediction_state state;
+	char finding[32]; /* where it is confirmed */
+};
+
+struct predict_result {
+	const struct predict_options *options;
+	const struct predict *predict;
+	struct campaign_result recording;
+	struct candidates candidates;
+	struct prediction *predictions; /* owned, as many as candidates */
+	struct strbuf findings;		/* JSON texts with commas between them */
+	uint32_t finding_count;		/* of this command, also those that nobody predicted */
+	char last_finding[32];
+	char *told; /* ids that have been printed, " F1 F2 "; owned */
+	bool is_json;
+	bool is_quiet;
+	uint32_t candidate_now; /* that is being driven; UINT32_MAX: recording */
+};
+
+/* "confirmed", "candidate", "not tried" */
+extern const char *const prediction_state_words[PREDICTION_STATES];
+
+/* Why it did not happen, as far as the runs tell. To be released. */
+struct strbuf prediction_reason(
+	const struct candidate *candidate, const struct prediction *prediction);
+
+/* A listener that refers to `result`. */
+void predict_report_listen(struct predict_result *result, struct campaign_listener *listener);
+/* After recording; after each candidate; in the end. */
+void predict_report_recorded(const struct predict_result *result);
+void predict_report_candidate(const struct predict_result *result, uint32_t index);
+void predict_report_end(const struct predict_result *result);
+
+/* Everything, as JSON on standard output. */
+void predict_print_json(const struct predict_result *result);
+
+#endif

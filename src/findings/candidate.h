@@ -1,0 +1,74 @@
+/*
+ * A candidate: something that runs which passed say could go wrong. Not a finding: no run has shown it
+ * yet. Analyses make candidates out of traces, whoever drives the program tries to make them happen,
+ * and what has happened becomes a finding.
+ *
+ * A candidate is a *meeting*: threads that stand before certain operations at the same time. A
+ * deadlock is a meeting whose threads wait for each other in a ring, place i for what place i + 1 holds.
+ */
+#ifndef RADDLE_FINDINGS_CANDIDATE_H
+#define RADDLE_FINDINGS_CANDIDATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "findings/build.h"
+#include "findings/finding.h"
+#include "model/event.h"
+
+#define CANDIDATE_PLACES_MAX 16
+
+enum candidate_kind {
+	CANDIDATE_LOCK_CYCLE, /* every place waits for what the next one holds */
+};
+
+/* A thread before an operation, as one of the recorded runs had it. */
+struct candidate_place {
+	thread_name thread;
+	uint32_t run;		  /* which of the recorded runs */
+	struct trace_event op;	  /* what it is about to do there */
+	struct trace_event taken; /* how it took what the place before waits for; OP_NONE: nothing,
+				     the place before waits for its end */
+};
+
+struct candidate {
+	enum candidate_kind kind;
+	uint64_t key; /* equal ones have equal keys: of code, not of threads or objects */
+	struct candidate_place places[CANDIDATE_PLACES_MAX];
+	uint32_t place_count;
+	uint32_t times; /* ways to fill its places with threads and objects that were seen */
+
+	/* In words, see candidate_describe(). */
+	char *title;
+	struct finding_wait *waits; /* one for each place */
+	uint32_t wait_count;
+};
+
+/* All zero: empty. */
+struct candidates {
+	struct candidate *items; /* owned */
+	uint32_t count, capacity;
+	bool is_cut; /* there may be more: the search was given up */
+};
+
+void candidates_release(struct candidates *candidates);
+/* Adds it unless one with its key is there, which counts it then. Takes its words over. */
+void candidates_add(struct candidates *candidates, struct candidate *candidate);
+
+/* Of the set of its places' code: a ring of five threads at one line equals a ring of three. */
+uint64_t candidate_key(const struct candidate *candidate);
+
+/*
+ * Puts a candidate into words. `source` is the recorded run of its first place; `outcome` of it is not
+ * read. Places of other runs are named by what this one knows.
+ */
+int candidate_describe(struct candidate *candidate, const struct finding_source *source,
+	struct symbols *symbols, struct error *err);
+
+/*
+ * Is this how a run ended that shows the candidate? So it is if the threads on a cycle of waits stand
+ * before its operations.
+ */
+bool candidate_is_shown(const struct candidate *candidate, const struct outcome *outcome);
+
+#endif
