@@ -1,0 +1,83 @@
+/* EXPECT: abort runs<=200 needs=memory */
+/*
+ * Pattern: string buffer (all methods lock; an append makes two steps on the other buffer).
+ *
+ * Fails when: main.0, which appends name to greeting, has read name.length_; main.1 truncates name with
+ * name locked; main.0 asks name for as many characters, and name finds that it has fewer.
+ *
+ * EXPECT-PATTERN: R1-W2-R1 name.length_ @length @truncate @copy
+ */
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+class StringBuffer
+{
+      public:
+	explicit StringBuffer(const char *text) : length_(std::strlen(text))
+	{
+		std::memcpy(text_, text, length_);
+	}
+
+	std::size_t length() const
+	{
+		std::lock_guard<std::recursive_mutex> guard(mutex_);
+
+		return length_; /* @length */
+	}
+
+	void copy(std::size_t length, char *destination) const
+	{
+		std::lock_guard<std::recursive_mutex> guard(mutex_);
+
+		assert(length <= length_); /* @copy */
+		std::memcpy(destination, text_, length);
+	}
+
+	void truncate(std::size_t length)
+	{
+		std::lock_guard<std::recursive_mutex> guard(mutex_);
+
+		if (length < length_)
+			length_ = length; /* @truncate */
+	}
+
+	void append(const StringBuffer &other)
+	{
+		std::lock_guard<std::recursive_mutex> guard(mutex_);
+		const std::size_t length = other.length();
+
+		assert(length_ + length <= sizeof text_);
+		other.copy(length, text_ + length_);
+		length_ += length;
+	}
+
+	bool is(const char *text) const
+	{
+		return length_ == std::strlen(text) && std::memcmp(text_, text, length_) == 0;
+	}
+
+      private:
+	mutable std::recursive_mutex mutex_;
+	std::size_t length_;
+	char text_[64];
+};
+
+static StringBuffer greeting("hello ");
+static StringBuffer name("worldwide");
+
+int main()
+{
+	std::thread writer([] { greeting.append(name); });
+	std::thread editor([] {
+		name.truncate(20);
+		name.truncate(5);
+	});
+
+	writer.join();
+	editor.join();
+	assert(greeting.is("hello world") || greeting.is("hello worldwide"));
+	return 0;
+}

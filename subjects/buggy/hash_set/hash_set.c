@@ -1,0 +1,86 @@
+/* EXPECT: abort runs<=200 needs=memory */
+/*
+ * Pattern: hash set (an element is looked for and added; the lock is only around the second).
+ *
+ * Fails when: main.0 does not find the word in its chain; main.1 adds it; main.0 adds it as well, and
+ * the set has an element twice.
+ *
+ * EXPECT-PATTERN: R1-W2-W1 set.buckets[1] @first @add @add
+ * EXPECT-PATTERN: R1-W2-R1 set.buckets[1] @first @add @next
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define BUCKETS 4
+
+struct entry {
+	struct entry *next;
+	unsigned key;
+};
+
+struct set {
+	pthread_mutex_t lock;
+	struct entry *buckets[BUCKETS]; /* guarded by lock */
+	int size;			/* guarded by lock */
+};
+
+static struct set set = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool set_has(unsigned key)
+{
+	struct entry *entry = set.buckets[key % BUCKETS]; /* @first */
+
+	while (entry && entry->key != key)
+		entry = entry->next;
+	return entry;
+}
+
+static void set_add(unsigned key)
+{
+	if (set_has(key))
+		return;
+
+	struct entry *entry = malloc(sizeof *entry);
+
+	assert(entry);
+	pthread_mutex_lock(&set.lock);
+	entry->key = key;
+	entry->next = set.buckets[key % BUCKETS]; /* @next */
+	set.buckets[key % BUCKETS] = entry;	  /* @add */
+	set.size++;
+	pthread_mutex_unlock(&set.lock);
+}
+
+static void *add_even(void *unused)
+{
+	const unsigned keys[] = {2, 5, 4};
+
+	for (int i = 0; i < 3; i++)
+		set_add(keys[i]);
+	return unused;
+}
+
+static void *add_odd(void *unused)
+{
+	const unsigned keys[] = {3, 5, 7};
+
+	for (int i = 0; i < 3; i++)
+		set_add(keys[i]);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t even, odd;
+
+	pthread_create(&even, NULL, add_even, NULL);
+	pthread_create(&odd, NULL, add_odd, NULL);
+	pthread_join(even, NULL);
+	pthread_join(odd, NULL);
+	assert(set.size == 5);
+	for (unsigned key = 2; key < 8; key++)
+		assert(set_has(key) == (key != 6));
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* EXPECT: abort runs<=200 needs=memory */
+/*
+ * Pattern: linked list (an append finds the last node and hangs the new one behind it; only the count
+ * has a lock).
+ *
+ * Fails when: main.0 takes the list's last node; main.1 appends its own and is the last; main.0 hangs
+ * its node behind the old last one, over main.1's, and becomes the last. The list leads past a node.
+ *
+ * EXPECT-PATTERN: R1-W2-W1 list.last @last @append @append
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define THREADS 2
+#define NODES 2
+
+struct node {
+	struct node *next;
+	int value;
+};
+
+struct list {
+	struct node head;
+	struct node *last;
+	pthread_mutex_t lock;
+	int count; /* guarded by lock */
+};
+
+static struct list list = {.last = &list.head, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void list_append(int value)
+{
+	struct node *node = malloc(sizeof *node);
+
+	assert(node);
+	node->value = value;
+	node->next = NULL;
+	struct node *last = list.last; /* @last */
+
+	last->next = node;
+	list.last = node; /* @append */
+	pthread_mutex_lock(&list.lock);
+	list.count++;
+	pthread_mutex_unlock(&list.lock);
+}
+
+static void *append_values(void *argument)
+{
+	const int *const first = argument;
+
+	for (int i = 0; i < NODES; i++)
+		list_append(*first + i);
+	return NULL;
+}
+
+static int list_release(void)
+{
+	int count = 0;
+
+	for (struct node *node = list.head.next; node; count++) {
+		struct node *const next = node->next;
+
+		free(node);
+		node = next;
+	}
+	return count;
+}
+
+int main(void)
+{
+	pthread_t threads[THREADS];
+	int firsts[THREADS] = {100, 200};
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, append_values, &firsts[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert(list.count == THREADS * NODES);
+	assert(list_release() == list.count);
+	return 0;
+}

@@ -1,0 +1,105 @@
+/* EXPECT: abort runs<=500 needs=memory */
+/*
+ * Pattern: cache (a hit is used after the lock is given back; what was used longest ago makes room).
+ *
+ * Fails when: main.0 finds the entry with its key; main.1 needs room, and gives that entry another key
+ * and value; main.0 takes the value for its own key's.
+ *
+ * EXPECT-PATTERN: R1x-W2x-W2y-R1y cache.entries[0].key @match @rekey @refill @value
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ENTRIES 2
+
+struct entry {
+	long key;
+	long value;
+	long used; /* time */
+};
+
+struct cache {
+	pthread_mutex_t lock;
+	struct entry entries[ENTRIES]; /* guarded by lock */
+	long now;		       /* guarded by lock */
+};
+
+static struct cache cache = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.entries = {{1, 10, 1}, {2, 20, 2}},
+	.now = 2,
+};
+
+/* With the lock. NULL: it is not there. */
+static struct entry *cache_find(long key)
+{
+	for (int i = 0; i < ENTRIES; i++)
+		if (cache.entries[i].key == key) /* @match */
+			return &cache.entries[i];
+	return NULL;
+}
+
+static struct entry *cache_oldest(void)
+{
+	struct entry *oldest = &cache.entries[0];
+
+	for (int i = 1; i < ENTRIES; i++)
+		if (cache.entries[i].used < oldest->used)
+			oldest = &cache.entries[i];
+	return oldest;
+}
+
+static bool cache_get(long key, long *value)
+{
+	pthread_mutex_lock(&cache.lock);
+	struct entry *entry = cache_find(key);
+
+	if (entry)
+		entry->used = ++cache.now;
+	pthread_mutex_unlock(&cache.lock);
+	if (entry)
+		*value = entry->value; /* @value */
+	return entry;
+}
+
+static void cache_put(long key, long value)
+{
+	pthread_mutex_lock(&cache.lock);
+	struct entry *entry = cache_oldest();
+
+	entry->key = key;     /* @rekey */
+	entry->value = value; /* @refill */
+	entry->used = ++cache.now;
+	pthread_mutex_unlock(&cache.lock);
+}
+
+static void *read_first(void *argument)
+{
+	long *const value = argument;
+
+	if (!cache_get(1, value))
+		*value = 10;
+	return NULL;
+}
+
+static void *write_others(void *unused)
+{
+	for (long key = 4; key < 4 + ENTRIES; key++)
+		cache_put(key, key * 10);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t reader, writer;
+	long value = 0;
+
+	pthread_create(&reader, NULL, read_first, &value);
+	pthread_create(&writer, NULL, write_others, NULL);
+	pthread_join(reader, NULL);
+	pthread_join(writer, NULL);
+	assert(value == 10);
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* EXPECT: passed runs=500 needs=memory */
+/* The twin of tree_set: a node is hung only where it is still free; if not, the search goes on. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct node {
+	_Atomic(struct node *) left, right;
+	int key;
+};
+
+static _Atomic(struct node *) root;
+
+static struct node *node_new(int key)
+{
+	struct node *node = malloc(sizeof *node);
+
+	assert(node);
+	atomic_init(&node->left, NULL);
+	atomic_init(&node->right, NULL);
+	node->key = key;
+	return node;
+}
+
+static bool tree_add(int key)
+{
+	struct node *const own = node_new(key);
+	_Atomic(struct node *) *place = &root;
+	struct node *node;
+
+	for (;;) {
+		node = NULL;
+		if (atomic_compare_exchange_strong(place, &node, own))
+			return true;
+		if (node->key == key) {
+			free(own);
+			return false;
+		}
+		place = key < node->key ? &node->left : &node->right;
+	}
+}
+
+static bool tree_has(int key)
+{
+	struct node *node = atomic_load(&root);
+
+	while (node && node->key != key)
+		node = atomic_load(key < node->key ? &node->left : &node->right);
+	return node;
+}
+
+static void *add_low(void *unused)
+{
+	assert(tree_add(20));
+	assert(tree_add(60));
+	return unused;
+}
+
+static void *add_high(void *unused)
+{
+	assert(tree_add(80));
+	assert(tree_add(30));
+	return unused;
+}
+
+int main(void)
+{
+	const int keys[] = {50, 20, 60, 80, 30};
+	pthread_t low, high;
+
+	tree_add(50);
+	pthread_create(&low, NULL, add_low, NULL);
+	pthread_create(&high, NULL, add_high, NULL);
+	pthread_join(low, NULL);
+	pthread_join(high, NULL);
+	for (int i = 0; i < 5; i++)
+		assert(tree_has(keys[i]));
+	return 0;
+}
