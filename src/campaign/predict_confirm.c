@@ -31,6 +31,8 @@ static void on_equip(void *context, void *strategy_state)
 			.held = place->taken.object,
 			.site = place->op.site,
 			.kind = place->op.kind,
+			.approach_kind = place->taken.kind,
+			.approach_site = place->taken.site,
 		};
 	}
 	directed_state_init(strategy_state, places, candidate->place_count);

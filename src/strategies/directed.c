@@ -14,6 +14,8 @@
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
 #define SKIPPED_MOST 6
+/* From an approach to its place is a few steps, as a rule. */
+#define APPROACH_PATIENCE 1000
 
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count)
@@ -69,6 +71,13 @@ static void directed_clear_meeting(struct directed_state *directed)
 		directed->is_stopped[i] = 0;
 }
 
+/* From the beginning: nobody stands anywhere. */
+static void directed_start_over(struct directed_state *directed)
+{
+	directed_clear_meeting(directed);
+	directed->is_approaching = directed->by_approach;
+}
+
 static void directed_begin_run(void *state, uint64_t seed)
 {
 	struct directed_state *directed = state;
@@ -77,10 +86,11 @@ static void directed_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
 	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
+	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
 	directed->runs++;
 	directed->has_met_before = false;
 	directed->arrived = 0;
-	directed_clear_meeting(directed);
+	directed_start_over(directed);
 	directed->has_met = directed->place_count == 0;
 	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
 		directed->is_let_on[i] = directed->is_returning[i] = 0;
@@ -124,12 +134,28 @@ static bool directed_fits_ring(const struct directed_state *directed,
 	       (!directed->places[index].held || directed->held_count[thread]);
 }
 
+/* Does it stand where it takes what it will hold at its place? */
+static bool directed_fits_approach(const struct directed_state *directed,
+	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	return op->kind == place->approach_kind && op->site == place->approach_site &&
+	       (directed->width >= DIRECTED_ANY_THREAD || !place->thread ||
+		       place->thread == view->names[thread]) &&
+	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
+}
+
 static bool directed_fits(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t index, uint32_t thread)
 {
 	const struct directed_place *place = &directed->places[index];
 	const struct pending_op *op = &view->pending[thread];
 
+	if (directed->is_approaching && place->approach_site)
+		return directed_fits_approach(directed, place, view, thread);
+	if (directed->by_approach && !directed->is_approaching && directed->gone[index] != thread)
+		return false;
 	if ((place->kind && place->kind != op->kind) || (place->site && place->site != op->site))
 		return false;
 	if (directed->width < DIRECTED_ANY_THREAD && place->thread &&
@@ -139,7 +165,7 @@ static bool directed_fits(const struct directed_state *directed, const struct sc
 		((place->object && place->object != op->object) ||
 			(place->held && !directed_holds(directed, thread, place->held))))
 		return false;
-	return directed_fits_ring(directed, view, index, thread);
+	return directed->is_approaching || directed_fits_ring(directed, view, index, thread);
 }
 
 static void directed_stop(
@@ -152,6 +178,8 @@ static void directed_stop(
 		directed->stopped_since[i] = view->step;
 		bitset_add(directed->is_stopped, thread);
 		directed->taken++;
+		if (directed->is_approaching && directed->places[i].approach_site)
+			return;
 		if (!(directed->arrived >> i & 1))
 			directed->arrivals[i]++;
 		directed->arrived |= 1u << i;
@@ -170,6 +198,19 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 	}
 }
 
+/* All stand at their approaches: they take their locks and go on to their places. */
+static void directed_go_on(struct directed_state *directed, const struct schedule_view *view)
+{
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		directed->gone[i] = directed->stopped_at[i];
+		if (directed->places[i].approach_site)
+			bitset_add(directed->is_let_on, directed->gone[i]);
+	}
+	directed_clear_meeting(directed);
+	directed->is_approaching = false;
+	directed->gone_since = view->step;
+}
+
 /* A thread that cannot move stops as well: it stands at its op, and does not move when it could. */
 static void directed_look(struct directed_state *directed, const struct schedule_view *view)
 {
@@ -180,6 +221,10 @@ static void directed_look(struct directed_state *directed, const struct schedule
 			directed_stop(directed, view, thread);
 	if (directed->taken < directed->place_count)
 		return;
+	if (directed->is_approaching) {
+		directed_go_on(directed, view);
+		return;
+	}
 	directed->has_met = true;
 	directed->meetings += !directed->has_met_before;
 	directed->has_met_before = true;
@@ -190,6 +235,9 @@ static void directed_look(struct directed_state *directed, const struct schedule
 static void directed_lose_patience(
 	struct directed_state *directed, const struct schedule_view *view)
 {
+	if (directed->by_approach && !directed->is_approaching &&
+		view->step - directed->gone_since > APPROACH_PATIENCE)
+		directed_start_over(directed);
 	for (uint32_t i = 0; i < directed->place_count; i++) {
 		const uint16_t thread = directed->stopped_at[i];
 
@@ -220,6 +268,8 @@ static struct thread_id directed_thrash(
 	directed->thrashes++;
 	directed_free(directed, chosen.index);
 	bitset_add(directed->is_let_on, chosen.index);
+	if (directed->by_approach && !directed->is_approaching)
+		directed_start_over(directed);
 	return chosen;
 }
 
@@ -254,10 +304,24 @@ static bool directed_follow_orders(
 	return false;
 }
 
+/* Threads that have left their approaches move before all others. False: none of them can. */
+static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
+{
+	uint32_t seen = 0;
+
+	if (!directed->by_approach || directed->is_approaching)
+		return false;
+	for (uint32_t i = 0; i < directed->place_count; i++)
+		if (bitset_has(directed->candidates, directed->gone[i]) &&
+			rng_below(&directed->rng, ++seen) == 0)
+			*chosen = (struct thread_id){directed->gone[i]};
+	return seen > 0;
+}
+
 static struct thread_id directed_choose(void *state, const struct schedule_view *view)
 {
 	struct directed_state *directed = state;
-	struct thread_id chosen;
+	struct thread_id chosen = THREAD_NONE;
 	uint32_t count = 0;
 
 	if (!directed->has_met) {
@@ -272,13 +336,14 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	}
 	/* In vain: a ring that is closed lets nobody on. */
 	if (directed->has_met && directed->is_ring)
-		directed_clear_meeting(directed);
+		directed_start_over(directed);
 	if (directed->has_met && !directed->order_count)
 		return directed_draw(directed, view->enabled, view->enabled_count);
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		directed->candidates[word] =
 			view->enabled[word] & ~(directed->has_met ? 0 : directed->is_stopped[word]);
-	if (directed_follow_orders(directed, view, &chosen))
+	if (directed_follow_orders(directed, view, &chosen) ||
+		directed_draw_gone(directed, &chosen))
 		return chosen;
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		count += (uint32_t)__builtin_popcountll(directed->candidates[word]);

@@ -13,6 +13,9 @@
  * holds: a deadlock. Then two runs in three are wider: any thread fits a place, and in one of them any
  * object that closes the ring does, as threads of a pool and objects on the heap have other names in
  * every run. When threads that met got on all the same, they are driven to meet again.
+ * A thread that stops holding a lock may be in the way of others that are to come. So in half of the
+ * runs of a ring threads stop for the first time where they are about to take the lock that they will
+ * hold (the *approach*); when all have come there, these threads go on alone to their places.
  *
  * Beside a meeting, or instead of one, there may be orders of accesses: directed_order.h.
  */
@@ -38,6 +41,9 @@ struct directed_place {
 		held;  /* a lock that the thread must hold: one that it took and has not given up */
 	uint64_t site; /* of the pending op */
 	uint8_t kind;  /* enum op_kind */
+	/* Of the op that takes `held`; 0: the thread holds nothing, it comes straight to its place. */
+	uint8_t approach_kind;
+	uint64_t approach_site;
 };
 
 enum directed_width {
@@ -62,7 +68,11 @@ struct directed_state {
 
 	/* Of the current run. */
 	struct rng rng;
-	uint8_t width; /* enum directed_width */
+	uint8_t width;			    /* enum directed_width */
+	bool by_approach;		    /* threads stop at their approaches first */
+	bool is_approaching;		    /* now */
+	uint64_t gone_since;		    /* step in which they went on from there */
+	uint16_t gone[DIRECTED_PLACES_MAX]; /* who they are, by place */
 	bool has_met;
 	bool has_met_before; /* in this run */
 	uint32_t next;	     /* place whose thread moves next, once they have met */
