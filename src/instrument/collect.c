@@ -80,18 +80,54 @@ static void add_assembly(struct instrument *instrument, struct site site)
 	add_site(instrument, &site);
 }
 
-/* Loads and stores of vectors with lanes left out, as the optimiser makes them of loops. */
-static bool add_masked(struct instrument *instrument, struct site site)
+/* Intrinsic functions on vectors with lanes left out, as the optimiser makes them of
+ * loops, and as programs write them. */
+struct vector_call {
+	const char *start; /* of the name */
+	uint8_t kind;	   /* enum site_kind */
+	uint8_t pointer;   /* argument */
+	uint8_t value;	   /* argument that tells the width of a store */
+};
+
+static const struct vector_call vector_calls[] = {
+	{"llvm.masked.load.", SITE_LOAD, 0, 0},
+	{"llvm.masked.store.", SITE_STORE, 1, 0},
+	{"llvm.masked.expandload.", SITE_LOAD, 0, 0},
+	{"llvm.masked.compressstore.", SITE_STORE, 1, 0},
+	{"llvm.x86.avx.maskload.", SITE_LOAD, 0, 0},
+	{"llvm.x86.avx2.maskload.", SITE_LOAD, 0, 0},
+	{"llvm.x86.avx.maskstore.", SITE_STORE, 0, 2},
+	{"llvm.x86.avx2.maskstore.", SITE_STORE, 0, 2},
+	/* An address for each lane: as little is known of them as of assembly. */
+	{"llvm.masked.gather.", SITE_OPAQUE, 0, 0},
+	{"llvm.masked.scatter.", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx2.gather.", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.gather", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.scatter", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.mask.gather", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.mask.scatter", SITE_OPAQUE, 0, 0},
+};
+
+static bool add_vector(struct instrument *instrument, struct site site)
 {
 	const char *name = called_name(site.instruction);
-	const bool is_load = name && strncmp(name, "llvm.masked.load.", 17) == 0;
-	LLVMValueRef value;
+	const struct vector_call *call = vector_calls;
+	const struct vector_call *end = call + sizeof vector_calls / sizeof *vector_calls;
+	LLVMValueRef value = site.instruction;
 
-	if (!is_load && (!name || strncmp(name, "llvm.masked.store.", 18) != 0))
+	while (call < end && !(name && strncmp(name, call->start, strlen(call->start)) == 0))
+		call++;
+	if (call == end)
 		return false;
-	value = is_load ? site.instruction : LLVMGetArgOperand(site.instruction, 0);
-	add_access(instrument, site, LLVMGetArgOperand(site.instruction, is_load ? 0 : 1),
-		LLVMTypeOf(value), is_load ? SITE_LOAD : SITE_STORE);
+	if (call->kind == SITE_OPAQUE) {
+		site.kind = SITE_OPAQUE;
+		add_site(instrument, &site);
+		return true;
+	}
+	if (call->kind == SITE_STORE)
+		value = LLVMGetArgOperand(site.instruction, call->value);
+	add_access(instrument, site, LLVMGetArgOperand(site.instruction, call->pointer),
+		LLVMTypeOf(value), call->kind);
 	return true;
 }
 
@@ -127,7 +163,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	case LLVMInvoke:
 		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
 			add_assembly(instrument, site);
-		else if (!add_masked(instrument, site))
+		else if (!add_vector(instrument, site) && !collect_atomic_call(instrument, &site))
 			collect_library_call(instrument, &site);
 		return;
 	case LLVMCallBr:

@@ -145,10 +145,12 @@ static void warn_of_opaque(const struct instrument *instrument)
 
 		if (site->kind == SITE_OPAQUE)
 			(void)fprintf(stderr,
-				"%.*s:%u: warning: raddle does not see which memory this inline "
-				"assembly accesses\n",
+				"%.*s:%u: warning: raddle does not see which memory this %s "
+				"accesses\n",
 				file ? (int)length : 1, file ? file : "?",
-				LLVMGetDebugLocLine(site->instruction));
+				LLVMGetDebugLocLine(site->instruction),
+				called_name(site->instruction) ? "gather or scatter of a vector"
+							       : "inline assembly");
 	}
 }
 

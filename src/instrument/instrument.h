@@ -5,6 +5,7 @@
  *
  *	collect.c	instructions that become sites
  *	libc_calls.c	calls of the C library that access memory
+ *	atomic_calls.c	calls of libatomic
  *	filter.c	accesses that need none: nobody else can see the memory
  *	places.c	what is told of a site: where it is
  *	fields.c	which struct and field it accesses
@@ -23,13 +24,24 @@
 
 #include "runtime/instrument_abi.h"
 
+/* Calls that write what the kernel or a stream gives them: their points lie behind them, where it is
+ * known how much that was, and what the call has waited for has happened. */
+enum site_behind {
+	BEHIND_NOTHING, /* the point is before the instruction, as all others */
+	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
+	BEHIND_ITEMS,	/* the result is a number of items */
+	BEHIND_STRING	/* the result is the string that was written; NULL: none */
+};
+
 struct site {
 	LLVMValueRef instruction; /* the point lies before it */
 	LLVMValueRef function;
 	LLVMValueRef pointer; /* NULL: kinds without an address */
 	LLVMValueRef length;  /* ranges and strings, else NULL */
+	LLVMValueRef items;   /* BEHIND_ITEMS: the bytes of one */
 	uint8_t kind;	      /* enum site_kind */
 	uint8_t order;	      /* enum site_order */
+	uint8_t behind;	      /* enum site_behind */
 	uint16_t bytes;
 	uint32_t flags;
 	uint32_t function_number;
@@ -60,6 +72,8 @@ bool instrument_module(LLVMModuleRef module);
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
 void add_site(struct instrument *instrument, const struct site *site);
+/* The site of a call of libatomic; false: it is none. */
+bool collect_atomic_call(struct instrument *instrument, const struct site *site);
 /* The sites of a call, where it is one of the C library's. */
 void collect_library_call(struct instrument *instrument, const struct site *site);
 
@@ -87,6 +101,8 @@ LLVMValueRef site_description(const struct instrument *instrument, size_t index)
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 
 void insert_points(struct instrument *instrument);
+/* Where the point of a site behind its call goes: before this instruction; NULL: there is no such place. */
+LLVMValueRef place_behind(LLVMValueRef call);
 
 /* Before anything is changed: the module's own bitcode goes into its object file. */
 void embed_bitcode(struct instrument *instrument);

@@ -9,45 +9,42 @@ struct library_access {
 	uint8_t kind;	 /* enum site_kind */
 	uint8_t pointer; /* argument, NONE: there is no access */
 	uint8_t length; /* argument: bytes, most bytes, or the string that is copied; NONE: no limit */
+	uint8_t behind; /* enum site_behind; BEHIND_ITEMS: `length` is the bytes of an item */
+	bool appends;	/* to the string at the pointer */
 };
+
+#define ACCESSES_MOST 3
 
 struct library_call {
 	const char *name;
-	struct library_access accesses[2];
+	struct library_access accesses[ACCESSES_MOST];
 };
 
-#define NOTHING                                                                                    \
+#define ACCESS(kind, pointer, length, behind, appends)                                             \
 	{                                                                                          \
-		0, NONE, NONE                                                                      \
+		kind, pointer, length, behind, appends                                             \
 	}
-#define READ(pointer, length)                                                                      \
-	{                                                                                          \
-		SITE_RANGE_READ, pointer, length                                                   \
-	}
-#define WRITE(pointer, length)                                                                     \
-	{                                                                                          \
-		SITE_RANGE_WRITE, pointer, length                                                  \
-	}
-#define STRING(pointer)                                                                            \
-	{                                                                                          \
-		SITE_STRING_READ, pointer, NONE                                                    \
-	}
-#define STRING_N(pointer, most)                                                                    \
-	{                                                                                          \
-		SITE_STRING_READ, pointer, most                                                    \
-	}
-#define COPY(pointer, string)                                                                      \
-	{                                                                                          \
-		SITE_STRING_WRITE, pointer, string                                                 \
-	}
+#define NOTHING ACCESS(0, NONE, NONE, BEHIND_NOTHING, false)
+#define READ(pointer, length) ACCESS(SITE_RANGE_READ, pointer, length, BEHIND_NOTHING, false)
+#define WRITE(pointer, length) ACCESS(SITE_RANGE_WRITE, pointer, length, BEHIND_NOTHING, false)
+#define STRING(pointer) ACCESS(SITE_STRING_READ, pointer, NONE, BEHIND_NOTHING, false)
+#define STRING_N(pointer, most) ACCESS(SITE_STRING_READ, pointer, most, BEHIND_NOTHING, false)
+#define COPY(pointer, string) ACCESS(SITE_STRING_WRITE, pointer, string, BEHIND_NOTHING, false)
+#define APPEND(pointer, string) ACCESS(SITE_STRING_WRITE, pointer, string, BEHIND_NOTHING, true)
+#define APPEND_ONE(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_NOTHING, true)
+#define GIVES(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_BYTES, false)
+#define GIVES_ITEMS(pointer, bytes) ACCESS(SITE_RANGE_WRITE, pointer, bytes, BEHIND_ITEMS, false)
+#define GIVES_STRING(pointer) ACCESS(SITE_STRING_WRITE, pointer, NONE, BEHIND_STRING, false)
 
 static const struct library_call library_calls[] = {
-#define CALL(name, first, second) {#name, {first, second}},
+#define CALL(name, first, second) {#name, {first, second, NOTHING}},
+#define CALL_OF_THREE(name, first, second, third) {#name, {first, second, third}},
 #include "instrument/libc_calls.def"
 #undef CALL
-	{"llvm.memcpy.", {READ(1, 2), WRITE(0, 2)}},
-	{"llvm.memmove.", {READ(1, 2), WRITE(0, 2)}},
-	{"llvm.memset.", {WRITE(0, 2), NOTHING}},
+#undef CALL_OF_THREE
+	{"llvm.memcpy.", {READ(1, 2), WRITE(0, 2), NOTHING}},
+	{"llvm.memmove.", {READ(1, 2), WRITE(0, 2), NOTHING}},
+	{"llvm.memset.", {WRITE(0, 2), NOTHING, NOTHING}},
 };
 
 static bool names_call(const char *row, const char *name)
@@ -65,6 +62,36 @@ static const struct library_call *find_call(const char *name)
 	return NULL;
 }
 
+/* How far the access goes. False: the call is not as the library declares it. */
+static bool set_length(
+	struct instrument *instrument, struct site *site, const struct library_access *access)
+{
+	LLVMValueRef call = site->instruction;
+	const LLVMTypeKind result = LLVMGetTypeKind(LLVMTypeOf(call));
+	LLVMValueRef argument =
+		access->length == NONE ? NULL : LLVMGetArgOperand(call, access->length);
+
+	if (access->behind) {
+		if (result != (access->behind == BEHIND_STRING ? LLVMPointerTypeKind
+							       : LLVMIntegerTypeKind) ||
+			!place_behind(call))
+			return false;
+		/* Behind a call in the place of a return there is nothing. */
+		LLVMSetTailCall(call, false);
+		site->behind = access->behind;
+		site->length = call;
+		site->items = argument;
+	} else if (argument) {
+		site->length = argument;
+	} else {
+		site->length = access->kind == SITE_RANGE_WRITE
+				       ? LLVMConstInt(instrument->i64, 1, 0)
+				       : LLVMConstAllOnes(instrument->i64);
+	}
+	site->bytes = access->appends ? SITE_APPENDS : 0;
+	return true;
+}
+
 static void collect_access(
 	struct instrument *instrument, struct site site, const struct library_access *access)
 {
@@ -76,11 +103,10 @@ static void collect_access(
 	site.pointer = LLVMGetArgOperand(call, access->pointer);
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
 		return; /* a function of the program's own by that name */
-	site.length = access->length == NONE ? LLVMConstAllOnes(instrument->i64)
-					     : LLVMGetArgOperand(call, access->length);
 	site.kind = access->kind;
 	if (!filter_skips(site.pointer,
-		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE))
+		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
+		set_length(instrument, &site, access))
 		add_site(instrument, &site);
 }
 
@@ -93,7 +119,7 @@ void collect_library_call(struct instrument *instrument, const struct site *site
 	if (!callee || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
 		return;
 	call = find_call(LLVMGetValueName2(callee, &length));
-	for (unsigned i = 0; call && i < 2; i++)
+	for (unsigned i = 0; call && i < ACCESSES_MOST; i++)
 		if (call->accesses[i].pointer != NONE)
 			collect_access(instrument, *site, &call->accesses[i]);
 }

@@ -80,6 +80,27 @@ static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length
 	return LLVMBuildZExt(instrument->builder, length, instrument->i64, "");
 }
 
+/* What a call returned, as a number of bytes or as a string. */
+static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(site->length));
+	LLVMValueRef length;
+
+	switch (site->behind) {
+	case BEHIND_BYTES:
+		length = LLVMBuildSelect(builder,
+			LLVMBuildICmp(builder, LLVMIntSLT, site->length, zero, ""), zero,
+			site->length, "");
+		return as_length(instrument, length);
+	case BEHIND_ITEMS:
+		return LLVMBuildMul(builder, as_length(instrument, site->length),
+			as_length(instrument, site->items), "");
+	default:
+		return as_length(instrument, site->length);
+	}
+}
+
 static LLVMValueRef build_point(
 	struct instrument *instrument, const struct site *site, LLVMValueRef description)
 {
@@ -96,7 +117,7 @@ static LLVMValueRef build_point(
 			(LLVMValueRef[]){description, properties, own}, 3);
 	if (filter_is_thread_local(site->pointer) && site->length)
 		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
-			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
+			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
 				description, properties, own},
 			5);
 	if (filter_is_thread_local(site->pointer))
@@ -104,7 +125,7 @@ static LLVMValueRef build_point(
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	if (site->length)
 		call = build_asm(instrument, TEXT(with_length), "*m,{rsi},i,i,i",
-			(LLVMValueRef[]){site->pointer, as_length(instrument, site->length),
+			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
 				description, properties, own},
 			5);
 	else
@@ -112,6 +133,32 @@ static LLVMValueRef build_point(
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	set_memory_operand(instrument, call);
 	return call;
+}
+
+static bool has_one_way_in(LLVMBasicBlockRef block)
+{
+	unsigned ways = 0;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+		use = LLVMGetNextUse(use))
+		ways += LLVMIsATerminatorInst(LLVMGetUser(use)) != NULL;
+	return ways == 1;
+}
+
+LLVMValueRef place_behind(LLVMValueRef call)
+{
+	LLVMValueRef place;
+
+	if (LLVMIsACallInst(call))
+		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail
+			       ? NULL
+			       : LLVMGetNextInstruction(call);
+	if (!LLVMIsAInvokeInst(call) || !has_one_way_in(LLVMGetNormalDest(call)))
+		return NULL;
+	place = LLVMGetFirstInstruction(LLVMGetNormalDest(call));
+	while (LLVMIsAPHINode(place))
+		place = LLVMGetNextInstruction(place);
+	return place;
 }
 
 void insert_points(struct instrument *instrument)
@@ -122,7 +169,8 @@ void insert_points(struct instrument *instrument)
 		const struct site *site = &instrument->sites[i];
 		LLVMValueRef call;
 
-		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder, site->instruction);
+		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder,
+			site->behind ? place_behind(site->instruction) : site->instruction);
 		call = build_point(instrument, site, site_description(instrument, i));
 		copy_place(call, site->instruction, site->function);
 		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

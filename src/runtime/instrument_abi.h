@@ -20,7 +20,8 @@
  * compares stack pointers.
  *
  * A range's length is in %rsi at its point. The access happens behind the point, so a thread that is
- * stopped at a site has not yet done it.
+ * stopped at a site has not yet done it. Writes of calls that return how much they wrote (read(), fgets(),
+ * ...) are the exception: their points lie behind the call, where that is known.
  *
  * Sections of an instrumented object:
  *	raddle_sites	    struct site_record[], each in the group of its function
@@ -66,6 +67,9 @@ enum site_order {
 	SITE_SEQUENTIAL
 };
 
+/* The write begins where the string ends that is at its address: its terminating zero is overwritten. */
+#define SITE_APPENDS 1u
+
 #define SITE_VOLATILE 1u  /* declared so; not atomic */
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */
 #define SITE_UNALIGNED 4u
@@ -75,10 +79,11 @@ enum site_order {
 struct site_record {
 	int32_t point;
 	int32_t stub;
-	int32_t info;	/* struct site_info */
-	uint8_t kind;	/* enum site_kind */
-	uint8_t order;	/* enum site_order, of atomic kinds and fences */
-	uint16_t bytes; /* of the access; 0 for ranges, strings and those without an address */
+	int32_t info;  /* struct site_info */
+	uint8_t kind;  /* enum site_kind */
+	uint8_t order; /* enum site_order, of atomic kinds and fences */
+	uint16_t
+		bytes; /* of the access; 0 for those without an address; of ranges and strings: SITE_APPENDS */
 };
 
 /* Offsets are from the field itself; 0: none. Strings end with a zero. */

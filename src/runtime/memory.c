@@ -437,6 +437,17 @@ void memory_access(const struct memory_access *access)
 /* From site_reached() to site_perform(); nothing of the target moves in between. */
 static struct memory_visit site_visit;
 
+/* Where the access begins, of those to the end of a string. */
+static void memory_append(struct memory_access *access, const struct site_record *record)
+{
+	size_t bytes;
+
+	if (record->bytes != SITE_APPENDS)
+		return;
+	bytes = guarded_string_bytes(access->address, SIZE_MAX);
+	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
+}
+
 bool site_reached(const void *address, size_t length, const struct site_record *record)
 {
 	struct memory_access *access = &site_visit.access;
@@ -455,12 +466,17 @@ bool site_reached(const void *address, size_t length, const struct site_record *
 		access->bytes = length;
 		if (!length)
 			return false;
+		memory_append(access, record);
 		break;
 	case SITE_STRING_READ:
 		access->bytes = guarded_string_bytes(address, length);
 		break;
 	case SITE_STRING_WRITE:
+		/* Calls that gave nothing return no string. */
+		if (!length)
+			return false;
 		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
+		memory_append(access, record);
 		break;
 	default:
 		break;

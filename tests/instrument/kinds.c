@@ -1,7 +1,10 @@
 /* Every kind of access, one per line; compiled with -O1. */
 /* clang-format off */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 struct place {
 	int x, y;
@@ -22,6 +25,7 @@ extern const int constant;
 static const int table[4] = {1, 2, 3, 4};
 extern char text[64];
 extern __int128 wide;
+typedef int v8 __attribute__((vector_size(32)));
 void use(int *);
 
 int load(void) { return plain; } /* SITES: load 4 */
@@ -50,7 +54,26 @@ int compare(const char *p, const char *q) { return memcmp(p, q, 9); } /* SITES: 
 unsigned long length(const char *p) { return strlen(p); } /* SITES: read_string */
 void assign(char *p, const char *q) { strcpy(p, q); } /* SITES: read_string, write_string */
 void checked(char *p, const char *q, unsigned long n) { __builtin___memcpy_chk(p, q, n, n + 1); } /* SITES: read_range, write_range */
+char *append(char *p, const char *q) { return strcat(p, q); } /* SITES: read_string, read_string, write_string appends */
+char *append_most(char *p, const char *q) { return strncat(p, q, 3); } /* SITES: read_string, read_string, write_range appends */
 char *search(const char *p) { return strchr(p, 'x'); } /* SITES: read_string */
+
+/* What is given: known behind the call. */
+long get(char *p, unsigned long n) { return read(0, p, n) + 1; } /* SITES: write_range */
+long get_last(char *p, unsigned long n) { return recv(0, p, n, 0); } /* SITES: write_range */
+unsigned long get_items(long *p, unsigned n) { return fread(p, 8, n, stdin); } /* SITES: write_range, load 8 */
+char *get_line(char *p, int n) { return fgets(p, n, stdin); } /* SITES: write_string, load 8 */
+long put(const char *p, unsigned long n) { return write(1, p, n); } /* SITES: read_range */
+
+/* What libatomic does. */
+struct seven { char bytes[7]; };
+extern _Atomic struct seven seven;
+void set_seven(struct seven value) { atomic_store_explicit(&seven, value, memory_order_release); } /* SITES: atomic_store 8 release */
+__int128 get_wide(_Atomic __int128 *p) { return atomic_load_explicit(p, memory_order_acquire); } /* SITES: atomic_load 16 acquire */
+__int128 add_wide(_Atomic __int128 *p) { return *p += 2; } /* SITES: update 16 seq_cst */
+
+__attribute__((target("avx2"))) int gather(const int *p, const v8 *at) { return __builtin_ia32_gatherd_d256(*at, p, *at, *at, 4)[0]; } /* SITES: load 32 vector, opaque */
+__attribute__((target("avx"))) int masked(const v8 *p, const v8 *m) { return ((v8)__builtin_ia32_maskloadps256((const void *)p, *m))[0]; } /* SITES: load 32 vector, load 32 vector */
 
 /* None of these can be noticed by another thread. */
 int read_constant(void) { return constant; }
@@ -76,7 +99,7 @@ void harmless(void) { __asm__("" : : "r"(1)); }
 
 static inline __attribute__((always_inline)) int through(int *p)
 {
-	return *p; /* SITES: load 4 at 83 */
+	return *p; /* SITES: load 4 at 106 */
 }
 int inlined(int *p)
 {

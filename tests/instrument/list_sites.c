@@ -29,8 +29,12 @@ static void print_site(const struct site_table *table, const struct site *site)
 {
 	struct site_source outer;
 
+	const bool is_range = site->kind >= SITE_RANGE_READ && site->kind <= SITE_STRING_WRITE;
+
 	printf("%u: %s", site->place.line, kinds[site->kind]);
-	if (site->bytes)
+	if (is_range)
+		printf("%s", site->bytes == SITE_APPENDS ? " appends" : "");
+	else if (site->bytes)
 		printf(" %u", site->bytes);
 	printf("%s%s%s%s%s", orders[site->order], site->flags & SITE_VOLATILE ? " volatile" : "",
 		site->flags & SITE_BIT_FIELD ? " bit_field" : "",

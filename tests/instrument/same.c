@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int four __attribute__((vector_size(16)));
 
@@ -174,6 +175,24 @@ static void print_strings(char *heap)
 	printf("strings %s %d %d\n", heap, memcmp(heap, "ra", 2), strncmp(heap + 2, "rad", 3));
 }
 
+/* What is known only behind a call: how much it has read. */
+static void print_read(char *heap)
+{
+	FILE *file = tmpfile();
+	long got;
+
+	if (!file || fputs("first line\nsecond line\n", file) < 0 || fflush(file) != 0)
+		exit(1);
+	rewind(file);
+	got = read(fileno(file), heap, 5);
+	printf("read %ld %.5s %ld\n", got, heap, (long)read(-1, heap, 5));
+	rewind(file);
+	printf("got %s", fgets(heap, 30, file) ? heap : "nothing");
+	printf("items %lu\n", (unsigned long)fread(heap, 3, 20, file));
+	printf("got %s\n", fgets(heap, 30, file) ? heap : "nothing");
+	(void)fclose(file);
+}
+
 int main(void)
 {
 	struct large large = make_large((struct large){{1, 2, 3}}, 3);
@@ -204,6 +223,7 @@ int main(void)
 	print_vectors();
 	print_variable_array(20);
 	print_strings(heap);
+	print_read(heap);
 	free(heap);
 	return 0;
 }

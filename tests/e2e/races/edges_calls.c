@@ -1,0 +1,194 @@
+/*
+ * Two threads and memory that calls access for them: `edges_calls CASE ordered|racy`. Each case orders the
+ * accesses by one means, and in its racy form just fails to.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_racy;
+static char text[32] = "to be seen";
+static char more[8] = ", here";
+static int value;
+static int descriptors[2];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic __int128 wide;
+static _Thread_local volatile int seen; /* so that reads are not optimised away */
+
+static void with_thread(void *(*body)(void *), void (*meanwhile)(void))
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, body, NULL);
+	meanwhile();
+	pthread_join(thread, NULL);
+}
+
+/* The end of a string is overwritten, and nothing before it. */
+static void *append_body(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	strcat(text, more);
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static void append_meanwhile(void)
+{
+	seen = text[0] + text[3];
+	if (!is_racy)
+		pthread_mutex_lock(&mutex);
+	seen = text[16]; /* the zero behind it */
+	if (!is_racy)
+		pthread_mutex_unlock(&mutex);
+}
+
+static void case_append(void)
+{
+	with_thread(append_body, append_meanwhile);
+}
+
+static void *append_most_body(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	strncat(text, more, 3);
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static void append_most_meanwhile(void)
+{
+	if (!is_racy)
+		pthread_mutex_lock(&mutex);
+	seen = text[10];
+	if (!is_racy)
+		pthread_mutex_unlock(&mutex);
+}
+
+static void case_append_most(void)
+{
+	with_thread(append_most_body, append_most_meanwhile);
+}
+
+/* What is read is written when it has come, not when it is waited for. */
+static void *read_body(void *argument)
+{
+	return read(descriptors[0], text, sizeof text) == 1 ? argument : argument;
+}
+
+static void read_meanwhile(void)
+{
+	if (!is_racy)
+		text[0] = 'x';
+	if (write(descriptors[1], more, 1) != 1)
+		exit(1);
+	if (is_racy)
+		text[0] = 'x';
+}
+
+static void case_read(void)
+{
+	if (pipe(descriptors) != 0)
+		exit(1);
+	with_thread(read_body, read_meanwhile);
+}
+
+/* Only as much is written as has come: a byte. */
+static void read_less_meanwhile(void)
+{
+	if (write(descriptors[1], more, is_racy ? 2 : 1) < 1)
+		exit(1);
+	text[1] = 'x';
+}
+
+static void case_read_less(void)
+{
+	if (pipe(descriptors) != 0)
+		exit(1);
+	with_thread(read_body, read_less_meanwhile);
+}
+
+static void *get_line_body(void *argument)
+{
+	FILE *stream = fmemopen(more, 6, "r");
+
+	if (!stream || fgets(text, sizeof text, stream) != text)
+		exit(1);
+	fclose(stream);
+	return argument;
+}
+
+static void get_line_meanwhile(void)
+{
+	text[is_racy ? 5 : 16] = 'x';
+}
+
+static void case_get_line(void)
+{
+	with_thread(get_line_body, get_line_meanwhile);
+}
+
+static void *get_items_body(void *argument)
+{
+	FILE *stream = fmemopen(more, 6, "r");
+
+	if (!stream || fread(text, 2, 10, stream) != 3)
+		exit(1);
+	fclose(stream);
+	return argument;
+}
+
+static void get_items_meanwhile(void)
+{
+	text[is_racy ? 5 : 16] = 'x';
+}
+
+static void case_get_items(void)
+{
+	with_thread(get_items_body, get_items_meanwhile);
+}
+
+/* Sixteen bytes: a call of libatomic. */
+static void *wide_body(void *argument)
+{
+	value++;
+	if (is_racy)
+		atomic_store_explicit(&wide, 1, memory_order_relaxed);
+	else
+		atomic_store_explicit(&wide, 1, memory_order_release);
+	return argument;
+}
+
+static void wide_meanwhile(void)
+{
+	if (atomic_load_explicit(&wide, memory_order_acquire) == 1)
+		seen = value;
+}
+
+static void case_wide(void)
+{
+	with_thread(wide_body, wide_meanwhile);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} cases[] = {{"append", case_append}, {"append_most", case_append_most},
+		{"read", case_read}, {"read_less", case_read_less}, {"get_line", case_get_line},
+		{"get_items", case_get_items}, {"wide", case_wide}};
+
+	is_racy = argc == 3 && strcmp(argv[2], "racy") == 0;
+	for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++) {
+		if (strcmp(argv[1], cases[i].name) == 0) {
+			cases[i].run();
+			return 0;
+		}
+	}
+	return 2;
+}
