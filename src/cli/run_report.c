@@ -238,6 +238,11 @@ static void say_guarantee(const struct campaign_result *result)
 		(unsigned long long)guarantee->steps);
 	if (guarantee->radius)
 		(void)fprintf(stderr, ", r = %llu", (unsigned long long)guarantee->radius);
+	if (guarantee->variables)
+		(void)fprintf(stderr, ", v = %u of m = %u variables", guarantee->variables,
+			guarantee->variable_total);
+	if (guarantee->fragments)
+		(void)fprintf(stderr, ", t = %u", guarantee->fragments);
 	if (guarantee->share > 0 && guarantee->share < 1)
 		(void)fprintf(
 			stderr, "; one schedule in %.0f is of this kind", 1 / guarantee->share);

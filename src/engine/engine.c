@@ -187,7 +187,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 	pending->second =
 		op->kind == OP_COND_WAIT
 			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
-			: 0;
+			: op->second;
 	if (((uintptr_t)op->address & 7) + op->bytes > 8)
 		pending->flags |= OP_WIDE;
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&

@@ -55,9 +55,10 @@ struct engine_op {
 	uint64_t argument;     /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
 	object_name
-		object; /* name of the object where the caller knows it, 0: engine_object_name() */
-	uint32_t bytes; /* accesses to memory: how many */
-	uint8_t order;	/* enum site_order of atomic accesses and fences */
+		object;	 /* name of the object where the caller knows it, 0: engine_object_name() */
+	uint32_t bytes;	 /* accesses to memory: how many */
+	uint8_t order;	 /* enum site_order of atomic accesses and fences */
+	uint16_t second; /* for struct pending_op; COND_WAIT: filled in */
 	bool may_only_read; /* OP_ATOMIC_UPDATE: a compare-exchange, which may write nothing */
 };
 

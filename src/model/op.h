@@ -47,9 +47,11 @@ enum object_class {
 
 /* Sixteen bytes, read by strategies at every scheduling point. */
 struct pending_op {
-	uint8_t kind;	    /* enum op_kind; OP_NONE where the thread has none (it has ended) */
-	uint8_t flags;	    /* enum op_flag, from ops.def */
-	uint16_t second;    /* op_second() of the mutex that a COND_WAIT gives up; 0: none */
+	uint8_t kind;  /* enum op_kind; OP_NONE where the thread has none (it has ended) */
+	uint8_t flags; /* enum op_flag, from ops.def */
+	/* COND_WAIT: op_second() of the mutex it gives up. Memory on the heap: of the site that
+	 * allocated it. 0: none. */
+	uint16_t second;
 	object_name object; /* 0: no object */
 	uint64_t site;	    /* return address in the target of the call that announced it */
 };
@@ -71,6 +73,16 @@ const char *object_class_text(enum object_class class);
 static inline uint16_t op_second(object_name object)
 {
 	return (uint16_t)((object ^ object >> 16) | 1);
+}
+
+/* A number for the object's kind: one for all memory that is allocated at one site. */
+static inline uint32_t op_class(const struct pending_op *op)
+{
+	const bool is_heap =
+		op->second && (op->kind == OP_LOAD || op->kind == OP_STORE ||
+				      (op->kind >= OP_ATOMIC_LOAD && op->kind <= OP_ATOMIC_UPDATE));
+
+	return is_heap ? op->second : op->object;
 }
 
 /*

@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "detectors/detector.h"
+#include "base/hash.h"
 #include "runtime/guarded_read.h"
+#include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -252,10 +254,25 @@ static bool memory_wants(const struct contract_memory *memory, const struct memo
 /* An access on its way to the point. */
 struct memory_visit {
 	struct memory_access access;
-	object_name point; /* name of its first part that is a point, 0: none is */
-	bool is_named;	   /* the names of all its parts are known */
-	bool is_waiting;   /* a point all the same: see memory_waits() */
+	uint16_t allocated_at; /* of the point's variable */
+	object_name point;     /* name of its first part that is a point, 0: none is */
+	bool is_named;	       /* the names of all its parts are known */
+	bool is_waiting;       /* a point all the same: see memory_waits() */
 };
+
+/* Looked up once per variable: 1 is the number of no site. */
+#define NOT_ON_HEAP 1
+
+static uint16_t memory_allocated_at(struct memory_variable *variable, const void *address)
+{
+	struct heap_block block;
+
+	if (!variable->allocated_at)
+		variable->allocated_at = heap_find_any(address, &block)
+						 ? (uint16_t)(hash_mix(block.site) | 3)
+						 : NOT_ON_HEAP;
+	return variable->allocated_at == NOT_ON_HEAP ? 0 : variable->allocated_at;
+}
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
@@ -275,8 +292,11 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		variable = memory_variable(memory, name, !memory->is_frozen);
 		if (variable && !memory->is_frozen)
 			memory_learn(memory, variable, is_write);
-		if (!visit->point && memory_wants(memory, access, variable))
+		if (!visit->point && memory_wants(memory, access, variable)) {
 			visit->point = name;
+			visit->allocated_at =
+				variable ? memory_allocated_at(variable, (const void *)at) : 0;
+		}
 		if (variable && variable->flags & VARIABLE_POINT && access->site_state &&
 			!(*access->site_state & SITE_SHARED) && !memory->is_frozen)
 			*access->site_state |= SITE_SHARED;
@@ -298,10 +318,12 @@ static struct engine_op memory_engine_op(const struct memory_access *access, obj
 		.may_only_read = access->kind == SITE_COMPARE_EXCHANGE};
 }
 
-static void memory_point(const struct memory_access *access, object_name name)
+static void memory_point(
+	const struct memory_access *access, object_name name, uint16_t allocated_at)
 {
 	struct engine_op op = memory_engine_op(access, name);
 
+	op.second = allocated_at;
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
@@ -379,6 +401,7 @@ static bool memory_begin(struct memory_visit *visit)
 	const struct memory_access *access = &visit->access;
 
 	visit->point = 0;
+	visit->allocated_at = 0;
 	visit->is_named = true;
 	visit->is_waiting = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
@@ -405,7 +428,7 @@ static void memory_finish(struct memory_visit *visit)
 		engine_spin_point(visit->access.site);
 	}
 	if (visit->access.kind == SITE_FENCE) {
-		memory_point(&visit->access, 0);
+		memory_point(&visit->access, 0, 0);
 		return;
 	}
 	if (!visit->is_named) {
@@ -420,7 +443,7 @@ static void memory_finish(struct memory_visit *visit)
 		memory_pass(&visit->access);
 		return;
 	}
-	memory_point(&visit->access, visit->point);
+	memory_point(&visit->access, visit->point, visit->allocated_at);
 	spinning_note(&visit->access);
 }
 

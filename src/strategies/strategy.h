@@ -52,9 +52,11 @@ struct run_summary {
 struct strategy_guarantee {
 	double probability; /* per run, for a bug of `depth`; 0 while n and k are not known */
 	uint32_t depth;
-	uint32_t threads;    /* n as measured */
-	uint64_t steps;	     /* k as measured */
-	uint64_t radius;     /* r: within so many events of each other; 0: no such condition */
+	uint32_t threads; /* n as measured */
+	uint64_t steps;	  /* k as measured */
+	uint64_t radius;  /* r: within so many events of each other; 0: no such condition */
+	uint32_t variables, variable_total; /* v out of m; 0: no such condition */
+	uint32_t fragments;		    /* t: thread fragments in one order; 0: likewise */
 	double share;	     /* of the runs that have it, part of `probability`; 0: all have */
 	const char *formula; /* "1/(n*k^(d-1))" */
 };
