@@ -90,7 +90,8 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 	const uint32_t number = ranking->failed + ranking->passed + 1;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct pattern_record *record = ranking_record(ranking, &patterns[i]);
+		struct pattern_record *record =
+			patterns[i].is_followed ? NULL : ranking_record(ranking, &patterns[i]);
 
 		if (!record || record->last == number)
 			continue;
@@ -256,6 +257,22 @@ static bool share_conflict(const struct conflicts *a, const struct conflicts *b)
 			if (a->of[i] == b->of[j])
 				return true;
 	return false;
+}
+
+bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
+	uint64_t (*place_of)(void *context, uint64_t site), void *context)
+{
+	const struct places places = {.place_of = place_of, .context = context};
+	const struct conflicts of_a = find_conflicts(a, &places), of_b = find_conflicts(b, &places);
+
+	return share_conflict(&of_a, &of_b);
+}
+
+void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into)
+{
+	for (uint32_t i = 0; i < ranking->count; i++)
+		if (ranking->records[i].explanation == explanation)
+			ranking->records[i].explanation = into;
 }
 
 void pattern_ranking_explain(struct pattern_ranking *ranking,

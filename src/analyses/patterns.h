@@ -54,7 +54,7 @@ struct pattern_ranking {
 
 void pattern_ranking_release(struct pattern_ranking *ranking);
 
-/* Adds a run with its patterns; each counts once. */
+/* Adds a run with its patterns; each counts once, and reads that a write follows do not. */
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed);
 
@@ -73,6 +73,12 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
  */
 void pattern_ranking_explain(struct pattern_ranking *ranking,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);
+
+/* Have the two such a conflict in common? */
+bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
+	uint64_t (*place_of)(void *context, uint64_t site), void *context);
+/* All patterns of one explanation become part of the other. */
+void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into);
 
 /* NULL: no run has shown it. */
 const struct pattern_record *pattern_ranking_find(

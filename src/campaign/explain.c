@@ -69,6 +69,23 @@ static void *patterns_state(const struct explain *explain)
 		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
 }
 
+/*
+ * A run that has become very much longer than the finding's goes round in circles, and hundreds of them are
+ * to be made.
+ */
+#define STEPS_LEAST 20000u
+#define STEPS_TIMES 50u
+
+static uint64_t step_limit(const struct explain *explain)
+{
+	const uint64_t limit = explain->setting.settings.step_limit;
+	uint64_t steps = STEPS_TIMES * explain->finding->schedule.step_count;
+
+	if (steps < STEPS_LEAST)
+		steps = STEPS_LEAST;
+	return explain->finding->kind == OUTCOME_LIVELOCK || steps > limit ? limit : steps;
+}
+
 static int open_worker(struct explain *explain, struct error *err)
 {
 	const struct explain_options *options = explain->options;
@@ -98,6 +115,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	memory->is_frozen = false;
 	plan = &explain->worker.contract->plan;
 	settings_to_plan(settings, plan);
+	plan->step_limit = step_limit(explain);
 	races_apply(&settings->races, explain->worker.contract);
 	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);
 	plan->strategy = options->strategy;
@@ -282,7 +300,7 @@ void explain_place_patterns(
 
 static void take_patterns(struct explain *explain, struct explain_run *run)
 {
-	const void *state = patterns_state(explain);
+	void *state = patterns_state(explain);
 	const struct pattern *patterns;
 
 	run->pattern_count = patterns_of_run(state, &patterns);

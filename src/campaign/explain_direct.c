@@ -17,10 +17,16 @@ static uint32_t directed_index(void)
 static struct directed_order order_of(
 	struct explain *explain, const struct pattern *pattern, bool is_forbidden)
 {
-	struct directed_order order = {.access_count = pattern_access_count(pattern),
+	struct directed_order order = {
+		.access_count = pattern_access_count(pattern),
 		.is_forbidden = is_forbidden,
-		.object = pattern->objects[0]};
+		.object = pattern->objects[0],
+	};
 
+	if (!explain->has_all_places)
+		explain_places_add_program(
+			&explain->places, explain->setting.target.path, pattern->sites[0]);
+	explain->has_all_places = true;
 	for (unsigned i = 0; i < order.access_count; i++) {
 		struct directed_access *access = &order.accesses[i];
 

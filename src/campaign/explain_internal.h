@@ -34,6 +34,7 @@ struct explain {
 	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* by verdict */
 	uint32_t kept_count[EXPLAIN_OTHER];
 	uint64_t strategy_bytes;
+	bool has_all_places;
 	bool is_worker_open;
 	bool is_setting_ready;
 };

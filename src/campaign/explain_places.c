@@ -5,8 +5,12 @@
 
 #include "base/bug.h"
 #include "base/hash.h"
+#include "runtime/instrument_abi.h"
+#include "symbols/site_table.h"
 
 #define FRAMES_MAX 16
+/* Looking up a site takes microseconds. */
+#define PROGRAM_SITES_MAX 50000u
 
 void explain_places_init(struct explain_places *places, struct symbols *symbols)
 {
@@ -108,6 +112,34 @@ uint64_t explain_places_key(struct explain_places *places, const struct pattern 
 		placed.sites[i] = place->id;
 	}
 	return pattern_key(&placed);
+}
+
+static bool site_writes(uint8_t kind)
+{
+	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
+	       kind != SITE_STRING_READ;
+}
+
+void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site)
+{
+	const struct explain_place known = *place_at(places, site);
+	struct site_table *table;
+
+	if (site_table_open(&table, path, NULL) < 0)
+		return;
+	for (uint32_t i = 0;
+		site_table_count(table) <= PROGRAM_SITES_MAX && i < site_table_count(table); i++) {
+		const struct site *record = site_table_at(table, i);
+		struct explain_place *place;
+
+		/* The program may be loaded anywhere: the known site tells where. */
+		if (!record->point || record->kind >= SITE_FUNCTION_ENTRY)
+			continue;
+		place = place_at(places, record->point + (site - known.offset));
+		place->is_written |= site_writes(record->kind);
+		place->is_read |= !site_writes(record->kind);
+	}
+	site_table_free(table);
 }
 
 uint32_t explain_places_like(const struct explain_places *places, const struct pattern *pattern,

@@ -33,6 +33,12 @@ struct explain_places {
 void explain_places_init(struct explain_places *places, struct symbols *symbols);
 void explain_places_release(struct explain_places *places);
 
+/*
+ * Makes all accesses of the program known, so that explain_places_like() finds copies of a line that no
+ * pattern has had yet. `site` is one in the program's own code. Very large programs are left alone.
+ */
+void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site);
+
 /* Valid until the next call. */
 const struct explain_place *explain_place(struct explain_places *places, uint64_t site);
 /* The pattern's key by places instead of sites. */

@@ -88,6 +88,8 @@ static const char *verdict_word(const struct explain_answer *answer)
 {
 	if (!answer->has_cause || !answer->cause.is_tested)
 		return "untested";
+	if (answer->cause.is_consequence)
+		return "consequence";
 	return answer->cause.is_cause ? "cause" : "correlated";
 }
 
@@ -144,6 +146,7 @@ static json_t *answer_to_json(struct explain *explain, const struct explain_answ
 				patterns, pattern_to_json(explain, &answer->cause.patterns[i])));
 		set(out, "patterns", patterns);
 		set(out, "forced", rate_to_json(&answer->cause.forced, answer->cause.forced_tries));
+		set(out, "forbidden_others", json_integer(answer->cause.forbidden_others));
 		set(out, "forbidden",
 			rate_to_json(&answer->cause.forbidden, answer->cause.forbidden_tries));
 	}

@@ -157,8 +157,7 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 		return;
 	if (!cause->is_tested) {
 		strbuf_addf(out, "   not tested: it could %s\n",
-			cause->forced.runs < cause->forbidden.runs ? "not be brought about"
-								   : "not be prevented");
+			cause->could_force ? "not be prevented" : "not be brought about");
 		return;
 	}
 	strbuf_adds(out, "   brought about: ");
@@ -259,6 +258,8 @@ static const char *verdict_of(const struct explain_answer *answer)
 {
 	if (!answer->has_cause || !answer->cause.is_tested)
 		return "suspicious";
+	if (answer->cause.is_consequence)
+		return "a consequence";
 	return answer->cause.is_cause ? "the cause" : "correlated";
 }
 

@@ -4,14 +4,16 @@
 
 #include "cli/terminal.h"
 
-/* Below five runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
-#define RUNS_OF_A_SORT 5
+/* Below ten runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
+#define RUNS_OF_A_SORT 10
 #define RUNS_MORE 20
 /* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
 #define CAUSE_RUNS 30
-/* Patterns of one explanation that are tried as its cause: the first, and those as suspicious. */
-#define CAUSE_PATTERNS 3
-#define CAUSE_SCORE_PART 0.8
+/* Patterns of one explanation that are tried as its cause: the first, and those nearly as suspicious. */
+#define CAUSE_PATTERNS 5
+#define CAUSE_SCORE_PART 0.7
+/* The tests end after so many times what comparing may take. */
+#define CAUSE_TIMES 2
 
 void explain_work_init(struct explain_work *work)
 {
@@ -22,6 +24,7 @@ void explain_work_init(struct explain_work *work)
 void explain_result_release(struct explain_result *result)
 {
 	for (uint32_t i = 0; i < result->answer_count; i++) {
+		explain_cause_release(&result->answers[i].cause);
 		explain_shown_release(&result->answers[i].failing);
 		explain_shown_release(&result->answers[i].passing);
 	}
@@ -146,38 +149,123 @@ static uint64_t same_function(void *context, uint64_t site)
 	return explain_site(context, site)->function;
 }
 
+/*
+ * The first pattern of an explanation and others that are nearly as suspicious; those that say what should
+ * have been one step before those that only say what came first.
+ */
+static uint32_t choose_candidates(const struct pattern_ranking *ranking,
+	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
+{
+	static const unsigned sizes[] = {3, 4, 2, 1};
+	const double least = CAUSE_SCORE_PART * first->score;
+	uint32_t count = 0;
+
+	for (unsigned size = 0; size < sizeof sizes / sizeof *sizes; size++)
+		for (uint32_t i = 0; i < ranking->count && count < CAUSE_PATTERNS; i++) {
+			const struct pattern_record *record = &ranking->records[i];
+
+			if (record->explanation == first->explanation && record->score >= least &&
+				pattern_access_count(&record->pattern) == sizes[size])
+				candidates[count++] = record;
+		}
+	return count;
+}
+
 static int test_answer(struct explain_result *result, struct explain_answer *answer,
 	const struct explain_work *work, struct error *err)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
-	const double least = CAUSE_SCORE_PART * answer->record->score;
-	uint32_t tried = 0;
+	const struct explain_test test = {
+		.runs = CAUSE_RUNS, .until_ns = CAUSE_TIMES * work->time_ns};
+	const struct pattern_record *candidates[CAUSE_PATTERNS];
+	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
 
-	(void)work;
-	for (const struct pattern_record *record = answer->record;
-		record < ranking->records + ranking->count && tried < CAUSE_PATTERNS; record++) {
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pattern_record *record = candidates[i];
 		struct explain_cause cause;
 		int status;
 
-		if (record->explanation != answer->record->explanation || record->score < least)
-			continue;
-		tried++;
 		terminal_live("testing %s", pattern_descriptions[record->pattern.kind].text);
-		status = explain_find_cause(
-			result->explain, ranking, record, CAUSE_RUNS, &cause, err);
+		status = explain_find_cause(result->explain, ranking, record, &test, &cause, err);
 		if (status < 0)
 			return status;
-		if (!answer->has_cause || cause.is_cause) {
-			answer->has_cause = true;
-			answer->cause = cause;
-			/* Told is what was forced. */
-			if (cause.is_cause)
-				answer->record = record;
+		if (answer->has_cause && !cause.is_cause) {
+			explain_cause_release(&cause);
+			continue;
 		}
+		explain_cause_release(&answer->cause);
+		answer->has_cause = true;
+		answer->cause = cause;
+		answer->record = record; /* told is what was forced */
 		if (cause.is_cause)
 			break;
 	}
 	return 0;
+}
+
+/* When the answer's pattern was complete in the run that fails; UINT64_MAX: not in that run. */
+static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
+{
+	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
+
+	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
+}
+
+/*
+ * A chain of events has several links, each of which can be forced and forbidden. The second is a
+ * consequence of the first if it does not come about where the first is forbidden; if that is so both
+ * ways, of the one that was complete earlier.
+ */
+static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
+{
+	if (explain_comes_without(&first->cause, second->record->pattern.key))
+		return false;
+	if (explain_comes_without(&second->cause, first->record->pattern.key))
+		return true;
+	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
+}
+
+/* Of each two one stays a cause, so at least one of all does. */
+static void find_consequences(struct explain_result *result)
+{
+	for (uint32_t j = 0; j < result->answer_count; j++) {
+		struct explain_answer *answer = &result->answers[j];
+
+		for (uint32_t i = 0; answer->cause.is_cause && i < j; i++) {
+			struct explain_answer *other = &result->answers[i];
+
+			if (!other->cause.is_cause || other->cause.is_consequence)
+				continue;
+			if (is_consequence(other, answer)) {
+				answer->cause.is_consequence = true;
+				break;
+			}
+			other->cause.is_consequence = is_consequence(answer, other);
+		}
+	}
+}
+
+/* Has a cause been found that is the same conflict, seen from elsewhere? Then it is part of that answer. */
+static bool join_known_cause(struct explain_result *result, uint32_t number)
+{
+	const struct explain_answer *answer = &result->answers[number];
+
+	for (uint32_t i = 0; i < number; i++) {
+		struct explain_answer *known = &result->answers[i];
+
+		if (!known->cause.is_cause ||
+			!pattern_shares_conflict(&known->record->pattern, &answer->record->pattern,
+				same_function, result->explain))
+			continue;
+		known->alike += answer->alike + 1;
+		pattern_ranking_merge(
+			&result->ranking, answer->record->explanation, known->record->explanation);
+		memmove(&result->answers[number], &result->answers[number + 1],
+			(result->answer_count - number - 1) * sizeof *result->answers);
+		result->answer_count--;
+		return true;
+	}
+	return false;
 }
 
 static void show_answer(struct explain_result *result, struct explain_answer *answer)
@@ -213,7 +301,7 @@ static void put_causes_first(struct explain_result *result)
 	for (uint32_t i = 0; i < result->answer_count; i++) {
 		const struct explain_answer answer = result->answers[i];
 
-		if (!answer.has_cause || !answer.cause.is_cause)
+		if (!answer.has_cause || !answer.cause.is_cause || answer.cause.is_consequence)
 			continue;
 		memmove(&result->answers[to + 1], &result->answers[to], (i - to) * sizeof answer);
 		result->answers[to++] = answer;
@@ -227,14 +315,16 @@ static int answer(struct explain_result *result, const struct explain_work *work
 	pattern_ranking_sort(&result->ranking, work->suspicion);
 	pattern_ranking_explain(&result->ranking, same_function, result->explain);
 	choose_answers(result, work);
-	for (uint32_t i = 0; status == 0 && i < result->answer_count && !work->without_cause; i++)
-		status = test_answer(result, &result->answers[i], work, err);
+	for (uint32_t i = 0; status == 0 && i < result->answer_count && !work->without_cause;)
+		if (!join_known_cause(result, i))
+			status = test_answer(result, &result->answers[i++], work, err);
 	terminal_clear_live();
 	if (status < 0)
 		return status;
-	put_causes_first(result);
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		show_answer(result, &result->answers[i]);
+	find_consequences(result);
+	put_causes_first(result);
 	return 0;
 }
 

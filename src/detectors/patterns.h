@@ -27,7 +27,7 @@ void patterns_configure(void *state, uint32_t window);
 void patterns_limit(void *state, uint32_t kept);
 
 /* What the last run showed: each pattern once, in the order in which they were seen first. */
-uint32_t patterns_of_run(const void *state, const struct pattern **patterns);
+uint32_t patterns_of_run(void *state, const struct pattern **patterns);
 /* What did not fit in the last run: accesses to variables beyond the limit; patterns likewise. */
 uint64_t patterns_accesses_dropped(const void *state);
 uint64_t patterns_dropped(const void *state);

@@ -63,6 +63,7 @@ struct patterns_state {
 	struct patterns_thread threads[THREAD_CAPACITY];
 	/* Found patterns, and where they are: index + 1 where the generation is the run's. */
 	struct pattern kept[PATTERNS_KEPT_MAX];
+	uint32_t kept_variables[PATTERNS_KEPT_MAX]; /* slots of their first variables */
 	struct {
 		uint64_t quick; /* tells patterns of this run apart */
 		uint32_t generation;

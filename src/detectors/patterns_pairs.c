@@ -1,6 +1,7 @@
 /*
  * Patterns over two variables: Lai, Cheung and Chan, "Detecting Atomic-Set Serializability Violations
- * in Multithreaded Programs through Active Randomized Testing", ICSE 2010, table 1, rows 6 to 11.
+ * in Multithreaded Programs through Active Randomized Testing", ICSE 2010, table 1, rows 6 to 11, and
+ * those in which a thread reads one variable and writes the other.
  *
  * The table speaks of units of work and atomic sets, which nobody has declared here. What belongs
  * together is taken from closeness instead: a thread's access, and the last ones that it made to a few
@@ -8,16 +9,41 @@
  */
 #include "detectors/patterns_internal.h"
 
-/* The newest access to `variable` by `thread` after `step`; NULL: there is none in the window. */
+/* The 27 kinds stand in patterns.def by order, kinds of accesses to x, and kinds of those to y. */
+enum pair_order { ENCLOSING_X, ENCLOSING_Y, CROSSING };
+
+static unsigned conflict_index(
+	const struct patterns_access *first, const struct patterns_access *second)
+{
+	if (first->is_write)
+		return second->is_write ? 0 : 1;
+	return 2;
+}
+
+static enum pattern_kind pair_kind(
+	enum pair_order order, const struct patterns_part x[2], const struct patterns_part y[2])
+{
+	return (enum pattern_kind)(PATTERN_WxWxWyWy + 9 * (unsigned)order +
+				   3 * conflict_index(x[0].access, x[1].access) +
+				   conflict_index(y[0].access, y[1].access));
+}
+
+static bool is_conflict(const struct patterns_access *a, const struct patterns_access *b)
+{
+	return a->is_write || b->is_write;
+}
+
+/* The newest access by `thread` after `step` that conflicts with `with`; NULL: there is none. */
 static const struct patterns_access *patterns_by(struct patterns_state *state,
-	const struct patterns_variable *variable, uint16_t thread, uint32_t after)
+	const struct patterns_variable *variable, uint16_t thread, uint32_t after,
+	const struct patterns_access *with)
 {
 	for (uint32_t i = 0; i < variable->count; i++) {
 		const struct patterns_access *entry = patterns_entry(state, variable, i);
 
 		if (entry->step <= after)
 			return NULL;
-		if (entry->thread == thread)
+		if (entry->thread == thread && is_conflict(entry, with))
 			return entry;
 	}
 	return NULL;
@@ -30,35 +56,24 @@ static void patterns_find_enclosing(struct patterns_state *state,
 	for (uint32_t i = 0; i < before->variable->count; i++) {
 		const struct patterns_access *on_x = patterns_entry(state, before->variable, i);
 		const struct patterns_access *on_y;
-		struct patterns_part parts[4];
-		enum pattern_kind kind;
 
 		if (on_x->step <= before->access->step)
 			return;
-		if (on_x->thread == now->access->thread)
+		if (on_x->thread == now->access->thread || !is_conflict(on_x, before->access))
 			continue;
-		on_y = patterns_by(state, now->variable, on_x->thread, before->access->step);
-		if (!on_y || on_y->is_write != on_x->is_write ||
-			(!on_x->is_write && !now->access->is_write))
-			continue;
-		parts[0] = *before;
-		parts[3] = *now;
-		if (!now->access->is_write)
-			kind = PATTERN_RxWxWyRy;
-		else
-			kind = on_x->is_write ? PATTERN_WxWxWyWy : PATTERN_WxRxRyWy;
-		if (on_x->step < on_y->step) {
-			parts[1] = (struct patterns_part){on_x, before->variable};
-			parts[2] = (struct patterns_part){on_y, now->variable};
-		} else {
-			kind = kind == PATTERN_RxWxWyRy	  ? PATTERN_RxWyWxRy
-			       : kind == PATTERN_WxRxRyWy ? PATTERN_WxRyRxWy
-							  : PATTERN_WxWyWxWy;
-			parts[1] = (struct patterns_part){on_y, now->variable};
-			parts[2] = (struct patterns_part){on_x, before->variable};
+		on_y = patterns_by(
+			state, now->variable, on_x->thread, before->access->step, now->access);
+		if (on_y) {
+			const struct patterns_part x[] = {*before, {on_x, before->variable}};
+			const struct patterns_part y[] = {{on_y, now->variable}, *now};
+			const bool is_x_first = on_x->step < on_y->step;
+			const struct patterns_part parts[] = {
+				x[0], is_x_first ? x[1] : y[0], is_x_first ? y[0] : x[1], y[1]};
+
+			patterns_keep(state,
+				pair_kind(is_x_first ? ENCLOSING_X : ENCLOSING_Y, x, y), parts);
+			return;
 		}
-		patterns_keep(state, kind, parts);
-		return;
 	}
 }
 
@@ -69,24 +84,20 @@ static void patterns_find_crossing(struct patterns_state *state, const struct pa
 	for (uint32_t i = 0; i < now->variable->count; i++) {
 		const struct patterns_access *on_x = patterns_entry(state, now->variable, i);
 		const struct patterns_access *on_y;
-		struct patterns_part parts[4];
 
-		if (on_x->thread == now->access->thread || on_x->step >= before->access->step)
+		if (on_x->thread == now->access->thread || on_x->step >= before->access->step ||
+			!is_conflict(on_x, now->access))
 			continue;
-		on_y = patterns_by(state, before->variable, on_x->thread, before->access->step);
-		if (!on_y || on_y->is_write != on_x->is_write ||
-			(!on_x->is_write && !now->access->is_write))
-			continue;
-		parts[0] = (struct patterns_part){on_x, now->variable};
-		parts[1] = *before;
-		parts[2] = (struct patterns_part){on_y, before->variable};
-		parts[3] = *now;
-		patterns_keep(state,
-			!on_x->is_write		? PATTERN_RxWyRyWx
-			: now->access->is_write ? PATTERN_WxWyWyWx
-						: PATTERN_WxRyWyRx,
-			parts);
-		return;
+		on_y = patterns_by(state, before->variable, on_x->thread, before->access->step,
+			before->access);
+		if (on_y) {
+			const struct patterns_part x[] = {{on_x, now->variable}, *now};
+			const struct patterns_part y[] = {*before, {on_y, before->variable}};
+			const struct patterns_part parts[] = {x[0], y[0], y[1], x[1]};
+
+			patterns_keep(state, pair_kind(CROSSING, x, y), parts);
+			return;
+		}
 	}
 }
 
@@ -96,28 +107,24 @@ void patterns_find_pairs(struct patterns_state *state, const struct patterns_var
 	const struct patterns_thread *thread = &state->threads[access->thread];
 	const struct patterns_part now = {access, variable};
 
+	if (!variable->count)
+		return;
 	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
 		const struct patterns_variable *other;
 		struct patterns_part before;
-		bool is_other_newest, is_newest;
 
 		if (!thread->variables[i])
 			continue;
 		other = &state->variables[thread->variables[i] - 1];
-		if (other == variable || thread->accesses[i].is_write != access->is_write)
-			continue;
-		/* What ends with a read has a write to the other variable in it. */
-		if (!access->is_write && other->write_step <= thread->accesses[i].step)
+		/* Mostly nobody else has been there since, or has only read what was only read. */
+		if (other == variable ||
+			patterns_entry(state, other, 0)->thread == access->thread ||
+			(!thread->accesses[i].is_write &&
+				other->write_step <= thread->accesses[i].step))
 			continue;
 		before = (struct patterns_part){&thread->accesses[i], other};
-		/* Mostly nobody else has been there since. */
-		is_other_newest = patterns_entry(state, other, 0)->thread != access->thread;
-		is_newest = variable->count &&
-			    patterns_entry(state, variable, 0)->thread != access->thread;
-		if (is_other_newest && is_newest)
-			patterns_find_enclosing(state, &before, &now);
-		if (is_other_newest && variable->count)
-			patterns_find_crossing(state, &before, &now);
+		patterns_find_enclosing(state, &before, &now);
+		patterns_find_crossing(state, &before, &now);
 	}
 }
 

@@ -73,6 +73,7 @@ void patterns_keep(
 	state->kept_slots[slot].quick = quick;
 	state->kept_slots[slot].generation = state->generation;
 	state->kept_slots[slot].index = state->kept_count;
+	state->kept_variables[state->kept_count] = parts[0].variable->slot;
 	patterns_fill(state, &state->kept[state->kept_count++], kind, parts);
 }
 
@@ -92,12 +93,22 @@ void patterns_limit(void *block, uint32_t kept)
 	state->limit = kept;
 }
 
-uint32_t patterns_of_run(const void *block, const struct pattern **patterns)
+uint32_t patterns_of_run(void *block, const struct pattern **patterns)
 {
-	const struct patterns_state *state = block;
+	struct patterns_state *state = block;
+	/* The target could have written anything here. */
+	const uint32_t count =
+		state->kept_count < PATTERNS_KEPT_MAX ? state->kept_count : PATTERNS_KEPT_MAX;
 
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t slot = state->kept_variables[i] % PATTERNS_SLOTS;
+
+		state->kept[i].kind %= PATTERN_KIND_COUNT;
+		state->kept[i].is_followed = state->kept[i].kind == PATTERN_R &&
+					     state->variables[slot].since_write != UINT32_MAX;
+	}
 	*patterns = state->kept;
-	return state->kept_count < PATTERNS_KEPT_MAX ? state->kept_count : PATTERNS_KEPT_MAX;
+	return count;
 }
 
 uint64_t patterns_accesses_dropped(const void *block)

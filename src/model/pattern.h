@@ -49,7 +49,8 @@ struct pattern {
 	object_name objects[PATTERN_VARIABLES_MAX];
 	uint16_t threads[PATTERN_PARTIES]; /* indices in that run */
 	uint8_t kind;			   /* enum pattern_kind */
-	uint8_t reserved[3];
+	bool is_followed;		   /* PATTERN_R: a write came after it all the same */
+	uint8_t reserved[2];
 };
 
 /* Of kind, sites, roles and classes. Never 0. */

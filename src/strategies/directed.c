@@ -87,6 +87,7 @@ static void directed_begin_run(void *state, uint64_t seed)
 		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
 	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
 	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
+	directed_orders_relate(directed->orders, directed->order_count);
 	directed->runs++;
 	directed->has_met_before = false;
 	directed->arrived = 0;
@@ -266,6 +267,8 @@ static struct thread_id directed_thrash(
 	struct thread_id chosen = directed_draw(directed, view->enabled, view->enabled_count);
 
 	directed->thrashes++;
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_learn(&directed->orders[i], view);
 	directed_free(directed, chosen.index);
 	bitset_add(directed->is_let_on, chosen.index);
 	if (directed->by_approach && !directed->is_approaching)
@@ -273,11 +276,37 @@ static struct thread_id directed_thrash(
 	return chosen;
 }
 
+/* Does another thread hold a lock that one who begins this order would have to wait for? */
+static bool directed_gate_is_taken(const struct directed_state *directed,
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t gate = 0; gate < order->gate_count; gate++)
+		for (uint32_t other = 0; other < view->thread_count; other++)
+			if (other != thread && directed_holds(directed, other, order->gates[gate]))
+				return true;
+	return false;
+}
+
+static bool directed_is_gated(const struct directed_state *directed,
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	if (!order->gate_count)
+		return false;
+	if (op->flags & OP_ACQUIRE && directed_order_has_gate(order, op->object) &&
+		directed_order_is_open(order, thread))
+		return true;
+	return directed_order_begins(order, op) &&
+	       directed_gate_is_taken(directed, order, view, thread);
+}
+
 static bool directed_is_held(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
 	for (uint32_t i = 0; i < directed->order_count; i++)
-		if (directed_order_holds(&directed->orders[i], view, thread))
+		if (directed_order_holds(directed->orders, i, view, thread) ||
+			directed_is_gated(directed, &directed->orders[i], view, thread))
 			return true;
 	return false;
 }

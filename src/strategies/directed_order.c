@@ -19,13 +19,10 @@ static void order_restart(struct directed_order *order)
 	order->objects[0] = order->objects[1] = 0;
 }
 
-static uint32_t order_last(const struct directed_order *order);
-static bool order_is_mutual(const struct directed_order *order);
-
 void directed_order_begin_run(struct directed_order *order, uint32_t skipped)
 {
 	order_restart(order);
-	order->is_mutual = order_is_mutual(order);
+	order->mutual = 0;
 	order->skipped = skipped;
 	order->is_done = false;
 	order->open_count = 0;
@@ -129,7 +126,9 @@ static void forced_executed(
 	}
 	order->threads[access->party] = (uint16_t)thread;
 	order->objects[access->variable] = op->object;
-	order->is_done = ++order->next == order->access_count;
+	/* Again and again: a wrong order may do no harm the first time. */
+	if (++order->next == order->access_count)
+		order_restart(order);
 }
 
 /* ---- forbidden ---- */
@@ -161,21 +160,45 @@ static bool order_is_open(const struct directed_order *order, uint32_t thread, o
 	return false;
 }
 
-/*
- * Can the thread between its first and last access be the other one to another thread that is, too? Then
- * each would wait for the other, unless only one of them begins.
- */
-static bool order_is_mutual(const struct directed_order *order)
+/* Does a later access of the same thread in one order stand at a site of the other thread in the other? */
+static bool order_meets(const struct directed_order *order, const struct directed_order *other)
 {
-	const struct directed_access *last = &order->accesses[order_last(order)];
+	const uint8_t party = order->accesses[0].party;
 
 	for (uint32_t i = 1; i < order->access_count; i++)
-		for (uint32_t s = 0; order->accesses[i].party != last->party &&
-				     s < order->accesses[i].site_count;
-			s++)
-			for (uint32_t t = 0; t < last->site_count; t++)
-				if (order->accesses[i].sites[s] == last->sites[t])
-					return true;
+		for (uint32_t j = 1; order->accesses[i].party == party && j < other->access_count;
+			j++)
+			for (uint32_t s = 0; other->accesses[j].party != other->accesses[0].party &&
+					     s < other->accesses[j].site_count;
+				s++)
+				for (uint32_t t = 0; t < order->accesses[i].site_count; t++)
+					if (other->accesses[j].sites[s] ==
+						order->accesses[i].sites[t])
+						return true;
+	return false;
+}
+
+/*
+ * A thread that has begun one order could have to wait for one that has begun another, and that one for
+ * it: so only one of the two begins.
+ */
+void directed_orders_relate(struct directed_order *orders, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < count; j++)
+			if (orders[i].is_forbidden && orders[j].is_forbidden &&
+				order_meets(&orders[i], &orders[j]))
+				orders[i].mutual |= 1u << j;
+}
+
+static bool begins_in_vain(const struct directed_order *orders, uint32_t at,
+	const struct pending_op *op, uint32_t thread)
+{
+	if (!access_fits(&orders[at].accesses[0], op))
+		return false;
+	for (uint32_t i = 0; i < DIRECTED_ORDERS_MAX; i++)
+		if (orders[at].mutual >> i & 1 && order_is_open(&orders[i], thread, op->object))
+			return true;
 	return false;
 }
 
@@ -184,9 +207,6 @@ static bool forbidden_holds(
 {
 	const uint32_t last = order_last(order);
 
-	if (order->access_count > 2 && order->is_mutual && access_fits(&order->accesses[0], op) &&
-		order_is_open(order, thread, op->object))
-		return true;
 	if (order->access_count == 2)
 		return access_fits(&order->accesses[0], op) &&
 		       !access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object);
@@ -237,15 +257,51 @@ static void forbidden_executed(
 
 /* ---- both ---- */
 
-bool directed_order_holds(
-	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+bool directed_order_holds(const struct directed_order *orders, uint32_t at,
+	const struct schedule_view *view, uint32_t thread)
 {
+	const struct directed_order *order = &orders[at];
 	const struct pending_op *op = &view->pending[thread];
 
 	if (order->access_count == 1)
 		return early_read_holds(order, op);
-	return order->is_forbidden ? forbidden_holds(order, op, thread)
-				   : forced_holds(order, op, thread);
+	if (!order->is_forbidden)
+		return forced_holds(order, op, thread);
+	return forbidden_holds(order, op, thread) ||
+	       (order->access_count > 2 && begins_in_vain(orders, at, op, thread));
+}
+
+bool directed_order_has_gate(const struct directed_order *order, object_name object)
+{
+	for (uint32_t i = 0; i < order->gate_count; i++)
+		if (order->gates[i] == object)
+			return true;
+	return false;
+}
+
+bool directed_order_is_open(const struct directed_order *order, uint32_t but_for_thread)
+{
+	return order->access_count > 2 && order_is_open(order, but_for_thread, 0);
+}
+
+bool directed_order_begins(const struct directed_order *order, const struct pending_op *op)
+{
+	return order->is_forbidden && order->access_count > 2 &&
+	       access_fits(&order->accesses[0], op);
+}
+
+void directed_order_learn(struct directed_order *order, const struct schedule_view *view)
+{
+	for (uint32_t i = 0;
+		order->is_forbidden && order->access_count > 2 && i < order->open_count; i++) {
+		const uint16_t thread = order->open[i].thread;
+		const struct pending_op *op = &view->pending[thread];
+
+		if (op->flags & OP_ACQUIRE && !view_is_enabled(view, thread) &&
+			!directed_order_has_gate(order, op->object) &&
+			order->gate_count < DIRECTED_GATES_MAX)
+			order->gates[order->gate_count++] = op->object;
+	}
 }
 
 bool directed_order_wants(

@@ -4,7 +4,7 @@
  * (model/pattern.h has the patterns that matter); threads and objects are whoever comes first.
  *
  * Forced: a thread that would make the second access waits until another has made the first; that one
- * then keeps off the object until it is its turn again. Once per run, where that is possible.
+ * then keeps off the object until it is its turn again. Again and again, where that is possible.
  * Forbidden: while a thread is between its first and its last access, nobody else makes those that
  * would come between (nor begins the same, if it would); of two accesses the first waits until the
  * second has been made.
@@ -24,6 +24,7 @@
 #define DIRECTED_ACCESSES_MAX 4
 #define DIRECTED_SITES_MAX 16
 #define DIRECTED_OPEN_MAX 32
+#define DIRECTED_GATES_MAX 4
 #define DIRECTED_WRITTEN_BITS 1024
 
 struct directed_access {
@@ -39,13 +40,20 @@ struct directed_order {
 	bool is_forbidden;
 	object_name object; /* of one access; 0: not known */
 
+	/*
+	 * Forbidden, learnt over all runs: locks for which a thread between its first and last access has
+	 * waited while their holder waited for it. Nobody else takes them meanwhile, from then on.
+	 */
+	object_name gates[DIRECTED_GATES_MAX];
+	uint32_t gate_count;
+
 	/* Of the current run. Forced: how far it has come. */
 	uint32_t next;	  /* access that is due */
 	uint32_t skipped; /* first accesses that are still let pass before it begins */
 	bool is_done;
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
-	bool is_mutual;		/* forbidden: both threads may be both parties */
+	uint32_t mutual; /* forbidden: bits of orders whose threads would wait for this one's */
 	/* Forbidden: threads between their first and last access; or objects that are past danger. */
 	uint64_t written[DIRECTED_WRITTEN_BITS / 64]; /* by hash of the object */
 	uint32_t open_count;
@@ -57,9 +65,17 @@ struct directed_order {
 
 /* `skipped`: a small number drawn for this run. */
 void directed_order_begin_run(struct directed_order *order, uint32_t skipped);
-/* Must this thread wait before its pending op? */
-bool directed_order_holds(
-	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
+/* What the orders of a run are to each other; after each has begun. */
+void directed_orders_relate(struct directed_order *orders, uint32_t count);
+/* Must this thread wait before its pending op, for the sake of orders[at]? */
+bool directed_order_holds(const struct directed_order *orders, uint32_t at,
+	const struct schedule_view *view, uint32_t thread);
+/* Is it a lock that matters to a forbidden order, and who would have to do without? */
+bool directed_order_has_gate(const struct directed_order *order, object_name object);
+bool directed_order_is_open(const struct directed_order *order, uint32_t but_for_thread);
+bool directed_order_begins(const struct directed_order *order, const struct pending_op *op);
+/* Nobody can move but who waits: which lock is to blame? */
+void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /* Is its pending op the one that is due in an order that has begun? */
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);

@@ -190,6 +190,13 @@ static void test_patterns__two_variables(void **unused)
 	assert_pair("R1x W2y W2x R1y", "R1x-W2y-W2x-R1y");
 	assert_pair("R1x W2y R1y W2x", "R1x-W2y-R1y-W2x");
 	assert_pair("W1x R2y W1y R2x", "W1x-R2y-W1y-R2x");
+	/* One is read and the other written. */
+	assert_pair("R1x W2x R2y W1y", "R1x-W2x-R2y-W1y");
+	assert_pair("R1x R2y W2x W1y", "R1x-R2y-W2x-W1y");
+	assert_pair("W1x R2x W2y R1y", "W1x-R2x-W2y-R1y");
+	assert_pair("R1x R2y W1y W2x", "R1x-R2y-W1y-W2x");
+	assert_pair("W1x W2y R1y R2x", "W1x-W2y-R1y-R2x");
+	assert_pair("W1x W2x R2y W1y", "W1x-W2x-R2y-W1y");
 	/* In one piece. */
 	assert_pair("W1x W1y W2x W2y", "");
 	assert_pair("W1x W1y R2x R2y", "");
@@ -220,16 +227,20 @@ static void test_patterns__early_reads(void **unused)
 	const struct pattern *patterns;
 
 	(void)unused;
-	run("R1x R1x R2x W3y R1y W1x R2x R1x");
+	run("R1x R1x R2x W3y R1y");
 	assert_true(patterns_of_run(state, &patterns) >= 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(patterns[i].kind, PATTERN_R);
 		assert_int_equal(patterns[i].threads[0], i + 1);
 		assert_int_equal(patterns[i].addresses[0], 'x' * 64);
+		assert_false(patterns[i].is_followed);
 	}
 	/* Once it is written, and of y, nobody reads too early. */
 	for (uint32_t i = 2; i < patterns_of_run(state, &patterns); i++)
 		assert_int_not_equal(patterns[i].kind, PATTERN_R);
+	run("R1x W1x");
+	assert_int_equal(patterns_of_run(state, &patterns), 1);
+	assert_true(patterns[0].is_followed);
 }
 
 static void access_bytes(unsigned thread, unsigned offset, unsigned bytes, enum op_kind kind)
