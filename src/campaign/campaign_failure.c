@@ -76,6 +76,7 @@ static void describe_probe(const struct campaign *campaign, const struct worker 
 				.is_interrupted = campaign->options->is_interrupted,
 			},
 		.without_minimising = campaign->options->without_minimising,
+		.measures_depth = strategies[campaign->options->strategy]->guarantee != NULL,
 		.minimising = listener->minimising,
 		.context = listener->context,
 	};

@@ -12,6 +12,10 @@
 /* What a person reads of a run's output. */
 #define OUTPUT_SHOWN_BYTES 4096
 
+/* The number is good to know, not worth waiting for. */
+#define DEPTH_RUNS 1000
+#define DEPTH_TIME_NS UINT64_C(3000000000)
+
 uint64_t investigate_trace_events(uint64_t step_count)
 {
 	/* A replay that leaves its schedule may be longer than it. */
@@ -213,6 +217,27 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	probe_close(&probe);
 }
 
+/*
+ * A run by priorities with the fewest falls is also a good run to begin with: a schedule of hundreds of
+ * preemptions is far from any that minimising step by step could reach. Not for failures that take
+ * long by their nature.
+ */
+static int measure_depth(
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	struct depth_params params = {
+		.probe = investigation->probe,
+		.run_limit = DEPTH_RUNS,
+		.time_limit_ns = DEPTH_TIME_NS,
+	};
+
+	if (!investigation->measures_depth || failure->outcome.kind == OUTCOME_HANG ||
+		failure->outcome.kind == OUTCOME_LIVELOCK)
+		return 0;
+	params.probe.worker.output = OUTPUT_DISCARD;
+	return depth_measure(&investigation->depth, failure, &params, err);
+}
+
 /* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
 static int minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
@@ -230,7 +255,11 @@ static int minimise_and_confirm(
 
 	params.probe.worker.output = OUTPUT_DISCARD;
 	failure_copy(&found, failure);
-	result = minimise(failure, &params, &investigation->is_minimal, err);
+	result = measure_depth(investigation, failure, err);
+	if (result == 0)
+		result = minimise(failure, &params, &investigation->is_minimal, err);
+	if (result == 0) /* of a simple schedule less is left to do without */
+		result = measure_depth(investigation, failure, err);
 	if (result == 0 || result == ERROR_INTERRUPTED)
 		result = confirm(&confirmation, failure, &investigation->probe, err);
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
@@ -327,6 +356,7 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	int result;
 
 	investigation->is_minimal = false;
+	investigation->depth = (struct depth){0};
 	memset(&built, 0, sizeof built);
 	result = confirm(&investigation->confirmation, failure, &investigation->probe, err);
 	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
@@ -342,6 +372,8 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;
+	built.depth = investigation->depth.depth;
+	built.radius = investigation->depth.radius;
 	*finding = built;
 	return 0;
 }

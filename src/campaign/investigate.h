@@ -6,6 +6,7 @@
 #define RADDLE_CAMPAIGN_INVESTIGATE_H
 
 #include "campaign/confirm.h"
+#include "campaign/depth.h"
 #include "campaign/failure.h"
 #include "campaign/minimise.h"
 #include "findings/finding.h"
@@ -13,11 +14,13 @@
 struct investigation {
 	struct probe_params probe; /* restart: the one the campaign uses now */
 	bool without_minimising;
+	bool measures_depth; /* and radius: where the strategy speaks of them */
 	void (*minimising)(void *context, const struct minimise_progress *progress); /* or NULL */
 	void *context;
 	/* Results. */
 	struct confirmation confirmation; /* of the schedule that is kept */
 	bool is_minimal;
+	struct depth depth;
 };
 
 /*

@@ -84,7 +84,9 @@ struct finding {
 	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* in the run that found it */
 	uint32_t switches, preemptions;		    /* minimised */
-	uint32_t replays, replays_failed_again;	    /* 3 of 3 is repeatable */
+	/* What the strategies with a bound would have needed; depth 0: not measured. */
+	uint32_t depth, radius;
+	uint32_t replays, replays_failed_again; /* 3 of 3 is repeatable */
 
 	/* Evidence. */
 	struct finding_stack at; /* where the failing thread stands */

@@ -348,6 +348,10 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 #define FIELD(member) finding->member = (uint32_t)get_integer(reader, root, #member, 0, UINT32_MAX);
 	FINDING_COUNT_FIELDS(FIELD)
 #undef FIELD
+	if (json_object_get(root, "depth")) {
+		finding->depth = (uint32_t)get_integer(reader, root, "depth", 1, UINT32_MAX);
+		finding->radius = (uint32_t)get_integer(reader, root, "radius", 0, UINT32_MAX);
+	}
 	read_stack(reader, root, "at", &finding->at);
 	read_waits(reader, root, finding);
 	read_race(reader, root, finding);

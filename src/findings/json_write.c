@@ -175,6 +175,10 @@ char *finding_to_json(const struct finding *finding)
 #define FIELD(member) put(root, #member, json_integer(finding->member));
 	FINDING_COUNT_FIELDS(FIELD)
 #undef FIELD
+	if (finding->depth) {
+		put(root, "depth", count_value(finding->depth));
+		put(root, "radius", count_value(finding->radius));
+	}
 	put(root, "at", stack_value(&finding->at));
 	put(root, "waits", waits_value(finding));
 	if (finding->race[FINDING_LATER].thread)

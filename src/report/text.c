@@ -339,6 +339,23 @@ static void add_counts(struct strbuf *text, uint32_t switches, uint32_t preempti
 		switches == 1 ? "" : "es", preemptions, preemptions == 1 ? "" : "s");
 }
 
+/* In the words of the guarantees of pct and rpro. */
+static void add_depth(struct strbuf *text, const struct finding *finding)
+{
+	const uint32_t points = finding->depth - 1;
+
+	strbuf_addf(text, "%sdepth %" PRIu32, points ? "at most " : "", finding->depth);
+	if (points > 1)
+		strbuf_addf(text, ", radius %" PRIu32, finding->radius);
+	if (!points)
+		strbuf_adds(text, " (an order of the threads)");
+	else
+		strbuf_addf(text, " (%" PRIu32 " change point%s", points, points == 1 ? ")" : "s");
+	if (points > 1)
+		strbuf_addf(text, ", %" PRIu32 " acquisition%s apart)", finding->radius,
+			finding->radius == 1 ? "" : "s");
+}
+
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -361,6 +378,11 @@ void report_facts(
 			strbuf_adds(&text, ")");
 		}
 		add_fact(out, style, "schedule", &text);
+		strbuf_clear(&text);
+	}
+	if (finding->depth) {
+		add_depth(&text, finding);
+		add_fact(out, style, "needs", &text);
 		strbuf_clear(&text);
 	}
 	add_repeats(finding, &text);

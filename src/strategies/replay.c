@@ -9,10 +9,12 @@
 
 #define REPLAY_NOT_CREATED UINT16_MAX
 
-static inline struct replay_directive *replay_directives(struct replay_state *state)
-{
-	return (struct replay_directive *)((char *)state + state->directives_offset);
-}
+/* Initial priorities go down from the first, those of threads without a name below from the second;
+ * whoever falls comes below all, from the third down. */
+#define PRIORITY_NAMED (UINT64_C(3) << 40)
+#define PRIORITY_NAMELESS (UINT64_C(2) << 40)
+#define PRIORITY_FALLEN (UINT64_C(1) << 40)
+#define OPS_OF_ACQUISITION (UINT64_C(1) << 16)
 
 static inline uint32_t *replay_links(struct replay_state *state)
 {
@@ -37,10 +39,13 @@ static void replay_link(struct replay_state *state)
 	const struct replay_directive *directives = replay_directives(state);
 	uint32_t *links = replay_links(state);
 
+	if (state->mode == REPLAY_RECORD)
+		return; /* they are room for what is to be written */
 	for (uint32_t i = state->directive_count; i-- > 0;) {
 		const uint32_t name = key_table_add(&state->names, directives[i].thread);
 
-		(void)key_table_add(&state->names, directives[i].next); /* found when it is met */
+		if (state->mode == REPLAY_LOOSE) /* found when it is met */
+			(void)key_table_add(&state->names, directives[i].next);
 		if (name == KEY_TABLE_NONE)
 			continue; /* more names than threads: the plan fits no program anyway */
 		links[i] = state->first_directive[name];
@@ -105,6 +110,9 @@ static void replay_begin_run(void *state, uint64_t seed)
 	replay->cursor = (struct schedule_cursor){0};
 	replay->known = 0;
 	replay->directives_used = 0;
+	replay->acquisitions = 0;
+	replay->first_fall = replay->last_fall = 0;
+	replay->lowest = PRIORITY_FALLEN;
 	replay->step = 0;
 	for (uint32_t i = 0; i < replay->names.count; i++)
 		replay->index_of[i] = REPLAY_NOT_CREATED;
@@ -118,6 +126,8 @@ static void replay_meet(struct replay_state *replay, const struct schedule_view 
 
 		replay->performed[thread] = 0;
 		replay->directive[thread] = 0;
+		replay->priority[thread] =
+			name == KEY_TABLE_NONE ? PRIORITY_NAMELESS - thread : PRIORITY_NAMED - name;
 		if (name == KEY_TABLE_NONE)
 			continue;
 		replay->index_of[name] = (uint16_t)thread;
@@ -190,22 +200,96 @@ static struct thread_id replay_loose(struct replay_state *replay, const struct s
 	return (struct thread_id){(uint16_t)next};
 }
 
+static struct thread_id replay_highest(
+	const struct replay_state *replay, const struct schedule_view *view)
+{
+	uint32_t highest = view_next_enabled(view, 0);
+
+	for (uint32_t thread = highest; thread < view->thread_count;
+		thread = view_next_enabled(view, thread + 1))
+		if (replay->priority[thread] > replay->priority[highest])
+			highest = thread;
+	return (struct thread_id){(uint16_t)highest};
+}
+
+static struct thread_id replay_priority(
+	struct replay_state *replay, const struct schedule_view *view)
+{
+	const struct replay_directive *directives = replay_directives(replay);
+	struct thread_id chosen;
+
+	if (view->enabled_count == 1)
+		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
+	for (;;) {
+		uint32_t *mine;
+
+		chosen = replay_highest(replay, view);
+		mine = &replay->directive[chosen.index];
+		/* A fall where the thread was alone takes effect at its next contested point. */
+		if (!*mine || directives[*mine - 1].after > replay->performed[chosen.index])
+			break;
+		*mine = replay_links(replay)[*mine - 1];
+		replay->priority[chosen.index] = --replay->lowest;
+		if (!replay->directives_used++)
+			replay->first_fall = replay->acquisitions;
+		replay->last_fall = replay->acquisitions;
+	}
+	replay->acquisitions += (view->pending[chosen.index].flags & OP_ACQUIRE) != 0;
+	return chosen;
+}
+
+/* As exact mode; who stands above the thread that moves falls, and that is written down. */
+static struct thread_id replay_record(struct replay_state *replay, const struct schedule_view *view)
+{
+	const struct thread_id wanted = replay_exact(replay, view);
+
+	for (;;) {
+		const struct thread_id highest = replay_highest(replay, view);
+
+		if (thread_same(highest, wanted))
+			return wanted;
+		if (replay->directives_used == replay->directive_count) {
+			replay_diverge(replay);
+			return wanted;
+		}
+		replay->priority[highest.index] = --replay->lowest;
+		replay_directives(replay)[replay->directives_used++] =
+			(struct replay_directive){.thread = view->names[highest.index],
+				.after = replay->performed[highest.index]};
+	}
+}
+
 static struct thread_id replay_choose(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;
 
 	replay_meet(replay, view);
 	replay->step = view->step;
-	return replay->mode == REPLAY_LOOSE ? replay_loose(replay, view)
-					    : replay_exact(replay, view);
+	switch (replay->mode) {
+	case REPLAY_LOOSE:
+		return replay_loose(replay, view);
+	case REPLAY_PRIORITY:
+		return replay_priority(replay, view);
+	case REPLAY_RECORD:
+		return replay_record(replay, view);
+	default:
+		return replay_exact(replay, view);
+	}
 }
 
 static void replay_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct replay_state *replay = state;
 
+	uint64_t *performed = &replay->performed[thread.index];
+
 	replay_meet(replay, view);
-	replay->performed[thread.index]++;
+	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_LOOSE)
+		++*performed;
+	else if (view->pending[thread.index].flags & OP_ACQUIRE)
+		*performed = (*performed / OPS_OF_ACQUISITION + 1) * OPS_OF_ACQUISITION;
+	else if ((*performed + 1) % OPS_OF_ACQUISITION)
+		++*performed;
 }
 
 static uint32_t replay_choose_value(void *state, uint32_t count)
@@ -214,7 +298,7 @@ static uint32_t replay_choose_value(void *state, uint32_t count)
 	const struct schedule_segment *segments = replay_segments(replay);
 	const struct schedule_segment *segment;
 
-	if (replay->mode == REPLAY_EXACT) {
+	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_RECORD) {
 		segment = replay->diverged ? NULL : replay_here(replay);
 		if (!segment)
 			return 0;

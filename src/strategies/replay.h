@@ -13,6 +13,14 @@
  * that would have taken over from a thread that waits. A directive is used once, or never when B
  * cannot move there; each one depends only on how far A has come, so it stays meaningful when
  * others are taken away, which is what minimising needs (delta debugging over switches).
+ *
+ * Priority mode schedules as pct does: of the enabled threads the one with the highest priority
+ * moves, and directives are *falls*: "when thread A has come to `after` and is to move, it falls
+ * below all others" (`next` means nothing). Here `after` counts the locks that A has taken, times
+ * 2^16, and its ops since the last one: how many ops there are in all may depend on who comes first
+ * (the last one at a barrier does not wait). The initial priorities are the order of `names`.
+ * Recording mode follows the segments like exact mode and writes into the room of its directives the
+ * falls that priority mode would need to make the same run, from the order of `names` on.
  */
 #ifndef RADDLE_STRATEGIES_REPLAY_H
 #define RADDLE_STRATEGIES_REPLAY_H
@@ -24,12 +32,12 @@
 #include "model/schedule.h"
 #include "strategies/key_table.h"
 
-enum replay_mode { REPLAY_EXACT, REPLAY_LOOSE };
+enum replay_mode { REPLAY_EXACT, REPLAY_LOOSE, REPLAY_PRIORITY, REPLAY_RECORD };
 
 struct replay_directive {
 	thread_name thread; /* A, by stable name */
 	thread_name next;   /* B */
-	uint64_t after;	    /* ops of A before the switch */
+	uint64_t after;	    /* ops of A before the switch, or the fall */
 };
 
 struct replay_state {
@@ -40,7 +48,11 @@ struct replay_state {
 	uint32_t known; /* threads of this run that have been met */
 	uint32_t segment_count;
 	uint32_t directive_count;
-	uint32_t directives_used;   /* loose: switches made in this run */
+	uint32_t directives_used; /* switches made, falls made or written, in this run */
+	uint64_t acquisitions;	  /* priority: contested ones so far, counted as rpro does */
+	uint64_t first_fall;	  /* priority: acquisitions before the first and the last fall */
+	uint64_t last_fall;
+	uint64_t lowest;	    /* priority of the last thread that fell */
 	uint64_t step;		    /* last one seen, for misfits of value choices */
 	uint64_t directives_offset; /* bytes from the start of the state */
 	uint64_t links_offset;	    /* per directive, 1 + the next one of the same thread, or 0 */
@@ -54,9 +66,16 @@ struct replay_state {
 	uint16_t index_of[KEY_TABLE_CAPACITY]; /* of this run's thread, UINT16_MAX: not created */
 
 	/* By thread index of this run. */
-	uint64_t performed[THREAD_CAPACITY]; /* loose: ops so far */
-	uint32_t directive[THREAD_CAPACITY]; /* loose: 1 + the next unused one, 0: none */
+	uint64_t performed[THREAD_CAPACITY]; /* how far it has come, as directives count */
+	uint32_t directive[THREAD_CAPACITY]; /* 1 + the next unused one, 0: none */
+	uint64_t priority[THREAD_CAPACITY];
 };
+
+/* Of a recording: `directives_used` of them are falls. */
+static inline struct replay_directive *replay_directives(struct replay_state *state)
+{
+	return (struct replay_directive *)((char *)state + state->directives_offset);
+}
 
 /* Bytes of a state with room for so many segments and directives. */
 size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);

@@ -86,6 +86,8 @@ static inline struct finding sample_finding(void)
 		.preemptions_found = 9,
 		.switches = 2,
 		.preemptions = 1,
+		.depth = 3,
+		.radius = 14,
 		.replays = 3,
 		.replays_failed_again = 3,
 		.wait_count = 2,

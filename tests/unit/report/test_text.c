@@ -48,6 +48,7 @@ static const char expected_report[] =
 	"found by  pct,depth=3, seed 18446744073709551615, run 41\n"
 	"schedule  2 context switches, 1 preemption (when found: 30 context switches, 9\n"
 	"          preemptions)\n"
+	"needs     at most depth 3, radius 14 (2 change points, 14 acquisitions apart)\n"
 	"replays   repeatable: failed again in 3 of 3 replays\n"
 	"again     raddle replay F1\n";
 

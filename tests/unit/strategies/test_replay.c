@@ -290,9 +290,86 @@ static void replay__passes_over_a_switch_whose_moment_is_gone(void **unused)
 	free(state);
 }
 
+static const thread_name *all_names(void)
+{
+	static thread_name names[5] = {THREAD_NAME_MAIN};
+
+	for (uint32_t i = 0; i < 4; i++)
+		names[i + 1] = thread_name_child(THREAD_NAME_MAIN, i);
+	return names;
+}
+
+/* The falls that the recorded run needs; returns how many of `falls` there are. */
+static uint32_t record_falls(const struct recording *recording, struct replay_directive *falls)
+{
+	struct replay_state *state = plan(REPLAY_RECORD, recording->schedule, falls, STEPS_MAX);
+	uint32_t count;
+
+	replay_state_set_names(state, all_names(), 5);
+	assert_int_equal(follow(state).order_hash, recording->run.order_hash);
+	assert_int_equal(state->diverged, 0);
+	count = state->directives_used;
+	memcpy(falls, replay_directives(state), count * sizeof *falls);
+	free(state);
+	return count;
+}
+
+static void replay__makes_a_run_again_by_priorities_that_fall(void **unused)
+{
+	uint32_t differ = 0;
+
+	(void)unused;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct replay_directive falls[STEPS_MAX] = {0};
+		struct recording recording;
+		uint32_t count;
+
+		record(&recording, seed);
+		count = record_falls(&recording, falls);
+		for (uint32_t kept = count;; kept = 0) {
+			struct replay_state *state =
+				plan(REPLAY_PRIORITY, recording.schedule, falls, kept);
+			struct simulated_run run;
+
+			replay_state_set_names(state, all_names(), 5);
+			run = follow(state);
+			if (!kept) {
+				differ += run.order_hash != recording.run.order_hash;
+			} else {
+				assert_int_equal(run.order_hash, recording.run.order_hash);
+				assert_int_equal(state->directives_used, count);
+			}
+			free(state);
+			if (!kept)
+				break;
+		}
+		free(recording.schedule);
+	}
+	assert_true(differ > 100); /* without the falls it is another run */
+}
+
+static void replay__says_when_there_is_no_room_for_falls(void **unused)
+{
+	struct replay_directive room = {0};
+	struct recording recording;
+	struct replay_state *state;
+
+	(void)unused;
+	record(&recording, 3);
+	state = plan(REPLAY_RECORD, recording.schedule, &room, 1);
+	replay_state_set_names(state, all_names(), 5);
+	(void)follow(state);
+	assert_int_equal(state->diverged, 1);
+	assert_int_equal(state->directives_used, 1);
+	free(state);
+	free(recording.schedule);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replay__makes_a_run_again_by_priorities_that_fall),
+		cmocka_unit_test(replay__says_when_there_is_no_room_for_falls),
 		cmocka_unit_test(replay__repeats_a_recorded_run_exactly),
 		cmocka_unit_test(replay__follows_names_where_segments_speak_of_them),
 		cmocka_unit_test(replay__says_where_a_schedule_does_not_fit),
