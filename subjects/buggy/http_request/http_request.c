@@ -1,0 +1,80 @@
+/* EXPECT: abort runs<=300 needs=memory */
+/*
+ * An HTTP server keeps the raw bytes of a request beside their number, for whoever logs it; they are
+ * exchanged in one locked step each.
+ *
+ * Fails when: main.0, which serves, has stored the raw bytes of the next request; main.1, which logs, reads
+ * the raw bytes and their length of different requests; main.0 stores the length.
+ *
+ * EXPECT-PATTERN: W1x-R2x-R2y-W1y request.raw @raw @log_raw @log_length @length
+ * EXPECT-PATTERN: R1x-W2x-W2y-R1y request.raw @log_raw @raw @length @log_length
+ * EXPECT-VIOLATION: W1x-R2x-R2y-W1y request_parse request_log @raw @log_raw @log_length @length
+ * EXPECT-VIOLATION: R1x-W2x-W2y-R1y request_log request_parse @log_raw @raw @length @log_length
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+struct request {
+	pthread_mutex_t lock;
+	const char *raw;    /* guarded by lock */
+	unsigned long rlen; /* likewise: strlen(raw) */
+};
+
+struct log {
+	char line[64];
+	unsigned long length;
+};
+
+static struct request request = {PTHREAD_MUTEX_INITIALIZER, "GET / HTTP/1.1", 14};
+
+static void request_parse(struct request *into, const char *raw)
+{
+	pthread_mutex_lock(&into->lock);
+	into->raw = raw; /* @raw */
+	pthread_mutex_unlock(&into->lock);
+
+	pthread_mutex_lock(&into->lock);
+	into->rlen = strlen(raw); /* @length */
+	pthread_mutex_unlock(&into->lock);
+}
+
+static void request_log(struct request *from, struct log *log)
+{
+	pthread_mutex_lock(&from->lock);
+	const char *raw = from->raw; /* @log_raw */
+	pthread_mutex_unlock(&from->lock);
+
+	pthread_mutex_lock(&from->lock);
+	const unsigned long rlen = from->rlen; /* @log_length */
+	pthread_mutex_unlock(&from->lock);
+
+	assert(rlen < sizeof log->line);
+	strncpy(log->line, raw, rlen);
+	log->length = rlen;
+}
+
+static void *serve(void *unused)
+{
+	request_parse(&request, "GET /index.html HTTP/1.1");
+	return unused;
+}
+
+static void *write_log(void *log)
+{
+	request_log(&request, log);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t server, logger;
+	struct log log = {0};
+
+	pthread_create(&server, NULL, serve, NULL);
+	pthread_create(&logger, NULL, write_log, &log);
+	pthread_join(server, NULL);
+	pthread_join(logger, NULL);
+	assert(log.length >= 8 && strcmp(log.line + log.length - 8, "HTTP/1.1") == 0);
+	return 0;
+}

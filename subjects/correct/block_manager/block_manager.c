@@ -1,0 +1,66 @@
+/* EXPECT: passed runs=200 needs=memory */
+/* The twin of block_manager: blocks are counted where the lock is held. */
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#define BLOCKS 4
+#define USERS 3
+
+struct block {
+	struct block *next;
+};
+
+struct manager {
+	pthread_mutex_t lock;
+	struct block *first;	  /* that is free; guarded by lock */
+	volatile long free_count; /* guarded by lock */
+};
+
+static struct block blocks[BLOCKS];
+static struct manager manager = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void manager_give_back(struct block *block)
+{
+	pthread_mutex_lock(&manager.lock);
+	block->next = manager.first;
+	manager.first = block;
+	manager.free_count = manager.free_count + 1;
+	pthread_mutex_unlock(&manager.lock);
+}
+
+static struct block *manager_take(void)
+{
+	pthread_mutex_lock(&manager.lock);
+	struct block *block = manager.first;
+
+	if (block) {
+		manager.first = block->next;
+		manager.free_count = manager.free_count - 1;
+	}
+	pthread_mutex_unlock(&manager.lock);
+	return block;
+}
+
+static void *use_block(void *unused)
+{
+	struct block *block = manager_take();
+
+	assert(block);
+	manager_give_back(block);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t users[USERS];
+
+	for (int i = 0; i < BLOCKS; i++)
+		manager_give_back(&blocks[i]);
+	for (int i = 0; i < USERS; i++)
+		pthread_create(&users[i], NULL, use_block, NULL);
+	for (int i = 0; i < USERS; i++)
+		pthread_join(users[i], NULL);
+	assert(manager.free_count == BLOCKS);
+	return 0;
+}
