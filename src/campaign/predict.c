@@ -220,9 +220,15 @@ struct finding_source predict_source(const struct predict *predict, uint32_t ind
 int predict_trace(
 	struct predict *predict, uint32_t index, char **bytes, size_t *size, struct error *err)
 {
-	const struct finding_source source = predict_source(predict, index);
+	struct finding_source source = predict_source(predict, index);
+	struct trace_event *events = copy_array(source.events, source.event_count, sizeof *events);
+	int result;
 
-	return finding_trace_bytes(&source, bytes, size, err);
+	predict_name_objects(&predict->runs[index], events);
+	source.events = events;
+	result = finding_trace_bytes(&source, bytes, size, err);
+	free(events);
+	return result;
 }
 
 /* The run again, in a process that stands still when it is over, so that its symbols can be read. */

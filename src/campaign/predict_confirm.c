@@ -27,8 +27,13 @@ static void on_equip(void *context, void *strategy_state)
 		places[i] = (struct directed_place){
 			.thread = place->thread,
 			/* A thread's record has no name that holds in other runs. */
-			.object = is_join ? 0 : place->op.object,
-			.held = place->taken.object,
+			.object = is_join ? 0
+					  : predict_object_of(
+						    drive->predict, place->run, place->op.step),
+			.held = place->taken.kind == OP_NONE
+					? 0
+					: predict_object_of(
+						  drive->predict, place->run, place->taken.step),
 			.site = place->op.site,
 			.kind = place->op.kind,
 			.approach_kind = place->taken.kind,

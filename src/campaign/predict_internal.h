@@ -28,6 +28,15 @@ struct predict {
 	bool has_tried_symbols;
 };
 
+/*
+ * Gives the objects of a run's events names that hold in other runs as well (predict_objects.c). Those
+ * that the runtime gives hold only as long as threads come to new objects in the same order: enough to
+ * find an object again in a run that is driven, too little to put runs together.
+ */
+void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
+/* The runtime's name of the object that the event of this step is about; 0: none. */
+object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step);
+
 /* Sees to it that there are symbols, where that is possible. */
 void predict_need_symbols(struct predict *predict);
 struct finding_source predict_source(const struct predict *predict, uint32_t run);
