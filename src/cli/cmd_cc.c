@@ -2,6 +2,7 @@
  * raddle cc and raddle c++, also as raddle-cc and raddle-c++: a compiler whose programs show their
  * accesses to memory. Only raddle's own options are looked at; everything else is the compiler's.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,9 @@ static const struct argp_option cc_options[] = {
 		0},
 	{"cc", 2, "COMPILER", 0, "With --abi=tsan: the compiler (gcc, g++)", 0},
 	{"warn-opaque", 3, NULL, 0,
-		"Name each piece of inline assembly, whose accesses cannot be seen", 0},
+		"Name each piece of inline assembly, and each gather and scatter of vectors, whose "
+		"accesses cannot be seen",
+		0},
 	{"points-to", 4, "PROGRAM [LIBRARY...]", 0,
 		"Compile nothing; print which accesses may touch which variables of a program that "
 		"raddle-cc built",
@@ -34,6 +37,11 @@ static const struct argp cc_argp = {
 	       "RADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
 };
 
+static void print_note(const char *text)
+{
+	(void)fprintf(stderr, "raddle-cc: note: %s\n", text);
+}
+
 static int compile(char **argv, bool is_cxx)
 {
 	struct compile_options options = {.is_cxx = is_cxx};
@@ -42,7 +50,7 @@ static int compile(char **argv, bool is_cxx)
 	int result = compile_take_options(argv + 1, &options, &left, &err);
 
 	if (result == 0) {
-		result = compile_execute(&options, left, &err);
+		result = compile_execute(&options, left, print_note, &err);
 		free(left);
 	}
 	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;

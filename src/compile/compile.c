@@ -104,8 +104,8 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	return 0;
 }
 
-static int execute_sites(
-	const struct compile_options *options, char *const *argv, struct error *err)
+static int execute_sites(const struct compile_options *options, char *const *argv,
+	void (*note)(const char *text), struct error *err)
 {
 	const struct arguments_kind kind = arguments_classify(argv);
 	struct arguments command = {0};
@@ -114,6 +114,9 @@ static int execute_sites(
 
 	if (result < 0)
 		return result;
+	if ((kind.compiles || kind.links) && compile_lacks_openmp(clang, argv))
+		note("-fopenmp needs the OpenMP of clang 19, which is not there; install it "
+		     "(apt-get install libomp-19-dev)");
 	arguments_add(&command, clang);
 	if (options->is_cxx)
 		arguments_add(&command, "--driver-mode=g++");
@@ -146,8 +149,9 @@ static int execute_tsan(const struct compile_options *options, char *const *argv
 	return result;
 }
 
-int compile_execute(const struct compile_options *options, char *const *argv, struct error *err)
+int compile_execute(const struct compile_options *options, char *const *argv,
+	void (*note)(const char *text), struct error *err)
 {
 	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)
-					: execute_sites(options, argv, err);
+					: execute_sites(options, argv, note, err);
 }

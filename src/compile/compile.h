@@ -29,11 +29,16 @@ struct compile_options {
 int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
-/* Becomes the compiler. Only returns when it cannot, with the error. */
-int compile_execute(const struct compile_options *options, char *const *argv, struct error *err);
+/* Becomes the compiler. Only returns when it cannot, with the error. Tells `note` before, in a line, what
+ * will be missing. */
+int compile_execute(const struct compile_options *options, char *const *argv,
+	void (*note)(const char *text), struct error *err);
 
 /* The compiler that will be used, to be freed: RADDLE_CLANG, else clang-19, else a clang of version
  * 19 in the path. */
 int compile_find_clang(char **path, struct error *err);
+
+/* -fopenmp is asked for, and neither this clang nor a folder in argv has its header. */
+bool compile_lacks_openmp(const char *clang, char *const *argv);
 
 #endif
