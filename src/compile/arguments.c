@@ -78,9 +78,32 @@ static void classify_option(const char *option, struct arguments_kind *kind)
 		kind->compiles = true;
 }
 
+/* How the linker is told to drop what nobody uses. */
+struct linking {
+	bool gcs_sections;
+	bool is_other;	   /* than GNU ld */
+	bool has_a_script; /* of the user's own, or makes an object again */
+};
+
+static void classify_linking(const char *option, struct linking *linking)
+{
+	static const char *const others[] = {"-fuse-ld=bfd", "-fuse-ld=ld", NULL};
+	static const char *const scripts[] = {"-T", "-r", "--relocatable", NULL};
+
+	if (strncmp(option, "-fuse-ld=", 9) == 0)
+		linking->is_other = !is_one_of(option, others);
+	linking->is_other |= strncmp(option, "--ld-path=", 10) == 0;
+	linking->gcs_sections |= strstr(option, "--gc-sections") != NULL;
+	if (strstr(option, "--no-gc-sections"))
+		linking->gcs_sections = false;
+	linking->has_a_script |=
+		is_one_of(option, scripts) || strstr(option, ",-T") || strstr(option, "--script");
+}
+
 struct arguments_kind arguments_classify(char *const *argv)
 {
 	struct arguments_kind kind = {.links = true};
+	struct linking linking = {0};
 
 	for (; *argv; argv++) {
 		const char *argument = *argv;
@@ -89,6 +112,9 @@ struct arguments_kind arguments_classify(char *const *argv)
 			kind.compiles = kind.has_inputs = true;
 		} else if (*argument == '-') {
 			classify_option(argument, &kind);
+			classify_linking(argument, &linking);
+			if (strcmp(argument, "-Xlinker") == 0 && argv[1])
+				classify_linking(argv[1], &linking);
 			if (arguments_takes_next(argument) && argv[1])
 				argv++;
 		} else {
@@ -96,5 +122,6 @@ struct arguments_kind arguments_classify(char *const *argv)
 			kind.compiles |= arguments_is_source(argument);
 		}
 	}
+	kind.gcs_sections = linking.gcs_sections && !linking.is_other && !linking.has_a_script;
 	return kind;
 }

@@ -18,7 +18,8 @@ struct arguments_kind {
 	bool compiles; /* some input is source, or may be (-, @file, -x) */
 	bool links;    /* neither -c nor -S nor -E nor -M...: objects are linked */
 	bool has_inputs;
-	bool names_debug; /* -g0, -g1, -ggdb, ... */
+	bool names_debug;  /* -g0, -g1, -ggdb, ... */
+	bool gcs_sections; /* --gc-sections, of a linker that is not named, or GNU ld */
 };
 
 struct arguments_kind arguments_classify(char *const *argv);

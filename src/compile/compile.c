@@ -104,6 +104,26 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	return 0;
 }
 
+/* See sites.ld. */
+static int add_script(
+	struct arguments *command, const struct arguments_kind *kind, struct error *err)
+{
+	char *script;
+	int result;
+
+	if (!kind->links || !kind->gcs_sections)
+		return 0;
+	result = installed_find("sites.ld", &script, err);
+	if (result < 0)
+		return result;
+	arguments_add(command, "-Xlinker");
+	arguments_add(command, "-T");
+	arguments_add(command, "-Xlinker");
+	arguments_add(command, script);
+	free(script);
+	return 0;
+}
+
 static int execute_sites(const struct compile_options *options, char *const *argv,
 	void (*note)(const char *text), struct error *err)
 {
@@ -121,6 +141,8 @@ static int execute_sites(const struct compile_options *options, char *const *arg
 	if (options->is_cxx)
 		arguments_add(&command, "--driver-mode=g++");
 	result = add_pass(&command, &kind, err);
+	if (result == 0)
+		result = add_script(&command, &kind, err);
 	for (; *argv; argv++)
 		arguments_add(&command, *argv);
 	if (result == 0 && options->warns_opaque)

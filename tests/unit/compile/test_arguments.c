@@ -62,6 +62,20 @@ static void test_arguments_classify__sees_levels_of_debug_information(void **sta
 	assert_false(CLASSIFY("-gz", "-O2").names_debug);
 }
 
+static void test_arguments_classify__sees_sections_dropped_by_gnu_ld(void **state)
+{
+	(void)state;
+	assert_true(CLASSIFY("-Wl,--gc-sections", "a.o").gcs_sections);
+	assert_true(CLASSIFY("-Wl,-z,now,--gc-sections", "-fuse-ld=bfd", "a.o").gcs_sections);
+	assert_true(CLASSIFY("-Xlinker", "--gc-sections", "a.o").gcs_sections);
+	assert_false(CLASSIFY("a.o").gcs_sections);
+	assert_false(CLASSIFY("-Wl,--gc-sections", "-Wl,--no-gc-sections").gcs_sections);
+	assert_false(CLASSIFY("-fuse-ld=lld", "-Wl,--gc-sections", "a.o").gcs_sections);
+	assert_false(CLASSIFY("-Wl,--gc-sections", "-T", "own.ld", "a.o").gcs_sections);
+	assert_false(CLASSIFY("-Wl,--gc-sections,-T,own.ld", "a.o").gcs_sections);
+	assert_false(CLASSIFY("-r", "-Wl,--gc-sections", "a.o").gcs_sections);
+}
+
 static void test_compile_take_options__leaves_the_compilers(void **state)
 {
 	char *const argv[] = {"-O2", "--abi=tsan", "-Xlinker", "--warn-opaque", "--cc=gcc-12",
@@ -92,6 +106,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_classify__takes_values_of_options_for_no_inputs),
 		cmocka_unit_test(test_arguments_classify__compiles_what_it_cannot_know),
 		cmocka_unit_test(test_arguments_classify__sees_levels_of_debug_information),
+		cmocka_unit_test(test_arguments_classify__sees_sections_dropped_by_gnu_ld),
 		cmocka_unit_test(test_compile_take_options__leaves_the_compilers),
 	};
 
