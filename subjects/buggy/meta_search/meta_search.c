@@ -1,0 +1,76 @@
+/* EXPECT: abort runs<=300 needs=memory */
+/*
+ * A meta search asks several engines at once and keeps the best hit: its rank and its address are each
+ * guarded by the lock, and not both together.
+ *
+ * Fails when: main.0 stores the rank of its hit; main.1, whose hit is better, stores rank and address;
+ * main.0 stores the address of its own, which now has the rank of the other's.
+ *
+ * EXPECT-PATTERN: W1x-W2x-W2y-W1y best.rank @rank @rank @page @page
+ * EXPECT-VIOLATION: W1x-W2x-W2y-W1y offer offer @rank @rank @page @page
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#define ENGINES 2
+
+struct hit {
+	long rank; /* low is good */
+	long page;
+};
+
+struct best {
+	pthread_mutex_t lock;
+	long rank; /* guarded by lock */
+	long page; /* guarded by lock */
+};
+
+static struct best best = {.lock = PTHREAD_MUTEX_INITIALIZER, .rank = 100};
+
+static bool best_take_rank(long rank)
+{
+	pthread_mutex_lock(&best.lock);
+	const bool is_better = rank < best.rank;
+
+	if (is_better)
+		best.rank = rank; /* @rank */
+	pthread_mutex_unlock(&best.lock);
+	return is_better;
+}
+
+static void best_set_page(long page)
+{
+	pthread_mutex_lock(&best.lock);
+	best.page = page; /* @page */
+	pthread_mutex_unlock(&best.lock);
+}
+
+static void offer(const struct hit *hit)
+{
+	if (best_take_rank(hit->rank))
+		best_set_page(hit->page);
+}
+
+static void *ask_engine(void *argument)
+{
+	const struct hit *const hits = argument;
+
+	for (int i = 0; i < 2; i++)
+		offer(&hits[i]);
+	return NULL;
+}
+
+int main(void)
+{
+	struct hit answers[ENGINES][2] = {{{30, 1030}, {10, 1010}}, {{20, 1020}, {40, 1040}}};
+	pthread_t engines[ENGINES];
+
+	for (int i = 0; i < ENGINES; i++)
+		pthread_create(&engines[i], NULL, ask_engine, answers[i]);
+	for (int i = 0; i < ENGINES; i++)
+		pthread_join(engines[i], NULL);
+	assert(best.rank == 10);
+	assert(best.page == 1000 + best.rank);
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* EXPECT: abort runs<=200 needs=memory */
+/*
+ * Molecules on a line that attract each other, a share for each thread; between computing the forces and
+ * moving, threads meet at a hand-made barrier, which waits for the next thread only. After the program of
+ * that name in the Java Grande benchmarks.
+ *
+ * Fails when: main.0 has seen that main.1 has computed its forces, and moves; main.2 still computes, and
+ * reads a position of the next step.
+ *
+ * EXPECT-BOUNDS: c=0 v=0 t=3
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define THREADS 3
+#define SHARE 2
+#define MOLECULES (THREADS * SHARE)
+#define STEPS 2
+
+struct molecule {
+	long position;
+	long velocity;
+	long force;
+};
+
+static struct molecule molecules[MOLECULES];
+static atomic_int phases[THREADS];
+
+static void barrier_wait(int thread)
+{
+	const int phase = atomic_fetch_add(&phases[thread], 1) + 1;
+
+	while (atomic_load(&phases[(thread + 1) % THREADS]) < phase)
+		sched_yield();
+}
+
+static void compute_force(int number)
+{
+	struct molecule *const own = &molecules[number];
+
+	own->force = 0;
+	for (int i = 0; i < MOLECULES; i++)
+		own->force += molecules[i].position - own->position;
+}
+
+static void move(int number)
+{
+	struct molecule *const own = &molecules[number];
+
+	own->velocity += own->force;
+	own->position += own->velocity;
+}
+
+static void *simulate(void *argument)
+{
+	const int thread = *(int *)argument;
+
+	for (int step = 0; step < STEPS; step++) {
+		for (int i = 0; i < SHARE; i++)
+			compute_force(thread * SHARE + i);
+		barrier_wait(thread);
+		for (int i = 0; i < SHARE; i++)
+			move(thread * SHARE + i);
+		barrier_wait(thread);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[THREADS];
+	int numbers[THREADS];
+	long momentum = 0;
+
+	for (int i = 0; i < MOLECULES; i++)
+		molecules[i].position = 10 * i;
+	for (int i = 0; i < THREADS; i++) {
+		numbers[i] = i;
+		pthread_create(&threads[i], NULL, simulate, &numbers[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < MOLECULES; i++)
+		momentum += molecules[i].velocity;
+	assert(momentum == 0);
+	return 0;
+}
