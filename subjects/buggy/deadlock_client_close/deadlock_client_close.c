@@ -26,6 +26,7 @@ static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
 static int rounds = 72;
+static int first_call = 4; /* at the end of a shorter run */
 static pthread_barrier_t round_end;
 static int listed, uses, prepared, evicted, closed, lines;
 
@@ -75,7 +76,7 @@ static void *prepare(void *number)
 {
 	for (int round = 0; round < rounds; round++) {
 		write_log();
-		prepare_statement(round % ROUNDS_PER_EVICTION == 4 && *(int *)number == 0);
+		prepare_statement(round % ROUNDS_PER_EVICTION == first_call && *(int *)number == 0);
 		write_log();
 		pthread_barrier_wait(&round_end);
 	}
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 	pthread_t callers[CALLERS], cleaner;
 
 	rounds = argc > 1 ? atoi(argv[1]) : rounds;
+	first_call = first_call < rounds ? first_call : rounds - 1;
 	pthread_barrier_init(&round_end, NULL, CALLERS + 1);
 	for (int i = 0; i < CALLERS; i++) {
 		numbers[i] = i;

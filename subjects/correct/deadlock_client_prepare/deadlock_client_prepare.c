@@ -26,6 +26,7 @@ static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t types = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
 static int pages = 48;
+static int first_call = 2; /* at the end of a shorter run */
 static pthread_barrier_t page_end;
 static int cached, executions, bytes_sent, bound, prepared, rows_read;
 
@@ -77,7 +78,7 @@ static void *work(void *call)
 {
 	for (int page = 0; page < pages; page++) {
 		read_page();
-		if (page % PAGES_PER_CALL == 2)
+		if (page % PAGES_PER_CALL == first_call)
 			call == &executions ? execute_query() : prepare_statement();
 		pthread_barrier_wait(&page_end);
 	}
@@ -89,6 +90,7 @@ int main(int argc, char **argv)
 	pthread_t threads[2];
 
 	pages = argc > 1 ? atoi(argv[1]) : pages;
+	first_call = first_call < pages ? first_call : pages - 1;
 	pthread_barrier_init(&page_end, NULL, 2);
 	pthread_create(&threads[0], NULL, work, &executions);
 	pthread_create(&threads[1], NULL, work, NULL);
