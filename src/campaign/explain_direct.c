@@ -31,6 +31,7 @@ static struct directed_order order_of(
 		struct directed_access *access = &order.accesses[i];
 
 		access->party = (uint8_t)pattern_party(pattern, i);
+		access->function = explain_place(&explain->places, pattern->sites[i])->function;
 		access->variable = (uint8_t)pattern_variable(pattern, i);
 		/* Reads and writes of one line are different sites, and only one of them is meant. */
 		access->site_count = explain_places_like(

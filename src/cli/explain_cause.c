@@ -11,9 +11,7 @@
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
-/* See could_force() and could_forbid(). */
-#define FORCED_RATE 0.3
-#define FORCED_TIMES 2
+/* See could_forbid(). */
 #define ESCAPED_PART 0.7
 /* Fewer runs than this of a sort say nothing. */
 #define RUNS_LEAST 10
@@ -167,18 +165,9 @@ static double natural_rate(
 }
 
 /*
- * Did the driving do it? Runs that happen to comply only tell again what goes together; so far more
- * of those that were driven have to comply than of the others.
+ * Did the driving do it? Runs that happen to pass without the pattern only tell again what goes together;
+ * so far fewer of those that were kept from it have to show it than of the others.
  */
-static bool could_force(const struct pattern_ranking *ranking, const struct pattern_record *record,
-	const struct explain_cause *cause)
-{
-	const double rate = (double)cause->forced.runs / (cause->forced_tries + 1);
-
-	return cause->forced.runs >= RUNS_LEAST &&
-	       (rate >= FORCED_RATE || rate >= FORCED_TIMES * natural_rate(ranking, record));
-}
-
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
 	const double escaped =
@@ -214,7 +203,7 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 		explain_cause_release(&cause);
 		return result;
 	}
-	cause.could_force = could_force(ranking, record, &cause);
+	cause.could_force = cause.forced.runs >= RUNS_LEAST;
 	cause.could_forbid = could_forbid(ranking, &cause);
 	cause.is_tested = cause.could_force && cause.could_forbid;
 	rate_interval(&cause.forced, &low, &high);

@@ -245,27 +245,58 @@ static void find_consequences(struct explain_result *result)
 	}
 }
 
-/* Has a cause been found that is the same conflict, seen from elsewhere? Then it is part of that answer. */
-static bool join_known_cause(struct explain_result *result, uint32_t number)
+/* The answer becomes part of an earlier one that is the same conflict, seen from elsewhere. */
+static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
-	const struct explain_answer *answer = &result->answers[number];
+	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
 
-	for (uint32_t i = 0; i < number; i++) {
-		struct explain_answer *known = &result->answers[i];
-
-		if (!known->cause.is_cause ||
-			!pattern_shares_conflict(&known->record->pattern, &answer->record->pattern,
-				same_function, result->explain))
-			continue;
-		known->alike += answer->alike + 1;
-		pattern_ranking_merge(
-			&result->ranking, answer->record->explanation, known->record->explanation);
-		memmove(&result->answers[number], &result->answers[number + 1],
-			(result->answer_count - number - 1) * sizeof *result->answers);
-		result->answer_count--;
-		return true;
+	known->alike += answer->alike + 1;
+	pattern_ranking_merge(
+		&result->ranking, answer->record->explanation, known->record->explanation);
+	if (answer->cause.is_cause) {
+		explain_cause_release(&known->cause);
+		known->cause = answer->cause;
+		known->record = answer->record;
+	} else {
+		explain_cause_release(&answer->cause);
 	}
-	return false;
+	memmove(answer, answer + 1, (result->answer_count - number - 1) * sizeof *answer);
+	result->answer_count--;
+}
+
+/* An earlier answer with a conflict of this one's, that is a cause or is none; UINT32_MAX: there is none. */
+static uint32_t find_same_conflict(
+	const struct explain_result *result, uint32_t number, bool is_cause)
+{
+	for (uint32_t i = 0; i < number; i++)
+		if (result->answers[i].cause.is_cause == is_cause &&
+			pattern_shares_conflict(&result->answers[i].record->pattern,
+				&result->answers[number].record->pattern, same_function,
+				result->explain))
+			return i;
+	return UINT32_MAX;
+}
+
+/* What is the same conflict as a known cause need not be tested; a new cause may be an earlier conflict's. */
+static int test_answers(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; status == 0 && i < result->answer_count;) {
+		uint32_t same = find_same_conflict(result, i, true);
+
+		if (same == UINT32_MAX) {
+			status = test_answer(result, &result->answers[i], work, err);
+			if (status == 0 && result->answers[i].cause.is_cause)
+				same = find_same_conflict(result, i, false);
+		}
+		if (same == UINT32_MAX)
+			i++;
+		else
+			join_answers(result, i, same);
+	}
+	return status;
 }
 
 static void show_answer(struct explain_result *result, struct explain_answer *answer)
@@ -315,9 +346,8 @@ static int answer(struct explain_result *result, const struct explain_work *work
 	pattern_ranking_sort(&result->ranking, work->suspicion);
 	pattern_ranking_explain(&result->ranking, same_function, result->explain);
 	choose_answers(result, work);
-	for (uint32_t i = 0; status == 0 && i < result->answer_count && !work->without_cause;)
-		if (!join_known_cause(result, i))
-			status = test_answer(result, &result->answers[i++], work, err);
+	if (!work->without_cause)
+		status = test_answers(result, work, err);
 	terminal_clear_live();
 	if (status < 0)
 		return status;

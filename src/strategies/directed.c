@@ -260,12 +260,33 @@ static struct thread_id directed_draw(
 	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
 }
 
+static bool directed_comes_between(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		if (directed_order_comes_between(&directed->orders[i], view, thread))
+			return true;
+	return false;
+}
+
 /* Nobody else can move: one of those that were stopped is let on. */
 static struct thread_id directed_thrash(
 	struct directed_state *directed, const struct schedule_view *view)
 {
-	struct thread_id chosen = directed_draw(directed, view->enabled, view->enabled_count);
+	struct thread_id chosen;
+	uint32_t count = 0;
 
+	/* Rather one that only must not begin than one that would come between. */
+	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
+		bitset_remove(directed->candidates, thread);
+		if (!view_is_enabled(view, thread) ||
+			directed_comes_between(directed, view, thread))
+			continue;
+		bitset_add(directed->candidates, thread);
+		count++;
+	}
+	chosen = count ? directed_draw(directed, directed->candidates, count)
+		       : directed_draw(directed, view->enabled, view->enabled_count);
 	directed->thrashes++;
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_learn(&directed->orders[i], view);

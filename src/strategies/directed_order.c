@@ -160,21 +160,29 @@ static bool order_is_open(const struct directed_order *order, uint32_t thread, o
 	return false;
 }
 
-/* Does a later access of the same thread in one order stand at a site of the other thread in the other? */
+static bool access_meets(const struct directed_access *a, const struct directed_access *b)
+{
+	if (a->function && a->function == b->function)
+		return true;
+	for (uint32_t s = 0; s < a->site_count; s++)
+		for (uint32_t t = 0; t < b->site_count; t++)
+			if (a->sites[s] == b->sites[t])
+				return true;
+	return false;
+}
+
+/*
+ * Will a thread that has begun one order come to what the other thread does in the other order? It will if
+ * it makes a later access there, or in the same function.
+ */
 static bool order_meets(const struct directed_order *order, const struct directed_order *other)
 {
-	const uint8_t party = order->accesses[0].party;
-
 	for (uint32_t i = 1; i < order->access_count; i++)
-		for (uint32_t j = 1; order->accesses[i].party == party && j < other->access_count;
-			j++)
-			for (uint32_t s = 0; other->accesses[j].party != other->accesses[0].party &&
-					     s < other->accesses[j].site_count;
-				s++)
-				for (uint32_t t = 0; t < order->accesses[i].site_count; t++)
-					if (other->accesses[j].sites[s] ==
-						order->accesses[i].sites[t])
-						return true;
+		for (uint32_t j = 1; j < other->access_count; j++)
+			if (order->accesses[i].party == order->accesses[0].party &&
+				other->accesses[j].party != other->accesses[0].party &&
+				access_meets(&order->accesses[i], &other->accesses[j]))
+				return true;
 	return false;
 }
 
@@ -228,15 +236,14 @@ static void order_open(struct directed_order *order, uint32_t thread, object_nam
 	order->open[order->open_count++].object = object;
 }
 
-/* Is this the end of what the thread has begun? */
-static bool order_closes(
-	const struct directed_order *order, const struct pending_op *op, object_name object)
+/*
+ * Is this the end of what the thread has begun? Another access to the object need not be: what has one name
+ * here may be two variables beside each other.
+ */
+static bool order_closes(const struct directed_order *order, const struct pending_op *op)
 {
-	if (op->kind == OP_THREAD_EXIT)
-		return true;
-	if (order->access_count == 3)
-		return op->object == object;
-	return access_fits(&order->accesses[order_last(order)], op);
+	return op->kind == OP_THREAD_EXIT || access_fits(&order->accesses[order_last(order)], op) ||
+	       access_fits(&order->accesses[0], op);
 }
 
 static void forbidden_executed(
@@ -248,8 +255,7 @@ static void forbidden_executed(
 		return;
 	}
 	for (uint32_t at = 0; at < order->open_count; at++)
-		if (order->open[at].thread == thread &&
-			order_closes(order, op, order->open[at].object))
+		if (order->open[at].thread == thread && order_closes(order, op))
 			order->open[at--] = order->open[--order->open_count];
 	if (access_fits(&order->accesses[0], op))
 		order_open(order, thread, op->object);
@@ -269,6 +275,13 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 		return forced_holds(order, op, thread);
 	return forbidden_holds(order, op, thread) ||
 	       (order->access_count > 2 && begins_in_vain(orders, at, op, thread));
+}
+
+bool directed_order_comes_between(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	return order->is_forbidden && order->access_count > 1 &&
+	       forbidden_holds(order, &view->pending[thread], thread);
 }
 
 bool directed_order_has_gate(const struct directed_order *order, object_name object)

@@ -30,8 +30,9 @@
 struct directed_access {
 	uint64_t sites[DIRECTED_SITES_MAX]; /* any of them */
 	uint32_t site_count;
-	uint8_t party;	  /* 0 or 1: which thread */
-	uint8_t variable; /* 0 or 1: which object */
+	uint64_t function; /* that the sites are in, 0: not known */
+	uint8_t party;	   /* 0 or 1: which thread */
+	uint8_t variable;  /* 0 or 1: which object */
 };
 
 struct directed_order {
@@ -70,6 +71,9 @@ void directed_orders_relate(struct directed_order *orders, uint32_t count);
 /* Must this thread wait before its pending op, for the sake of orders[at]? */
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread);
+/* Would its pending op come between what must be in one piece? */
+bool directed_order_comes_between(
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 /* Is it a lock that matters to a forbidden order, and who would have to do without? */
 bool directed_order_has_gate(const struct directed_order *order, object_name object);
 bool directed_order_is_open(const struct directed_order *order, uint32_t but_for_thread);
