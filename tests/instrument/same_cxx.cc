@@ -1,6 +1,8 @@
 // Exceptions, destructors, constructors of statics: prints the same with sites and without.
 #include <atomic>
+#include <coroutine>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -110,6 +112,77 @@ int rethrow(int value) noexcept
 
 } // namespace
 
+/* A function that is left and entered again in its middle. */
+struct counting {
+	struct promise_type {
+		int value = 0;
+		counting get_return_object()
+		{
+			return {std::coroutine_handle<promise_type>::from_promise(*this)};
+		}
+		std::suspend_always initial_suspend()
+		{
+			return {};
+		}
+		std::suspend_always final_suspend() noexcept
+		{
+			return {};
+		}
+		std::suspend_always yield_value(int given)
+		{
+			value = given;
+			return {};
+		}
+		void return_void()
+		{
+		}
+		void unhandled_exception()
+		{
+			std::terminate();
+		}
+	};
+	std::coroutine_handle<promise_type> handle;
+	~counting()
+	{
+		handle.destroy();
+	}
+};
+
+static int resumed;
+
+static counting count_to(int n)
+{
+	for (int i = 0; i < n; i++) {
+		resumed += i;
+		co_yield i;
+	}
+}
+
+/* Made when it is used first, in each thread. */
+struct noisy {
+	std::string name{"thread"};
+	noisy()
+	{
+		resumed++;
+	}
+	~noisy()
+	{
+		resumed--;
+	}
+};
+
+static thread_local noisy of_thread;
+
+static void print_coroutine()
+{
+	counting numbers = count_to(5);
+	int sum = 0;
+
+	for (numbers.handle.resume(); !numbers.handle.done(); numbers.handle.resume())
+		sum += numbers.handle.promise().value;
+	std::printf("coroutine %d %s %d\n", sum, of_thread.name.c_str(), resumed);
+}
+
 int main()
 {
 	std::map<std::string, int> names{{"warp", 3}, {"weft", 4}};
@@ -129,6 +202,7 @@ int main()
 	}
 	only();
 	only();
+	print_coroutine();
 	std::printf("%d %d %s %d %d\n", sum, counted::alive, largest(words)->c_str(), rethrow(7),
 		names["weft"]);
 	return 0;
