@@ -6,30 +6,50 @@ size_t deviations_bytes(uint32_t capacity)
 	return sizeof(struct deviations) + (size_t)capacity * sizeof(struct deviation_record);
 }
 
-void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound)
+void deviations_begin(
+	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots)
 {
-	deviations->capacity = capacity;
-	deviations->bound = bound;
+	*deviations = (struct deviations){
+		.capacity = capacity, .bound = bound, .roots = roots, .is_exhausted = !roots};
 }
 
-/* From the first record to the child that is due. */
+static bool is_at_roots(const struct deviations *deviations)
+{
+	return deviations->root < deviations->roots;
+}
+
+uint32_t deviations_root(struct deviations *deviations)
+{
+	return is_at_roots(deviations) ? deviations->root
+				       : deviations_records(deviations)[deviations->record].root;
+}
+
+static uint32_t parent_of(struct deviations *deviations, uint32_t record)
+{
+	const uint32_t parent = deviations_records(deviations)[record].parent;
+
+	return parent == record ? DEVIATIONS_NONE : parent;
+}
+
+/* From the root to the child that is due. */
 static void lay_path(struct deviations *deviations)
 {
 	uint32_t count = 1;
+	uint32_t at;
 
-	for (uint32_t i = deviations->record; i; i = deviations_records(deviations)[i].parent)
+	for (at = deviations->record; parent_of(deviations, at) != DEVIATIONS_NONE;
+		at = parent_of(deviations, at))
 		count++;
 	if (count > DEVIATIONS_MOST) {
 		deviations->is_lost = true;
-		count = DEVIATIONS_MOST;
+		return;
 	}
 	deviations->path_count = count;
 	deviations->path[count - 1] = (struct deviation){.ordinal = deviations->ordinal,
 		.alternative = (uint16_t)deviations->alternative,
 		.kind = (uint16_t)deviations->kind};
-	for (uint32_t i = deviations->record; i && --count;
-		i = deviations_records(deviations)[i].parent)
-		deviations->path[count - 1] = deviations_records(deviations)[i].last;
+	for (at = deviations->record; --count; at = parent_of(deviations, at))
+		deviations->path[count - 1] = deviations_records(deviations)[at].last;
 }
 
 void deviations_begin_run(struct deviations *deviations)
@@ -37,7 +57,7 @@ void deviations_begin_run(struct deviations *deviations)
 	deviations->path_at = deviations->path_count = 0;
 	deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
 	deviations->alternatives = 0;
-	if (deviations->count && !deviations->is_exhausted)
+	if (!is_at_roots(deviations) && !deviations->is_exhausted)
 		lay_path(deviations);
 }
 
@@ -107,20 +127,32 @@ static void find_child(struct deviations *deviations)
 static void add_record(struct deviations *deviations, bool is_extended)
 {
 	struct deviation_record *record = &deviations_records(deviations)[deviations->count];
-	const bool is_first = !deviations->count;
 
 	if (deviations->count == deviations->capacity) {
 		deviations->is_lost = true;
 		return;
 	}
+	*record = (struct deviation_record){
+		.parent = is_at_roots(deviations) ? deviations->count : deviations->record,
+		.root = deviations_root(deviations)};
 	deviations->count++;
-	*record = (struct deviation_record){.parent = is_first ? 0 : deviations->record};
-	if (!is_first)
+	if (!is_at_roots(deviations))
 		record->last = deviations->path[deviations->path_count - 1];
 	if (!is_extended)
 		return;
 	record->points[DEVIATION_FREE] = deviations->points[DEVIATION_FREE];
 	record->points[DEVIATION_COSTLY] = deviations->points[DEVIATION_COSTLY];
+}
+
+/* Behind the child that has been run. */
+static void next_child(struct deviations *deviations, bool has_diverged)
+{
+	if (deviations->alternative + 1 < deviations->alternatives && !has_diverged) {
+		deviations->alternative++;
+	} else {
+		deviations->alternative = 0;
+		deviations->ordinal++;
+	}
 }
 
 void deviations_end_run(struct deviations *deviations, bool is_extended)
@@ -130,18 +162,13 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 	if (deviations->is_exhausted || deviations->is_lost)
 		return;
 	deviations->runs++;
-	if (deviations->count) {
-		deviations->diverged_runs += has_diverged;
-		if (!has_diverged)
-			add_record(deviations, is_extended);
-		if (deviations->alternative + 1 < deviations->alternatives && !has_diverged) {
-			deviations->alternative++;
-		} else {
-			deviations->alternative = 0;
-			deviations->ordinal++;
-		}
-	} else {
+	deviations->diverged_runs += has_diverged;
+	if (!has_diverged)
 		add_record(deviations, is_extended);
-	}
-	find_child(deviations);
+	if (is_at_roots(deviations))
+		deviations->root++;
+	else
+		next_child(deviations, has_diverged);
+	if (!is_at_roots(deviations))
+		find_child(deviations);
 }

@@ -30,13 +30,15 @@ struct deviation {
 };
 
 struct deviation_record {
-	uint32_t parent;
+	uint32_t parent; /* itself: none */
+	uint32_t root;
 	struct deviation last;
 	uint32_t points[DEVIATION_KIND_COUNT]; /* behind the last deviation */
 };
 
 struct deviations {
 	uint32_t capacity, count; /* of records */
+	uint32_t roots, root;	  /* standard schedules; the next that has not been run yet */
 	uint32_t bound;		  /* no run with more costly deviations */
 	uint32_t level;		  /* costly deviations of the records from level_start on */
 	uint32_t level_start, level_end;
@@ -55,7 +57,7 @@ struct deviations {
 	struct deviation path[DEVIATIONS_MOST];
 };
 
-/* They lie behind; the first is the run without deviations. */
+/* They lie behind; the first are the runs without deviations. */
 static inline struct deviation_record *deviations_records(struct deviations *deviations)
 {
 	return (struct deviation_record *)(deviations + 1);
@@ -63,8 +65,12 @@ static inline struct deviation_record *deviations_records(struct deviations *dev
 
 /* With room for the records behind it. */
 size_t deviations_bytes(uint32_t capacity);
-void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound);
+/* `roots`: so many standard schedules, each of which is run first. */
+void deviations_begin(
+	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
 void deviations_begin_run(struct deviations *deviations);
+/* From which standard schedule the run at hand deviates. */
+uint32_t deviations_root(struct deviations *deviations);
 
 /*
  * At a point with so many alternatives to the standard (at least 1): the one that this run takes, or

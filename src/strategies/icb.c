@@ -56,7 +56,7 @@ static size_t icb_state_bytes(const struct strategy_config *config)
 static void icb_begin_campaign(void *state, const struct strategy_config *config)
 {
 	deviations_begin(&((struct icb *)state)->deviations, (uint32_t)config->option[OPTION_RUNS],
-		(uint32_t)config->option[OPTION_BOUND]);
+		(uint32_t)config->option[OPTION_BOUND], 1);
 }
 
 static void vt_begin_campaign(void *state, const struct strategy_config *config)

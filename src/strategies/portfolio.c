@@ -24,6 +24,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "strategies/order_hash.h"
 #include "strategies/strategy.h"
 
 struct portfolio_arm {
@@ -54,14 +55,6 @@ static const struct portfolio_arm arms[] = {
 /* 2 MiB: holds four million orders before it is emptied; a wrong "seen" stays below 15 %. */
 #define FILTER_BITS (UINT32_C(1) << 24)
 #define FILTER_FULL (FILTER_BITS / 4)
-/* Objects share a slot by hash; two in one only make an order look newer than it is. */
-#define OBJECT_SLOTS 1024u
-
-struct portfolio_object {
-	uint64_t write; /* hash of the last op that was no mere read */
-	uint64_t run;	/* the slot is empty unless this is the current run */
-};
-
 struct portfolio_account {
 	uint64_t plays; /* fading */
 	uint64_t gains; /* fading; at most plays */
@@ -72,16 +65,13 @@ struct portfolio_account {
 struct portfolio {
 	struct rng values; /* for arms that leave value choices to chance */
 	uint64_t run;	   /* runs begun */
-	uint64_t signature;
-	uint32_t arm;	/* of the current or last run */
-	uint32_t best;	/* arm of the last decision */
-	uint32_t known; /* threads of this run that have a hash */
+	uint32_t arm;	   /* of the current or last run */
+	uint32_t best;	   /* arm of the last decision */
 	uint32_t remembered;
 	bool is_running; /* between begin_run and end_run */
 	struct portfolio_account account[ARM_COUNT];
 	uint64_t arm_offset[ARM_COUNT]; /* of the arm's state, bytes from the start of this one */
-	uint64_t thread_hash[THREAD_CAPACITY];
-	struct portfolio_object objects[OBJECT_SLOTS];
+	struct order_hash order;
 	uint64_t filter[FILTER_BITS / 64];
 };
 
@@ -213,8 +203,7 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 
 	portfolio->arm = portfolio_pick(portfolio);
 	portfolio->run++;
-	portfolio->signature = 0;
-	portfolio->known = 0;
+	order_hash_begin(&portfolio->order);
 	portfolio->is_running = true;
 	/* Its own stream, so that an arm makes the same choices here as alone with the same seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
@@ -232,41 +221,13 @@ static struct thread_id portfolio_choose(void *state, const struct schedule_view
 		portfolio_arm_state(portfolio, portfolio->arm), view);
 }
 
-/* Adds an op to the run's partial order. */
-static inline void portfolio_note(
-	struct portfolio *portfolio, const struct schedule_view *view, struct thread_id thread)
-{
-	const struct pending_op *op = &view->pending[thread.index];
-	struct portfolio_object *object;
-	uint64_t hash;
-
-	while (portfolio->known < view->thread_count) {
-		portfolio->thread_hash[portfolio->known] =
-			hash_mix(view->names[portfolio->known] + UINT64_C(0x9e3779b97f4a7c15));
-		portfolio->known++;
-	}
-	hash = portfolio->thread_hash[thread.index] + op->kind;
-	if (op->object) {
-		object = &portfolio->objects[hash_mix(op->object) % OBJECT_SLOTS];
-		if (object->run != portfolio->run)
-			*object = (struct portfolio_object){.run = portfolio->run};
-		hash = hash_pair(hash, object->write);
-		if (!(op->flags & OP_READ))
-			object->write = hash;
-	} else {
-		hash = hash_mix(hash);
-	}
-	portfolio->thread_hash[thread.index] = hash;
-	portfolio->signature += hash_mix(hash);
-}
-
 static void portfolio_executed(
 	void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct portfolio *portfolio = state;
 	const struct strategy *strategy = arms[portfolio->arm].strategy;
 
-	portfolio_note(portfolio, view, thread);
+	order_hash_add(&portfolio->order, view, thread);
 	if (strategy->executed)
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
 }
@@ -282,7 +243,7 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 			portfolio_arm_state(portfolio, portfolio->arm), count);
 	else
 		value = rng_below(&portfolio->values, count);
-	portfolio->signature += hash_pair(portfolio->signature, value);
+	order_hash_add_value(&portfolio->order, value);
 	return value;
 }
 
@@ -291,8 +252,8 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 /* Remembers the order; was it new? */
 static bool portfolio_remember(struct portfolio *portfolio)
 {
-	const uint32_t first = (uint32_t)portfolio->signature % FILTER_BITS;
-	const uint32_t second = (uint32_t)(portfolio->signature >> 32) % FILTER_BITS;
+	const uint32_t first = (uint32_t)portfolio->order.value % FILTER_BITS;
+	const uint32_t second = (uint32_t)(portfolio->order.value >> 32) % FILTER_BITS;
 
 	if (bitset_has(portfolio->filter, first) && bitset_has(portfolio->filter, second))
 		return false;

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "strategies/strategy.h"
+#include "support/every_schedule.h"
 #include "support/simulated_program.h"
 
 /* ---- what a run was like, up to the order of independent ops ---- */
@@ -89,85 +90,6 @@ static void traces_unite(struct traces *traces)
 			traces->hashes[kept++] = traces->hashes[i];
 	traces->count = kept;
 }
-
-/* ---- all schedules, one after the other ---- */
-
-struct every {
-	uint32_t depth, count;
-	uint32_t choice[256], choices[256];
-	bool is_exhausted;
-};
-
-static size_t every_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return sizeof(struct every);
-}
-
-static void every_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state;
-	(void)config;
-}
-
-static void every_begin_run(void *state, uint64_t seed)
-{
-	(void)seed;
-	((struct every *)state)->depth = 0;
-}
-
-static uint32_t every_decide(struct every *every, uint32_t choices)
-{
-	assert_true(every->depth < 256);
-	if (every->depth == every->count) {
-		every->choice[every->count] = 0;
-		every->choices[every->count++] = choices;
-	}
-	assert_int_equal(every->choices[every->depth], choices);
-	return every->choice[every->depth++];
-}
-
-static struct thread_id every_choose(void *state, const struct schedule_view *view)
-{
-	const uint32_t rank = every_decide(state, view->enabled_count);
-
-	return (struct thread_id){(uint16_t)bitset_select(view->enabled, rank)};
-}
-
-static uint32_t every_choose_value(void *state, uint32_t count)
-{
-	return every_decide(state, count);
-}
-
-static void every_end_run(void *state, const struct run_summary *summary)
-{
-	struct every *every = state;
-
-	(void)summary;
-	while (every->count &&
-		every->choice[every->count - 1] + 1 == every->choices[every->count - 1])
-		every->count--;
-	every->is_exhausted = !every->count;
-	if (every->count)
-		every->choice[every->count - 1]++;
-}
-
-static bool every_is_exhausted(const void *state)
-{
-	return ((const struct every *)state)->is_exhausted;
-}
-
-static const struct strategy every_schedule = {
-	.name = "every",
-	.summary = "all schedules",
-	.state_bytes = every_bytes,
-	.begin_campaign = every_begin_campaign,
-	.begin_run = every_begin_run,
-	.choose = every_choose,
-	.choose_value = every_choose_value,
-	.end_run = every_end_run,
-	.is_exhausted = every_is_exhausted,
-};
 
 /* All runs of a strategy; their traces. Returns how many runs there were. */
 static uint64_t run_all(const struct simulated_program *program, const struct strategy *strategy,

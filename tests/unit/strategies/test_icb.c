@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "support/every_schedule.h"
 #include "support/simulated_program.h"
 
 #define SCHEDULES_MOST 200000
@@ -46,74 +47,16 @@ static void keep(struct schedules *schedules, const struct simulated_run *run)
 	schedules->preemptions[schedules->count++] = (uint32_t)run->preemption_count;
 }
 
-/* ---- all schedules, by an odometer ---- */
-
-static struct {
-	uint32_t depth, count;
-	uint32_t choice[256], choices[256];
-} odometer;
-
-static struct thread_id odometer_choose(void *state, const struct schedule_view *view)
-{
-	(void)state;
-	assert_true(odometer.depth < 256);
-	if (odometer.depth == odometer.count) {
-		odometer.choice[odometer.count] = 0;
-		odometer.choices[odometer.count++] = view->enabled_count;
-	}
-	return (struct thread_id){
-		(uint16_t)bitset_select(view->enabled, odometer.choice[odometer.depth++])};
-}
-
-static bool odometer_next(void)
-{
-	while (odometer.count &&
-		odometer.choice[odometer.count - 1] + 1 == odometer.choices[odometer.count - 1])
-		odometer.count--;
-	if (odometer.count)
-		odometer.choice[odometer.count - 1]++;
-	return odometer.count;
-}
-
-static size_t no_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return 1;
-}
-
-static void no_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state;
-	(void)config;
-}
-
-static void odometer_begin_run(void *state, uint64_t seed)
-{
-	(void)state;
-	(void)seed;
-	odometer.depth = 0;
-}
-
-static const struct strategy every_schedule = {
-	.name = "every",
-	.summary = "all schedules",
-	.state_bytes = no_bytes,
-	.begin_campaign = no_begin_campaign,
-	.begin_run = odometer_begin_run,
-	.choose = odometer_choose,
-};
-
 static void make_all(const struct simulated_program *program)
 {
 	struct simulated_campaign campaign;
 
-	odometer.count = 0;
 	all.count = 0;
 	simulated_campaign_init(&campaign, program, &every_schedule, 0, 1);
-	do {
+	while (!every_is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		keep(&all, &campaign.run);
-	} while (odometer_next());
+	}
 	simulated_campaign_release(&campaign);
 }
 
