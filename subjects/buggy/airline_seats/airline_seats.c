@@ -5,6 +5,7 @@
  * Fails when: main.0 sees that one seat is left; main.1 sells it; main.0 sells it again, and more
  * tickets than seats are out.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 seats_left @look @sell @sell
  */
 #include <assert.h>

@@ -6,6 +6,7 @@
  * savings.balance; main.1 withdraws from savings with savings locked; main.0 writes what it had read
  * plus the amount, and the withdrawal is undone. Or main.1 has read when main.0 writes.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 savings.balance @give @withdraw @give
  * EXPECT-PATTERN: R1-W2-W1 savings.balance @withdraw @give @withdraw
  */

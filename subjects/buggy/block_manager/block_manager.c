@@ -3,10 +3,10 @@
  * Manager: blocks are released by whoever releases them last, and counted without a lock. After Eytani
  * and others' collection of concurrent programs with bugs.
  *
- * Fails when: a thread reads how many blocks are free; another one takes a block and writes one less; the
- * first writes what it had read plus one.
+ * Fails when: a thread that gives its block back reads how many are free; another one takes a block and
+ * writes one less; the first writes what it had read plus one; the other gives its block back.
  *
- * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @take @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @give_back @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @take @give_back @take

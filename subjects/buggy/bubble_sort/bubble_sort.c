@@ -1,4 +1,4 @@
-/* EXPECT: abort runs<=200 needs=memory */
+/* EXPECT: abort runs<=500 needs=memory */
 /*
  * Pattern: bubble sort (two sorters, each with a half; the halves have the middle number in common).
  *
@@ -6,6 +6,7 @@
  * its neighbour; main.0 exchanges the two that it had compared, and writes a number a second time over
  * the one that main.1 had put there.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @high @to_left @to_right
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @low @to_right @to_left
  */

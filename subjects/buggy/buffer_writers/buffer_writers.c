@@ -7,6 +7,7 @@
  * its record and moves buffer.used; main.2 writes its line over that record and sets buffer.used back.
  * Or the other way round: the writer with the lock has read buffer.used when main.2 appends.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 buffer.used @where @move @end
  * EXPECT-PATTERN: R1-W2-W1 buffer.used @place @end @move
  */

@@ -5,6 +5,7 @@
  * Fails when: main.0 finds nobody at the printer; main.1 finds so too and goes in; main.0 goes in, and
  * whoever looks next sees that they are two.
  *
+ * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 printer.inside @look @enter @enter
  */
 #include <assert.h>

@@ -5,6 +5,7 @@
  * Fails when: main.0 does not find the word in its chain; main.1 adds it; main.0 adds it as well, and
  * the set has an element twice.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 set.buckets[1] @first @add @add
  * EXPECT-PATTERN: R1-W2-R1 set.buckets[1] @first @add @next
  */

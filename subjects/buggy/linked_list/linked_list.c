@@ -6,6 +6,7 @@
  * Fails when: main.0 takes the list's last node; main.1 appends its own and is the last; main.0 hangs
  * its node behind the old last one, over main.1's, and becomes the last. The list leads past a node.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 list.last @last @append @append
  */
 #include <assert.h>

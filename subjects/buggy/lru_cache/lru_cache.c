@@ -5,6 +5,7 @@
  * Fails when: main.0 finds the entry with its key; main.1 needs room, and gives that entry another key
  * and value; main.0 takes the value for its own key's.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y cache.entries[0].key @match @rekey @refill @value
  */
 #include <assert.h>

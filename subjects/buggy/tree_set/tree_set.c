@@ -5,6 +5,7 @@
  * Fails when: main.0 finds the place free that its key belongs to; main.1 finds the same and hangs its
  * node there; main.0 hangs its own over it, and a key is not found any more.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 right @free @hang @hang
  */
 #include <assert.h>

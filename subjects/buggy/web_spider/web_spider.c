@@ -6,6 +6,7 @@
  * Fails when: main.0 sees that one address waits; main.1 takes it; main.0 takes an address, and there is
  * none.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-R1 waiting @more @take @top
  */
 #include <assert.h>
