@@ -2,18 +2,20 @@
  * Who called the caller: for traced runs, where a call into us comes from a wrapper that was not
  * inlined. Follows frame pointers from our own frames, which have them, through the interposed
  * function (recognised by its return address, the site) into the target's, which may not: every
- * word is read through the kernel, so that garbage ends the walk and nothing else.
+ * word is read with care, so that garbage ends the walk and nothing else.
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
-#include <sys/syscall.h>
-#include <sys/uio.h>
+#include <string.h>
 
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 /* Our own frames below the interposed function are fewer. */
 #define CALLERS_FRAMES_MAX 24
+/* Bytes of a frame: what is more is no frame pointer. */
+#define CALLERS_FRAME_MOST (UINT64_C(1) << 24)
 /* Place of rbp in the frame that a context switch leaves; see platform/context.S. */
 #define SAVED_RBP 6
 
@@ -22,13 +24,19 @@ struct call_frame {
 	uint64_t return_address;
 };
 
+/* Whole words. A call of the kernel for each would be most of what a traced run costs. */
 static bool callers_read(uint64_t address, void *to, size_t size)
 {
-	struct iovec local = {.iov_base = to, .iov_len = size};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+	char *out = to;
 
-	return platform_call(SYS_process_vm_readv, platform_call(SYS_getpid), &local, 1, &remote, 1,
-		       0) == (long)size;
+	for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
+		uint64_t word;
+
+		if (!guarded_read((const void *)(uintptr_t)(address + done), sizeof word, &word))
+			return false;
+		memcpy(out + done, &word, sizeof word);
+	}
+	return true;
 }
 
 /* Innermost frame pointer of the thread: the caller's own, or what its suspension saved. */
@@ -51,14 +59,15 @@ static uint64_t callers_start(const struct engine_thread *thread)
 static bool callers_is_return_address(uint64_t address)
 {
 	static const unsigned char indirect_lengths[] = {2, 3, 4, 6, 7};
-	unsigned char code[7]; /* the bytes before it */
+	unsigned char bytes[8]; /* before it */
+	const unsigned char *code = bytes + 1;
 
-	if (!callers_read(address - sizeof code, code, sizeof code))
+	if (!callers_read(address - sizeof bytes, bytes, sizeof bytes))
 		return false;
 	if (code[2] == 0xe8) /* call rel32 */
 		return true;
 	for (unsigned i = 0; i < sizeof indirect_lengths; i++) {
-		const unsigned char *start = code + sizeof code - indirect_lengths[i];
+		const unsigned char *start = bytes + sizeof bytes - indirect_lengths[i];
 
 		if (start[0] == 0xff && (start[1] & 0x38) == 0x10) /* call r/m64 */
 			return true;
@@ -83,8 +92,8 @@ void runtime_note_callers(
 			count--;
 		}
 		is_past_site |= frame.return_address == site;
-		/* Stacks grow downwards: an outer frame lies above. */
-		if (frame.outer <= at)
+		/* Stacks grow downwards: an outer frame lies above, and not far. */
+		if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST || frame.outer % 8)
 			return;
 		at = frame.outer;
 	}
