@@ -2,13 +2,17 @@
  * Who called the caller: for traced runs, where a call into us comes from a wrapper that was not
  * inlined. Follows frame pointers from our own frames, which have them, through the interposed
  * function (recognised by its return address, the site) into the target's, which may not: every
- * word is read with care, so that garbage ends the walk and nothing else.
+ * word is read through the kernel, so that garbage ends the walk and nothing else; but not those of a
+ * stack page that has been read before, nor code that has been looked at: that would be most of what a
+ * traced run costs. (A fault of our own cannot be survived everywhere: a sanitizer may own SIGSEGV.)
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 
-#include "runtime/guarded_read.h"
+#include "base/hash.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -24,18 +28,31 @@ struct call_frame {
 	uint64_t return_address;
 };
 
-/* Whole words. A call of the kernel for each would be most of what a traced run costs. */
+#define PAGE_BYTES 4096
+
+/* Verdicts about return addresses, by hash: the address, and a bit that says it is none. */
+#define VERDICTS 2048
+static uint64_t verdicts[VERDICTS]; /* written by the moving thread; only ever a short cut */
+
 static bool callers_read(uint64_t address, void *to, size_t size)
 {
-	char *out = to;
+	struct iovec local = {.iov_base = to, .iov_len = size};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
 
-	for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
-		uint64_t word;
+	return platform_call(SYS_process_vm_readv, platform_call(SYS_getpid), &local, 1, &remote, 1,
+		       0) == (long)size;
+}
 
-		if (!guarded_read((const void *)(uintptr_t)(address + done), sizeof word, &word))
-			return false;
-		memcpy(out + done, &word, sizeof word);
+/* `page`: one that can be read; the next one is kept there. */
+static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint64_t *page)
+{
+	if (address / PAGE_BYTES == *page && (address + sizeof *frame - 1) / PAGE_BYTES == *page) {
+		memcpy(frame, (const void *)(uintptr_t)address, sizeof *frame);
+		return true;
 	}
+	if (!callers_read(address, frame, sizeof *frame))
+		return false;
+	*page = address / PAGE_BYTES;
 	return true;
 }
 
@@ -56,7 +73,7 @@ static uint64_t callers_start(const struct engine_thread *thread)
  * Does a call end right before this address? What lies where a frame pointer was not kept may be any
  * number, a process id among them, which would make equal runs give different traces.
  */
-static bool callers_is_return_address(uint64_t address)
+static bool callers_follows_call(uint64_t address)
 {
 	static const unsigned char indirect_lengths[] = {2, 3, 4, 6, 7};
 	unsigned char bytes[8]; /* before it */
@@ -75,15 +92,28 @@ static bool callers_is_return_address(uint64_t address)
 	return false;
 }
 
+static bool callers_is_return_address(uint64_t address)
+{
+	uint64_t *verdict = &verdicts[hash_mix(address) % VERDICTS];
+
+	if (!address)
+		return false; /* what an unused verdict looks like */
+	if (*verdict >> 1 != address)
+		*verdict = address << 1 | !callers_follows_call(address);
+	return !(*verdict & 1);
+}
+
 void runtime_note_callers(
 	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count)
 {
 	uint64_t at = callers_start(thread);
+	/* Our own frame is where nothing can go wrong. */
+	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
 	bool is_past_site = false;
 	struct call_frame frame;
 
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && count && at; i++) {
-		if (!callers_read(at, &frame, sizeof frame))
+		if (!callers_read_frame(at, &frame, &page))
 			return;
 		if (is_past_site) {
 			if (!callers_is_return_address(frame.return_address))
