@@ -130,15 +130,13 @@ static int choose_all(
 
 /* ---- sites ---- */
 
-static bool touches(const struct points_to *result, const struct points_to_site *site,
-	const uint64_t *marked, bool is_any_foreign)
+static bool touches(const struct points_to_site *site, const uint64_t *marked, bool is_any_foreign)
 {
 	if (site->is_unmatched || (site->is_open && is_any_foreign))
 		return true;
 	for (uint32_t i = 0; i < site->variable_count; i++)
 		if (bitset_has(marked, site->variables[i]))
 			return true;
-	(void)result;
 	return false;
 }
 
@@ -190,7 +188,7 @@ static void choose_sites(
 	for (uint32_t i = 0; i < result->site_count; i++) {
 		const struct points_to_site *site = &result->sites[i];
 
-		if (!touches(result, site, marked, is_any_foreign))
+		if (!touches(site, marked, is_any_foreign))
 			continue;
 		bitset_add(chosen->modules[site->file].sites, site->index);
 		chosen->site_count++;

@@ -72,46 +72,6 @@ static size_t dpor_state_bytes(const struct strategy_config *config)
 	return dpor_lay_out(config, &dpor);
 }
 
-uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
-{
-	uint32_t branch = dpor->branch_free;
-
-	if (branch != DPOR_NONE) {
-		dpor->branch_free = dpor_branches(dpor)[branch].sibling;
-	} else if (dpor->branch_used < dpor->branch_capacity) {
-		branch = dpor->branch_used++;
-	} else {
-		dpor->is_lost = true;
-		return DPOR_NONE;
-	}
-	dpor_branches(dpor)[branch] =
-		(struct dpor_branch){.op = *op, .child = DPOR_NONE, .sibling = DPOR_NONE};
-	return branch;
-}
-
-void dpor_branch_free(struct dpor *dpor, uint32_t branch)
-{
-	struct dpor_branch *branches = dpor_branches(dpor);
-	uint32_t open = branch;
-
-	/* `sibling` chains what is still to be freed: the children go in front of it. */
-	branches[branch].sibling = DPOR_NONE;
-	while (open != DPOR_NONE) {
-		const uint32_t child = branches[open].child;
-		const uint32_t next = branches[open].sibling;
-		uint32_t last = child;
-
-		branches[open].sibling = dpor->branch_free;
-		dpor->branch_free = open;
-		open = child != DPOR_NONE ? child : next;
-		if (child == DPOR_NONE)
-			continue;
-		while (branches[last].sibling != DPOR_NONE)
-			last = branches[last].sibling;
-		branches[last].sibling = next;
-	}
-}
-
 /* ---- threads ---- */
 
 static void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
@@ -430,52 +390,6 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 
 /* ---- from one run to the next ---- */
 
-/* The branch that was taken is done: its thread sleeps here from now on. */
-static void finish_branch(struct dpor *dpor, struct dpor_step *step)
-{
-	const uint32_t done = step->wakeup;
-
-	if (done == DPOR_NONE)
-		return;
-	step->wakeup = dpor_branches(dpor)[done].sibling;
-	dpor_branch_free(dpor, done);
-	dpor->sleeper_used = step->sleeper + step->sleeper_count;
-	if (dpor->sleeper_used == dpor->sleeper_capacity) {
-		dpor->is_lost = true;
-		return;
-	}
-	dpor_sleepers(dpor)[dpor->sleeper_used++] = (struct dpor_sleeper){step->op};
-	step->sleeper_count++;
-}
-
-/* Goes back to the last step from which a branch is still to be taken. */
-static void back_up(struct dpor *dpor)
-{
-	while (dpor->step_count) {
-		struct dpor_step *step = &dpor_steps(dpor)[dpor->step_count - 1];
-
-		if (step->is_value) {
-			if (step->value + 1 < step->value_count) {
-				step->value++;
-				break;
-			}
-		} else {
-			finish_branch(dpor, step);
-			if (step->wakeup != DPOR_NONE)
-				break;
-		}
-		dpor->step_count--;
-	}
-	dpor->sleeper_used = 0;
-	if (dpor->step_count) {
-		const struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
-
-		dpor->sleeper_used = last->sleeper + last->sleeper_count;
-	}
-	dpor->is_exhausted = !dpor->step_count;
-	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
-}
-
 static void dpor_end_run(void *state, const struct run_summary *summary)
 {
 	struct dpor *dpor = state;
@@ -487,7 +401,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	dpor->diverged_runs += dpor->has_diverged;
 	if (!dpor->is_blocked && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
-	back_up(dpor);
+	dpor_back_up(dpor);
 }
 
 static bool dpor_is_exhausted(const void *state)

@@ -1,5 +1,6 @@
 /*
- * What dpor.c (who moves next) and dpor_races.c (which other orders there are) share: the run at hand
+ * What dpor.c (who moves next), dpor_races.c (which other orders there are) and dpor_branches.c (the way
+ * back to the next one) share: the run at hand
  * as a stack of steps, each with the branches that are still to be taken from there.
  *
  * Threads are known by *slots*, which are equal in every run, whatever their indices. All memory is
@@ -109,6 +110,9 @@ static inline uint32_t *dpor_scratch(struct dpor *dpor)
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
 /* The branch and all behind it; its siblings stay. */
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
+
+/* The run is over: goes back to the last step from which a branch is still to be taken. */
+void dpor_back_up(struct dpor *dpor);
 
 /* May exchanging two ops of different threads change anything? dpor_races.c. */
 bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b);
