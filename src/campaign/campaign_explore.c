@@ -5,6 +5,7 @@
 
 #include "campaign/children.h"
 #include "campaign/restart.h"
+#include "campaign/strategy_option.h"
 #include "platform/platform.h"
 
 /* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
@@ -148,6 +149,22 @@ static void tell_refusal(struct campaign *campaign, const struct campaign_worker
 		refusal);
 }
 
+/* Length and locks of a run are not known from the first one, which has no preemptions. */
+#define RUNS_BEFORE_REMARK 8
+
+/* The strategy's options do not suit this program. */
+static void tell_remark(struct campaign *campaign, struct campaign_worker *worker)
+{
+	char remark[256];
+
+	if (campaign->has_told_remark || worker->worker.contract->run_number < RUNS_BEFORE_REMARK ||
+		!strategy_remark(campaign->options->strategy, &campaign->options->strategy_config,
+			contract_strategy(worker->worker.contract), remark, sizeof remark))
+		return;
+	campaign->has_told_remark = true;
+	campaign_notice(campaign, "%s", remark);
+}
+
 /* The target has ended without ever making a thread: there is nothing to explore. */
 static int end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
@@ -242,6 +259,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		campaign->has_started = true;
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);
+		tell_remark(campaign, worker);
 	}
 	switch (report) {
 	case REPORT_TAINTED:

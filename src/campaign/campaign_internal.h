@@ -43,6 +43,7 @@ struct campaign {
 	bool has_started;	   /* a run that reached its first thread has ended */
 	bool has_told_start;	   /* the listener knows what kind of target it is */
 	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
+	bool has_told_remark;	   /* likewise, what is odd about the strategy's options */
 	bool is_stopping;	   /* no new batches */
 	uint64_t *keys;		   /* of failures that have been investigated */
 	uint32_t key_count;

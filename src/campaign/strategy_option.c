@@ -122,12 +122,26 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 	return unknown_option(strategy, text, name_length, err);
 }
 
+/* Does the option that begins at `text` stand among those from `first` on as well? */
+static bool is_repeated(const char *first, const char *text)
+{
+	const size_t name_length = strcspn(text, "=,");
+
+	while (first < text) {
+		if (strcspn(first, "=,") == name_length && !memcmp(first, text, name_length))
+			return true;
+		first += strcspn(first, ",") + 1;
+	}
+	return false;
+}
+
 int strategy_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err)
 {
 	struct strategy_config parsed = {.thread_capacity = THREAD_CAPACITY};
 	size_t length = strcspn(text, ",");
 	const struct strategy *strategy = strategy_find(text, length);
+	const char *options = text + length + (text[length] == ',');
 	uint32_t found = 0;
 
 	if (!strategy)
@@ -141,6 +155,11 @@ int strategy_parse(
 
 		text += length + 1;
 		length = strcspn(text, ",");
+		if (is_repeated(options, text))
+			return error_set(err, ERROR_USAGE,
+				"option '%.*s' of strategy '%s' is given twice; leave one of them "
+				"out",
+				(int)strcspn(text, "=,"), text, strategy->name);
 		result = parse_option(strategy, text, length, &parsed, err);
 		if (result)
 			return result;
@@ -192,4 +211,39 @@ void strategy_format_run(uint32_t index, const struct strategy_config *config, c
 			line_add(text, size, ",", written);
 		line_add(text, size, ",", pair.has_many_windows ? "windows=many" : "windows=one");
 	}
+}
+
+static int64_t option_value(
+	const struct strategy *strategy, const struct strategy_config *config, const char *name)
+{
+	uint32_t i = 0;
+
+	while (strcmp(strategy->options[i].name, name) != 0)
+		i++;
+	return config->option[i];
+}
+
+bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
+	char *text, size_t size)
+{
+	struct rpro_pair pair;
+	uint64_t events;
+
+	if (strategies[index] != &strategy_rpro || !rpro_length(state, RPRO_EVENTS_ALL))
+		return false;
+	pair = rpro_pair(state, 0);
+	events = rpro_length(state, pair.events);
+	if (pair.events != (enum rpro_events)option_value(&strategy_rpro, config, "events"))
+		(void)snprintf(text, size,
+			"no lock is taken while threads compete, so rpro counts all operations as "
+			"events; say so (--strategy rpro,events=all), or take pct");
+	else if (rpro_pair_count(state) == 1 && pair.radius > events)
+		(void)snprintf(text, size,
+			"radius=%" PRIu64 " is more than the k = %" PRIu64
+			" events of a run, so this is pct; give a radius from 1 to %" PRIu64
+			", or none",
+			pair.radius, events, events);
+	else
+		return false;
+	return true;
 }

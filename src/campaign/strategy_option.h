@@ -5,6 +5,7 @@
 #ifndef RADDLE_CAMPAIGN_STRATEGY_OPTION_H
 #define RADDLE_CAMPAIGN_STRATEGY_OPTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -28,6 +29,13 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
  * is made of several: "portfolio: pct,depth=3". This is what a finding names.
  */
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
+	char *text, size_t size);
+
+/*
+ * What the runs so far have shown about the options, "problem; remedy": rpro's radius is beyond the
+ * length of a run, or there are no events of the kind it is to count. False: nothing.
+ */
+bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /* Programs that do what tools do not expect, one per word given as the argument. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,49 @@ static int passes(void)
 	return 0;
 }
 
+static void *lock_often(void *lock)
+{
+	for (int i = 0; i < 4; i++) {
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
+	}
+	return lock;
+}
+
+static void *post_often(void *semaphore)
+{
+	for (int i = 0; i < 4; i++)
+		sem_post(semaphore);
+	return semaphore;
+}
+
+static int run_twice(void *(*work)(void *), void *argument)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&threads[i], NULL, work, argument) != 0)
+			exit(90);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static int takes_locks(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	return run_twice(lock_often, &lock);
+}
+
+static int takes_no_lock(void)
+{
+	sem_t semaphore;
+
+	sem_init(&semaphore, 0, 0);
+	return run_twice(post_often, &semaphore);
+}
+
 static const struct {
 	const char *word;
 	int (*act)(void);
@@ -209,6 +253,8 @@ static const struct {
 	{"fails", fails},
 	{"order_matters", order_matters},
 	{"passes", passes},
+	{"takes_locks", takes_locks},
+	{"takes_no_lock", takes_no_lock},
 };
 
 int main(int argc, char **argv)

@@ -93,6 +93,21 @@ static void strategy_parse__names_the_range_where_a_value_is_outside(void **unus
 		"pct,depth", "option 'depth' of strategy 'pct' needs a value; write depth=3");
 }
 
+static void strategy_parse__refuses_what_contradicts_itself(void **unused)
+{
+	(void)unused;
+	assert_refused("rpro,depth=3,events=all,depth=4",
+		"option 'depth' of strategy 'rpro' is given twice; leave one of them out");
+	assert_refused("pct,depth=3,depth=3",
+		"option 'depth' of strategy 'pct' is given twice; leave one of them out");
+	assert_refused("rpro,depth=2,radius=4",
+		"strategy 'rpro': depth=2 has one change point, so a radius means nothing; leave "
+		"one of them out");
+	assert_int_equal(strategy_parse("rpro,depth=3,radius=4,events=all,windows=one", &index_of,
+				 &config, &failure),
+		0);
+}
+
 static void strategy_parse__survives_a_text_of_any_length(void **unused)
 {
 	static char text[5000];
@@ -149,6 +164,7 @@ int main(void)
 		cmocka_unit_test(strategy_parse__lists_strategies_where_one_is_unknown),
 		cmocka_unit_test(strategy_parse__lists_options_where_one_is_unknown),
 		cmocka_unit_test(strategy_parse__names_the_range_where_a_value_is_outside),
+		cmocka_unit_test(strategy_parse__refuses_what_contradicts_itself),
 		cmocka_unit_test(strategy_parse__survives_a_text_of_any_length),
 		cmocka_unit_test(strategy_format__is_the_inverse),
 		cmocka_unit_test(strategy_format_run__names_the_arm_of_a_portfolio),
