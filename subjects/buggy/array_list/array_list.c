@@ -6,6 +6,7 @@
  * that wanted has a further element; main.1 clears wanted; main.0 asks for the element that is gone.
  *
  * EXPECT-PATTERN: R1-W2-R1 wanted.size @size @clear @get
+ * EXPECT-VIOLATION: R1-W2-R1 list_has_all list_clear @size @clear @get
  */
 #define _GNU_SOURCE
 #include <assert.h>

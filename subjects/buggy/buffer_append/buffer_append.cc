@@ -6,6 +6,7 @@
  * name locked; main.0 asks name for as many characters, and name finds that it has fewer.
  *
  * EXPECT-PATTERN: R1-W2-R1 name.length_ @length @truncate @copy
+ * EXPECT-VIOLATION: R1-W2-R1 StringBuffer::append StringBuffer::truncate @length @truncate @copy
  */
 #include <cassert>
 #include <cstddef>

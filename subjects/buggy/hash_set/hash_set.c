@@ -8,6 +8,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 set.buckets[1] @first @add @add
  * EXPECT-PATTERN: R1-W2-R1 set.buckets[1] @first @add @next
+ * EXPECT-VIOLATION: R1-W2-W1 set_add set_add @first @add @add
  */
 #include <assert.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 list.last @last @append @append
+ * EXPECT-VIOLATION: R1-W2-W1 list_append list_append @last @append @append
  */
 #include <assert.h>
 #include <pthread.h>

@@ -7,6 +7,7 @@
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y cache.entries[0].key @match @rekey @refill @value
+ * EXPECT-VIOLATION: R1x-W2x-W2y-R1y cache_get cache_put @match @rekey @refill @value
  */
 #include <assert.h>
 #include <pthread.h>

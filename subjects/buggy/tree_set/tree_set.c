@@ -7,6 +7,7 @@
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 right @free @hang @hang
+ * EXPECT-VIOLATION: R1-W2-W1 tree_add tree_add @free @hang @hang
  */
 #include <assert.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-R1 waiting @more @take @top
+ * EXPECT-VIOLATION: R1-W2-R1 crawl crawl @more @take @top
  */
 #include <assert.h>
 #include <pthread.h>
