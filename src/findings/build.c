@@ -243,13 +243,20 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	struct error *err)
 {
 	struct finding finding = {0};
-	struct builder builder = {.source = source, .symbols = symbols, .finding = &finding};
+	struct finding_source resolved = *source;
+	struct builder builder = {.source = &resolved, .symbols = symbols, .finding = &finding};
+	struct outcome outcome;
 	int status = check_source(source, err);
 
+	if (!status) {
+		outcome = *source->outcome;
+		resolve_waits(source, &outcome);
+		resolved.outcome = &outcome;
+	}
 	if (!status)
 		status = make_paths(&builder, err);
 	if (!status)
-		status = finding_schedule_from_segments(&finding.schedule, source, err);
+		status = finding_schedule_from_segments(&finding.schedule, &resolved, err);
 	if (!status)
 		status = builder_fill_trace(&builder, err);
 	if (!status) {

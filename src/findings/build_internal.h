@@ -62,6 +62,13 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 /* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
 void frame_place(const struct finding_frame *frame, struct strbuf *out);
 
+/* ---- waits.c ---- */
+
+/* Completes who waits for whom by what the trace tells. */
+void resolve_waits(const struct finding_source *source, struct outcome *outcome);
+/* A line for each object that somebody should have signalled: when that was done last, by whom. */
+void builder_add_hopes(const struct builder *builder, struct strbuf *out);
+
 /* ---- title.c ---- */
 
 /* The one line that says what went wrong. Waits, stack and failing thread are filled. To be freed. */

@@ -423,6 +423,7 @@ char *builder_detail(const struct builder *builder)
 	if (builder->source->events_dropped)
 		strbuf_addf(&out, "the trace lacks the last %" PRIu64 " steps\n",
 			builder->source->events_dropped);
+	builder_add_hopes(builder, &out);
 	builder_add_notices(builder, &out);
 	if (out.length)
 		return strbuf_detach(&out);
