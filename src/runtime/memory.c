@@ -2,11 +2,6 @@
  * Accesses to memory: which of them are scheduling points, and what is learnt of them. The knowledge
  * lies in the contract, so it outlives rewinds, forks and processes; see contract_memory.h.
  *
- * Which sites are on. In profiling runs all: the first few, each run for which new points were
- * learnt, and one in 64 after that, for code paths and sharing that show late. In all others: sites
- * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
- * until they do. Everything is decided before a run begins.
- *
  * The first part of the way of an access, up to whether it is a point, is compiled to use general
  * registers only (CMakeLists.txt), together with all that it calls: see site_thunk.S.
  */
@@ -23,10 +18,6 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* One run to see who touches what, one to see which sites touch what is shared, one to be sure. */
-#define PROFILE_RUNS_FIRST 3
-/* About 2 % of the runs may be slower. */
-#define PROFILE_EVERY 64
 /* Eights of bytes of a range that are looked at one by one; of longer ones only the beginning. */
 #define RANGE_GRANULES_MOST 512
 #define GRANULE_BYTES 8
@@ -56,13 +47,6 @@ static struct memory_variable *memory_variable(
 	return &memory->variables[slot];
 }
 
-static bool memory_is_shared(uint32_t flags)
-{
-	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
-
-	return (flags & both) == both;
-}
-
 static void memory_learn(
 	struct contract_memory *memory, struct memory_variable *variable, bool is_write)
 {
@@ -74,133 +58,12 @@ static void memory_learn(
 	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
 	if (variable->thread != self)
 		variable->flags |= VARIABLE_MANY;
-	if (memory_is_shared(before) || !memory_is_shared(variable->flags))
+	if (memory_flags_shared(before) || !memory_flags_shared(variable->flags))
 		return;
 	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
 		memory->newly_shared_slots[memory->newly_shared] =
 			(uint32_t)(variable - memory->variables);
 	memory->newly_shared++;
-}
-
-/* ---- before a run ---- */
-
-static bool site_is_access(uint8_t kind)
-{
-	return kind < SITE_FUNCTION_ENTRY;
-}
-
-static bool site_on_by_state(uint8_t kind, uint8_t state)
-{
-	(void)kind;
-	return state & SITE_ON;
-}
-
-/* Marks the sites that are to be on in the coming run. */
-static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
-{
-	memory->sites_on = 0;
-	for (uint32_t i = 0; i < memory->site_count; i++) {
-		uint8_t *state = &memory->sites[i];
-		bool is_on = is_profile || *state & SITE_SHARED || !(*state & SITE_SEEN);
-
-		if (memory->mode == MEMORY_NONE)
-			is_on = false;
-		if (memory->mode == MEMORY_ALL ||
-			(memory->mode == MEMORY_CHOSEN && *state & SITE_CHOSEN))
-			is_on = true;
-		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
-		memory->sites_on += is_on;
-	}
-}
-
-static void memory_promote_one(struct contract_memory *memory, struct memory_variable *variable)
-{
-	if (variable->flags & VARIABLE_POINT || !memory_is_shared(variable->flags))
-		return;
-	variable->flags |= VARIABLE_POINT;
-	memory->points_known++;
-	memory->points_changed = 1;
-}
-
-/* Variables that were found to be shared become points. */
-static void memory_promote(struct contract_memory *memory)
-{
-	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
-		for (uint32_t i = 0; i < memory->newly_shared; i++)
-			memory_promote_one(
-				memory, &memory->variables[memory->newly_shared_slots[i]]);
-	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			memory_promote_one(memory, &memory->variables[slot]);
-	memory->newly_shared = 0;
-	memory->has_changed = true;
-}
-
-void memory_prepare_run(uint64_t number)
-{
-	struct contract_memory *memory = sites_memory();
-	bool is_profile;
-
-	if (!memory || !runtime.contract->has_memory_sites)
-		return;
-	if (memory->is_frozen) {
-		if (memory->has_changed)
-			(void)sites_apply(); /* what cannot be stands in the contract */
-		memory->has_changed = false;
-		return;
-	}
-	is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || number % PROFILE_EVERY == 0;
-	if (memory->newly_shared) {
-		memory_promote(memory);
-		is_profile = true; /* which sites touch them? */
-	}
-	memory->profile_runs += is_profile;
-	if (is_profile || memory->has_changed || memory->was_profile) {
-		memory_choose_sites(memory, is_profile);
-		(void)sites_apply(); /* what cannot be stands in the contract */
-	}
-	memory->has_changed = false;
-	memory->was_profile = is_profile;
-}
-
-bool memory_has_news(void)
-{
-	const struct contract_memory *memory = sites_memory();
-
-	return memory && runtime.contract->has_memory_sites && !memory->is_frozen &&
-	       memory->newly_shared;
-}
-
-bool memory_take_change(void)
-{
-	struct contract_memory *memory = sites_memory();
-	const bool has_changed = memory && memory->points_changed;
-
-	if (memory)
-		memory->points_changed = 0;
-	return has_changed;
-}
-
-static bool memory_is_atomic(uint8_t kind)
-{
-	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
-}
-
-/* A detector of races must know of every atomic access: what it orders is no race. */
-static bool site_is_watched(uint8_t kind)
-{
-	return runtime.contract->plan.detectors >> DETECTOR_race & 1 && memory_is_atomic(kind) &&
-	       sites_memory()->mode != MEMORY_NONE;
-}
-
-static bool site_is_on(uint8_t kind, uint8_t state)
-{
-	return site_is_access(kind) && (site_on_by_state(kind, state) || site_is_watched(kind));
-}
-
-bool sites_apply(void)
-{
-	return sites_switch(site_is_on);
 }
 
 /* ---- an access ---- */
@@ -332,7 +195,7 @@ static void memory_pass(const struct memory_access *access)
 {
 	const struct engine_op op = memory_engine_op(access, 0);
 
-	if (memory_is_atomic(access->kind))
+	if (memory_kind_is_atomic(access->kind))
 		engine_note_access(&op);
 }
 
@@ -417,7 +280,7 @@ static bool memory_begin(struct memory_visit *visit)
 	if (!visit->point && memory->mode != MEMORY_NONE)
 		visit->is_waiting = memory_waits(access);
 	return visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-	       (memory_is_atomic(access->kind) &&
+	       (memory_kind_is_atomic(access->kind) &&
 		       runtime.contract->plan.detectors >> DETECTOR_race & 1);
 }
 

@@ -4,6 +4,7 @@
  *
  *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
  *   memory.c	an access: is it a point? learns who shares what
+ *   memory_prepare.c	before a run: which variables are points, which sites are on
  *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
  *   memory_name.c	names of all other memory
  */
@@ -49,7 +50,20 @@ bool memory_has_news(void);
 /* Have there come new points since this was last asked? */
 bool memory_take_change(void);
 
-/* sites.c: switches every site to what its byte says; false: not possible, the contract says why. */
+/* Two threads at least have touched the variable, and one has written. */
+static inline bool memory_flags_shared(uint32_t flags)
+{
+	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
+
+	return (flags & both) == both;
+}
+
+static inline bool memory_kind_is_atomic(uint8_t kind)
+{
+	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
+}
+
+/* memory_prepare.c: switches every site to what its byte says; false: not possible, the contract says why. */
 bool sites_apply(void);
 
 /* ---- names (heap.c, memory_name.c) ---- */

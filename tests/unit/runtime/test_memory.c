@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/memory.c"
+#include "runtime/memory_prepare.c"
 
 /* ---- what is around it: two threads, addresses that are names, sites that are bytes ---- */
 
