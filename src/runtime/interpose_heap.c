@@ -136,8 +136,10 @@ EXPORT void free(void *block)
 	/* A lookup gives back the text of the last error; the heap can do without that. */
 	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
 		return;
-	if (heap_is_recording)
+	if (heap_is_recording) {
+		memory_freed(block, CALL_SITE);
 		heap_freed(block);
+	}
 	NEXT(free)(block);
 }
 

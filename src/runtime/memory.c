@@ -318,6 +318,41 @@ void memory_access(const struct memory_access *access)
 		memory_finish(&visit);
 }
 
+/* As of ranges, only the beginning is looked at. */
+#define FREED_BYTES_MOST 4096
+
+/* Variables that nobody has accessed are not made for this. */
+static bool memory_free_variable(struct contract_memory *memory, uintptr_t at)
+{
+	struct memory_variable *variable =
+		memory_variable(memory, memory_variable_name((const void *)at), false);
+
+	if (!variable)
+		return false;
+	if (!memory->is_frozen)
+		memory_learn(memory, variable, true);
+	return variable->flags & VARIABLE_POINT;
+}
+
+void memory_freed(const void *start, uint64_t site)
+{
+	struct memory_access access = {.address = start, .site = site, .kind = SITE_STORE};
+	bool is_shared = false;
+	struct engine_op op;
+	struct heap_block block;
+
+	if (!memory_is_watched() || !(runtime.contract->plan.detectors >> DETECTOR_race & 1) ||
+		!heap_find(start, &block) || block.start != (uintptr_t)start)
+		return;
+	access.bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
+	for (size_t done = 0; done < access.bytes; done += GRANULE_BYTES)
+		is_shared |= memory_free_variable(sites_memory(), block.start + done);
+	if (!is_shared)
+		return;
+	op = memory_engine_op(&access, 0);
+	engine_note_access(&op);
+}
+
 /* ---- from the thunk ---- */
 
 /* From site_reached() to site_perform(); nothing of the target moves in between. */

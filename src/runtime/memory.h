@@ -32,6 +32,9 @@ struct memory_access {
  * in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
+/* The block there is about to be given back: for who looks for races, a write of all of it. No point. */
+void memory_freed(const void *start, uint64_t site);
+
 /*
  * For a timer's signal handler that finds us at work on an access: the others get a turn before it
  * (engine_spin_point). Where the last access from a site was; 0: there was none in this run.

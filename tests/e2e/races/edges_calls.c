@@ -152,6 +152,38 @@ static void case_get_items(void)
 	with_thread(get_items_body, get_items_meanwhile);
 }
 
+/* Memory is given back: as good as written. */
+static int *block;
+static bool is_gone;
+
+static void *free_body(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	is_gone = true;
+	pthread_mutex_unlock(&mutex);
+	free(block);
+	return argument;
+}
+
+static void free_meanwhile(void)
+{
+	bool is_there;
+
+	pthread_mutex_lock(&mutex);
+	is_there = !is_gone;
+	if (is_there && !is_racy)
+		seen = *block;
+	pthread_mutex_unlock(&mutex);
+	if (is_there && is_racy)
+		seen = *block;
+}
+
+static void case_free(void)
+{
+	block = calloc(1, sizeof *block);
+	with_thread(free_body, free_meanwhile);
+}
+
 /* Sixteen bytes: a call of libatomic. */
 static void *wide_body(void *argument)
 {
@@ -181,7 +213,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {{"append", case_append}, {"append_most", case_append_most},
 		{"read", case_read}, {"read_less", case_read_less}, {"get_line", case_get_line},
-		{"get_items", case_get_items}, {"wide", case_wide}};
+		{"get_items", case_get_items}, {"free", case_free}, {"wide", case_wide}};
 
 	is_racy = argc == 3 && strcmp(argv[2], "racy") == 0;
 	for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++) {

@@ -37,6 +37,15 @@ bool heap_find_any(const void *address, struct heap_block *out)
 	return false;
 }
 
+/* The one live block. */
+static const struct heap_block live = {.start = 0x800, .bytes = 64};
+
+bool heap_find(const void *address, struct heap_block *out)
+{
+	*out = live;
+	return (uintptr_t)address - live.start < live.bytes;
+}
+
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 {
 	(void)is_on;
@@ -418,6 +427,29 @@ static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **st
 	assert_int_equal(points, 0);
 }
 
+/* Only of what is shared, and only where somebody looks for races. */
+static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_LOAD, 0x820, 8);
+	current = &threads[1];
+	memory_freed((void *)0x800, 1);
+	run(2);
+	assert_int_equal(memory->points_known, 0);
+	contract.plan.detectors = 1;
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 0); /* not known yet */
+	run(3);
+	assert_int_equal(memory->points_known, 1);
+	memory_freed((void *)0x820, 1);
+	memory_freed((void *)0x100, 1);
+	assert_int_equal(notes, 0); /* no blocks */
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 1);
+	assert_int_equal(points, 0);
+}
+
 static void test_memory__fences_are_points_and_stay_on(void **state)
 {
 	(void)state;
@@ -437,6 +469,8 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 	static const struct site_record string = {.kind = SITE_STRING_READ};
 	static const struct site_record copy = {.kind = SITE_STRING_WRITE};
 	static const struct site_record range = {.kind = SITE_RANGE_WRITE};
+	static const struct site_record append = {.kind = SITE_STRING_WRITE, .bytes = SITE_APPENDS};
+	static const char there[] = "there";
 
 	(void)state;
 	current = threads;
@@ -453,6 +487,11 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 	site_perform();
 	assert_int_equal(last_op.bytes, 40);
 	assert_false(site_reached((void *)0x100, 0, &range));
+	assert_false(site_reached((void *)0x100, 0, &copy)); /* no string was given */
+	assert_true(site_reached(there, (size_t) "to", &append));
+	site_perform();
+	assert_ptr_equal(last_op.address, there + 5);
+	assert_int_equal(last_op.bytes, 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -478,6 +517,7 @@ int main(void)
 		TEST(test_memory__none_and_all),
 		TEST(test_memory__chosen_sites_and_variables),
 		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
+		TEST(test_memory_freed__is_a_write_to_who_looks_for_races),
 		TEST(test_memory__fences_are_points_and_stay_on),
 		TEST(test_site_reached__measures_strings_and_ranges),
 	};
