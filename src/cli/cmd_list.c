@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyses/analysis.h"
 #include "campaign/store.h"
 #include "cli/command.h"
 #include "strategies/strategy.h"
@@ -40,7 +41,7 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 		arguments->what = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which list? strategies, findings or campaigns");
+		argp_error(state, "which list? strategies, analyses, findings or campaigns");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -50,8 +51,8 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 static const struct argp list_argp = {
 	.options = list_options,
 	.parser = parse_list,
-	.args_doc = "strategies|findings|campaigns",
-	.doc = "Lists the strategies that choose schedules, or what is in the store.",
+	.args_doc = "strategies|analyses|findings|campaigns",
+	.doc = "Lists the strategies that choose schedules, the analyses that predict, or what is in the store.",
 };
 
 static int list_strategies(void)
@@ -65,6 +66,13 @@ static int list_strategies(void)
 				(long long)option->standard, option->help, (long long)option->least,
 				(long long)option->most);
 	}
+	return 0;
+}
+
+static int list_analyses(void)
+{
+	for (uint32_t i = 0; i < analysis_count; i++)
+		(void)printf("%-12s %s\n", analyses[i]->name, analyses[i]->summary);
 	return 0;
 }
 
@@ -179,8 +187,11 @@ static int list_run(int argc, char **argv)
 	argp_parse(&list_argp, argc, argv, 0, NULL, &arguments);
 	if (strcmp(arguments.what, "strategies") == 0)
 		return list_strategies();
+	if (strcmp(arguments.what, "analyses") == 0)
+		return list_analyses();
 	if (strcmp(arguments.what, "findings") != 0 && strcmp(arguments.what, "campaigns") != 0)
-		return command_fail("no list of %s; there are strategies, findings and campaigns",
+		return command_fail(
+			"no list of %s; there are strategies, analyses, findings and campaigns",
 			arguments.what);
 	if (store_open(&store, arguments.directory, false, &err) < 0)
 		return command_fail("%s", err.text);
