@@ -454,7 +454,7 @@ static void directed_executed(
 	bitset_remove(directed->is_let_on, thread.index);
 	if (bitset_has(directed->is_stopped, thread.index))
 		directed_free(directed, thread.index);
-	if (directed->place_count)
+	if (directed->place_count || directed->order_count)
 		directed_note_lock(directed, view, thread.index, &view->pending[thread.index]);
 }
 

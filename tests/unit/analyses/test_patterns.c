@@ -148,6 +148,40 @@ static void test_ranking__one_conflict_is_one_explanation(void **state)
 	pattern_ranking_release(&ranking);
 }
 
+static void test_ranking__joins_explanations(void **state)
+{
+	const struct pattern a = pattern(PATTERN_RWW, 11, 21), b = pattern(PATTERN_RW, 31, 41),
+			     c = pattern(PATTERN_WW, 13, 23);
+	struct pattern_ranking ranking = {0};
+
+	(void)state;
+	add(&ranking, true, &a, &b);
+	pattern_ranking_sort(&ranking, SUSPICION_JACCARD);
+	pattern_ranking_explain(&ranking, tens, NULL);
+	assert_int_equal(ranking.explanation_count, 2);
+	assert_false(pattern_shares_conflict(&a, &b, tens, NULL));
+	assert_true(pattern_shares_conflict(&a, &c, tens, NULL));
+	pattern_ranking_merge(
+		&ranking, record(&ranking, &b)->explanation, record(&ranking, &a)->explanation);
+	assert_int_equal(record(&ranking, &a)->explanation, record(&ranking, &b)->explanation);
+	pattern_ranking_release(&ranking);
+}
+
+static void test_ranking__passes_over_reads_that_a_write_follows(void **state)
+{
+	struct pattern early = pattern(PATTERN_R, 11, 0);
+	struct pattern_ranking ranking = {0};
+
+	(void)state;
+	early.is_followed = true;
+	add(&ranking, true, &early, NULL);
+	assert_int_equal(ranking.count, 0);
+	early.is_followed = false;
+	add(&ranking, true, &early, NULL);
+	assert_int_equal(ranking.count, 1);
+	pattern_ranking_release(&ranking);
+}
+
 #define TEST(name) cmocka_unit_test(test_ranking__##name)
 
 int main(void)
@@ -158,6 +192,8 @@ int main(void)
 		TEST(without_one_sort_of_runs_nothing_is_certain),
 		TEST(keeps_to_its_limit_and_counts),
 		TEST(one_conflict_is_one_explanation),
+		TEST(joins_explanations),
+		TEST(passes_over_reads_that_a_write_follows),
 	};
 
 	return cmocka_run_group_tests_name("ranking", tests, NULL, NULL);

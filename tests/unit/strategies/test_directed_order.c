@@ -166,6 +166,28 @@ static void test_order__that_cannot_be_had_blocks_nobody(void **state)
 	assert_int_equal(count(&locked, &order, true, OUTCOME_PASSED), RUNS);
 }
 
+/* What must be in one piece begins before a lock that the other thread may hold by then. */
+static const struct simulated_op early_updater[] = {
+	SOME, SET(0, 1), LOCK(1), EXPECT(0, 1), UNLOCK(1), SOME};
+static const struct simulated_op early_intruder[] = {SOME, LOCK(1), SET(0, 2), UNLOCK(1), SOME};
+PROGRAM(half_locked, early_updater, early_intruder);
+
+static void test_order__learns_which_locks_are_in_the_way(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 3,
+		.accesses = {access_at(&early_updater[6], 0, 0),
+			access_at(&early_intruder[7], 1, 0), access_at(&early_updater[8], 0, 0)},
+	};
+	const uint64_t by_chance = count(&half_locked, NULL, false, OUTCOME_ABORT);
+
+	(void)state;
+	assert_in_range(by_chance, 20, RUNS);
+	/* The first run that stood still has taught it. */
+	assert_in_range(count(&half_locked, &order, true, OUTCOME_ABORT), 0, 2);
+	assert_in_range(count(&half_locked, &order, true, OUTCOME_PASSED), RUNS - 2, RUNS);
+}
+
 /* Both threads are both parties: each between its accesses must not wait for the other for ever. */
 static const struct simulated_op same[] = {SOME, READ(0), SET(0, 1), READ(0), SET(0, 1), SOME};
 static const struct simulated_code same_codes[] = {CODE(same)};
@@ -216,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_order__of_three_accesses),
 		cmocka_unit_test(test_order__of_two_variables),
 		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
+		cmocka_unit_test(test_order__learns_which_locks_are_in_the_way),
 		cmocka_unit_test(test_order__of_threads_that_do_the_same),
 	};
 
