@@ -1,8 +1,14 @@
 # Fields: subject, k of all events, k of acquisitions, n, d, guarantees (pct, rpro twice), failures in
 # `runs` runs (pct, rpro twice, rpro's grid). Where pct found nothing, the improvement is that over one
-# failure in all runs: a lower bound of what one run more could have shown.
+# failure in all runs: a lower bound of what one run more could have shown. Where neither found any,
+# nothing is known.
+function gain(failures, pct) {
+	return failures + pct == 0 ? 0 : (failures - (pct > 0 ? pct : 1)) / (pct > 0 ? pct : 1)
+}
 function improvement(failures, pct) {
-	ratio = (failures - (pct > 0 ? pct : 1)) / (pct > 0 ? pct : 1)
+	if (failures + pct == 0)
+		return "-"
+	ratio = gain(failures, pct)
 	return sprintf("%s%.1f%s", pct > 0 ? "" : ">=", ratio, ratio > 0 ? " up" : (ratio < 0 ? " down" : " ="))
 }
 BEGIN {
@@ -12,8 +18,8 @@ BEGIN {
 {
 	base = $9 > 0 ? $9 : 1
 	printf("%s\t%d\t%d\t%d\t%d\t%.1e\t%.1e\t%.1e\t%.5f\t%.5f\t%.5f\t%s\t%s\t%.5f\t%s%.1f\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 / runs, $10 / runs, $11 / runs, improvement($10, $9), improvement($11, $9), $12 / runs, $9 > 0 ? "" : ">=", $12 / base)
-	first += ($10 - base) / base
-	second += ($11 - base) / base
+	first += gain($10, $9)
+	second += gain($11, $9)
 	grid += $12 / base
 	logs += $12 > 0 ? log($12 / base) : 0
 	if ($12 == 0)
