@@ -29,6 +29,7 @@ enum bounded_option { OPTION_CHANGES, OPTION_VARIABLES, OPTION_THREADS, OPTION_R
 #define VARIABLES_MOST 6u
 #define THREADS_MOST 5u
 #define LEARNING_RUNS 2u
+#define FIXED_ORDERS 2u /* as created, and the other way round */
 #define RUNS_STANDARD (1 << 20)
 #define ROOTS_MOST (UINT32_C(1) << 20)
 
@@ -43,8 +44,9 @@ struct bounded {
 	uint32_t variables, threads;	       /* v and t that are being worked on */
 	uint32_t done_variables, done_threads; /* the last that are done; 0: none */
 	uint32_t shared_used;		       /* m when that began */
-	uint32_t orders;
+	uint32_t orders_first, orders; /* the orders that are being worked on: so many from there */
 	uint32_t threads_most;
+	bool is_first_pass; /* of v and t = 2: the two fixed orders only */
 	bool is_exhausted, is_lost;
 	uint64_t runs, diverged_runs;
 	uint64_t seed;
@@ -145,8 +147,11 @@ static void begin_level(struct bounded *bounded)
 	uint64_t roots;
 
 	bounded->shared_used = bounded->shared_count;
-	bounded->orders = orders_needed(bounded->threads_most + changes, bounded->threads,
-		(uint32_t)bounded->config.option[OPTION_RISK]);
+	bounded->orders_first = bounded->is_first_pass ? 0 : FIXED_ORDERS;
+	bounded->orders = bounded->is_first_pass
+				  ? FIXED_ORDERS
+				  : orders_needed(bounded->threads_most + changes, bounded->threads,
+					    (uint32_t)bounded->config.option[OPTION_RISK]);
 	roots = set_count(bounded->shared_used, bounded->variables) * bounded->orders;
 	if (roots > ROOTS_MOST) {
 		bounded->is_lost = true;
@@ -192,6 +197,11 @@ static void advance(struct bounded *bounded)
 			begin_level(bounded);
 			continue;
 		}
+		if (bounded->variables && bounded->is_first_pass) {
+			bounded->is_first_pass = false;
+			begin_level(bounded);
+			continue;
+		}
 		if (bounded->variables) {
 			bounded->done_variables = bounded->variables;
 			bounded->done_threads = bounded->threads;
@@ -199,10 +209,14 @@ static void advance(struct bounded *bounded)
 			bounded->variables = 0;
 			bounded->threads = 2;
 		}
-		if (next_bounds(bounded))
-			begin_level(bounded);
-		else
+		if (!next_bounds(bounded)) {
 			bounded->is_exhausted = true;
+			return;
+		}
+		/* Most of what there is to be found is found in the two orders that are no chance. */
+		bounded->is_first_pass =
+			bounded->threads == 2 || bounded->config.option[OPTION_THREADS] > 0;
+		begin_level(bounded);
 	}
 }
 
@@ -242,7 +256,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 		return;
 	}
 	root = deviations_root(&bounded->deviations);
-	bounded->order = root % bounded->orders;
+	bounded->order = bounded->orders_first + root % bounded->orders;
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
 	lay_set(bounded, root / bounded->orders);
 	deviations_begin_run(&bounded->deviations);
@@ -268,7 +282,7 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 static uint64_t next_priority(const struct bounded *bounded)
 {
 	/* In the first two orders a stopped thread comes last: others have the random places. */
-	if (bounded->order < 2)
+	if (bounded->order < FIXED_ORDERS)
 		return 1000 - bounded->changes;
 	return hash_pair(bounded->order_seed, UINT64_C(1) << 40 | bounded->changes) >> 1 |
 	       PRIORITY_INITIAL;
