@@ -2,8 +2,9 @@
 /* The twin of bounds_0_0_3: nobody changes the variable before the thread that looks at it has ended. */
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
-static volatile long a;
+static atomic_long a; /* in the figure two threads race for it */
 
 static void *run_first(void *unused)
 {
