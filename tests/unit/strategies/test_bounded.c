@@ -136,7 +136,7 @@ static void bounded__misses_no_failure_of_few_preemptions(void **state)
 
 	(void)state;
 	rng_seed(&rng, 5);
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < 400; round++) {
 		uint32_t fewest;
 
 		make_random(&program, &rng);

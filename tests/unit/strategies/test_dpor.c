@@ -205,7 +205,7 @@ static void dpor__of_created_threads_makes_what_is_left(void **state)
 /* ---- random programs against all schedules ---- */
 
 struct random_program {
-	struct simulated_op ops[3][8];
+	struct simulated_op ops[3][12];
 	struct simulated_code codes[3];
 	struct simulated_program program;
 };
