@@ -1,24 +1,13 @@
 /* What constants point to, and what global variables hold when the program starts. */
 #include "bitcode/points_to_internal.h"
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		const int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* One index of a getelementptr, over elements of that many bytes. */
 static void add_index(LLVMValueRef index, uint64_t bytes, int64_t *distance, int64_t *stride)
 {
 	if (LLVMIsAConstantInt(index))
 		*distance += LLVMConstIntGetSExtValue(index) * (int64_t)bytes;
 	else
-		*stride = common_divisor(*stride, bytes ? (int64_t)bytes : 1);
+		*stride = flow_common_divisor(*stride, bytes ? (int64_t)bytes : 1);
 }
 
 int64_t element_distance(

@@ -145,7 +145,7 @@ uint32_t flow_holder(struct flow *flow, uint32_t object, int64_t distance)
 	return flow_location(flow, object, stride % FLOW_GRANULE ? 0 : distance & -FLOW_GRANULE);
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
+int64_t flow_common_divisor(int64_t a, int64_t b)
 {
 	while (b) {
 		const int64_t rest = a % b;
@@ -159,7 +159,7 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
 /* Old locations stay in sets: each of them holds what its new one holds, and the other way round. */
 void flow_fold(struct flow *flow, uint32_t number, int64_t stride)
 {
-	const int64_t folded = greatest_common_divisor(flow->objects[number].stride, stride);
+	const int64_t folded = flow_common_divisor(flow->objects[number].stride, stride);
 	const uint32_t places = flow->objects[number].place_count;
 
 	if (!folded || folded == flow->objects[number].stride)

@@ -103,6 +103,8 @@ void flow_release(struct flow *flow);
 uint32_t flow_node(struct flow *flow);
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value);
 uint32_t flow_location(struct flow *flow, uint32_t object, int64_t distance);
+/* Of strides; 0 is none and divides nothing. Never negative. */
+int64_t flow_common_divisor(int64_t a, int64_t b);
 /* What a distance in the object comes to. */
 int64_t flow_distance(const struct flow_object *object, int64_t distance);
 /* The location that holds what is stored at that distance. */

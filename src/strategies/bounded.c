@@ -19,6 +19,7 @@
  */
 #include "base/text.h"
 #include "strategies/deviations.h"
+#include "strategies/integer_log.h"
 #include "strategies/key_table.h"
 #include "strategies/order_hash.h"
 #include "strategies/priority_table.h"
@@ -100,15 +101,6 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 }
 
 /* ---- how many orders (lemma 4.1; docs/strategies.md) ---- */
-
-/* The natural logarithm times 2^16, to about 1 %; value >= 1. */
-static uint64_t log_scaled(uint64_t value)
-{
-	const uint32_t whole = 63 - (uint32_t)__builtin_clzll(value);
-	const uint64_t part = (value << (63 - whole) << 1) >> 48;
-
-	return (((uint64_t)whole << 16) + part) * 45426 >> 16;
-}
 
 /*
  * So many random orders of `fragments` that with probability 1 - 10^-risk each order of each t of them
@@ -454,8 +446,8 @@ static const struct strategy_option bounded_options[] = {
 		NULL},
 	{"threads", 0, 2, THREADS_MOST, "t: only orders of so many threads (2, then more)", NULL},
 	{"risk", 6, 1, 12, "an order of t threads is missed with probability below 10^-risk", NULL},
-	{"runs", RUNS_STANDARD, 1024, 1 << 26, "how many it can tell apart; each takes 48 bytes",
-		NULL},
+	{"runs", RUNS_STANDARD, 1024, 1 << 26,
+		"how many it can tell apart; each takes about 48 bytes", NULL},
 	{0},
 };
 

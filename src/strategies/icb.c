@@ -30,7 +30,7 @@ enum icb_option { OPTION_BOUND, OPTION_RUNS, OPTION_VARIABLES };
 		NULL},                                                                             \
 	{                                                                                          \
 		"runs", RUNS_STANDARD, 1024, 1 << 28,                                              \
-			"how many it can tell apart; each takes 20 bytes when it is made", NULL    \
+			"how many it can tell apart; each takes 24 bytes when it is made", NULL    \
 	}
 
 static const struct strategy_option icb_options[] = {OPTIONS_OF_ALL, {0}};

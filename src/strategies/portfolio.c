@@ -24,6 +24,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "strategies/integer_log.h"
 #include "strategies/order_hash.h"
 #include "strategies/strategy.h"
 
@@ -128,16 +129,6 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 }
 
 /* ---- which arm ---- */
-
-/* The natural logarithm times 2^16, to about 1 %; value >= 1. */
-static uint64_t log_scaled(uint64_t value)
-{
-	const uint32_t whole = 63 - (uint32_t)__builtin_clzll(value);
-	const uint64_t part =
-		(value << (63 - whole) << 1) >> 48; /* binary logarithm is near linear */
-
-	return (((uint64_t)whole << 16) + part) * 45426 >> 16; /* ln 2 = 45426 / 2^16 */
-}
 
 static uint64_t root(uint64_t value)
 {
