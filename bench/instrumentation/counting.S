@@ -1,8 +1,8 @@
 /* The least that a handler can do: counts, and returns to the stub. Flags and registers are kept. */
 	.text
-	.globl	raddle_site_v1
-	.type	raddle_site_v1, @function
-raddle_site_v1:
+	.globl	raddle_site_v2
+	.type	raddle_site_v2, @function
+raddle_site_v2:
 	leaq	-8(%rsp), %rsp
 	pushq	%rax
 	lahf
@@ -13,5 +13,5 @@ raddle_site_v1:
 	popq	%rax
 	popq	%rdi
 	ret
-	.size	raddle_site_v1, . - raddle_site_v1
+	.size	raddle_site_v2, . - raddle_site_v2
 	.section .note.GNU-stack, "", @progbits

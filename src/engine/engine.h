@@ -44,6 +44,13 @@ enum engine_interruption {
 	INTERRUPT_NEVER = 4   /* not even asynchronous cancellation: a lock that must be got back */
 };
 
+/* An atomic update that writes only if a certain value is there. */
+enum engine_exchange {
+	EXCHANGE_NONE, /* it writes in any case */
+	EXCHANGE_UNKNOWN,
+	EXCHANGE_OF_EXPECTED /* if `argument` is there */
+};
+
 struct engine_op {
 	uint8_t kind;	       /* enum op_kind */
 	uint8_t interruptions; /* enum engine_interruption, or'ed */
@@ -59,7 +66,8 @@ struct engine_op {
 	uint32_t bytes;	 /* accesses to memory: how many */
 	uint8_t order;	 /* enum site_order of atomic accesses and fences */
 	uint16_t second; /* for struct pending_op; COND_WAIT: filled in */
-	bool may_only_read; /* OP_ATOMIC_UPDATE: a compare-exchange, which may write nothing */
+	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
+	uint8_t order_of_failure; /* of an exchange that writes nothing */
 };
 
 /* An op that has been performed, with what came of it; see engine_host.performed. */
@@ -75,7 +83,8 @@ struct engine_performed {
 	struct thread_id other; /* created, joined, cancelled or signalled; THREAD_NONE */
 	uint8_t kind;		/* enum op_kind */
 	uint8_t order;
-	bool may_only_read;
+	uint8_t exchange;
+	uint8_t order_of_failure;
 	bool has_failed; /* a try that did not succeed, a wait that ended otherwise */
 	bool is_last;	 /* OP_BARRIER_ARRIVE: nobody is waited for any more */
 };

@@ -37,7 +37,8 @@ static void engine_tell_access(const struct engine_thread *self, const struct en
 		.other = THREAD_NONE,
 		.kind = op->kind,
 		.order = op->order,
-		.may_only_read = op->may_only_read,
+		.exchange = op->exchange,
+		.order_of_failure = op->order_of_failure,
 	};
 
 	engine.host.performed(&performed);

@@ -53,7 +53,10 @@ static uint8_t order_of(LLVMValueRef argument)
 	return order <= SITE_SEQUENTIAL ? (uint8_t)order : SITE_SEQUENTIAL;
 }
 
-/* The last argument is the order; of a comparison there are two, of which the first is that of success. */
+/*
+ * The last argument is the order; of a comparison there are two, of which the first is that of success. What
+ * it expects lies in memory, so it is not told.
+ */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 {
 	const char *name = called_name(site->instruction);
@@ -75,8 +78,10 @@ bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 	if (!is_sized && LLVMIsAConstantInt(LLVMGetArgOperand(site->instruction, 0)))
 		bytes = (unsigned)LLVMConstIntGetZExtValue(LLVMGetArgOperand(site->instruction, 0));
 	access.kind = (uint8_t)kind;
-	access.order = order_of(LLVMGetArgOperand(
-		site->instruction, count - (kind == SITE_COMPARE_EXCHANGE ? 2 : 1)));
+	access.order = order_of(LLVMGetArgOperand(site->instruction, count - 1));
+	if (kind == SITE_COMPARE_EXCHANGE)
+		access.order = (uint8_t)(access.order << SITE_FAILURE_SHIFT |
+					 order_of(LLVMGetArgOperand(site->instruction, count - 2)));
 	access.bytes = bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
 	if (access.bytes && !filter_skips(access.pointer, kind != SITE_ATOMIC_LOAD))
 		add_site(instrument, &access);

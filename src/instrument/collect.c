@@ -131,6 +131,21 @@ static bool add_vector(struct instrument *instrument, struct site site)
 	return true;
 }
 
+static void add_exchange(struct instrument *instrument, struct site site)
+{
+	LLVMValueRef expected = LLVMGetOperand(site.instruction, 1);
+
+	site.order = (uint8_t)(orders[LLVMGetCmpXchgSuccessOrdering(site.instruction)] |
+			       orders[LLVMGetCmpXchgFailureOrdering(site.instruction)]
+				       << SITE_FAILURE_SHIFT);
+	if (type_bytes(instrument, LLVMTypeOf(expected)) <= sizeof(uint64_t)) {
+		site.order |= SITE_EXPECTED;
+		site.length = expected;
+	}
+	add_access(instrument, site, LLVMGetOperand(site.instruction, 0), LLVMTypeOf(expected),
+		SITE_COMPARE_EXCHANGE);
+}
+
 static void add_instruction(struct instrument *instrument, struct site site)
 {
 	LLVMValueRef instruction = site.instruction;
@@ -150,9 +165,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 			LLVMTypeOf(instruction), SITE_ATOMIC_UPDATE);
 		return;
 	case LLVMAtomicCmpXchg:
-		site.order = orders[LLVMGetCmpXchgSuccessOrdering(instruction)];
-		add_access(instrument, site, LLVMGetOperand(instruction, 0),
-			LLVMTypeOf(LLVMGetOperand(instruction, 1)), SITE_COMPARE_EXCHANGE);
+		add_exchange(instrument, site);
 		return;
 	case LLVMFence:
 		site.order = orders[LLVMGetOrdering(instruction)];

@@ -5,6 +5,7 @@
  *
  *	collect.c	instructions that become sites
  *	libc_calls.c	calls of the C library that access memory
+ *	printf_calls.c	strings that printf and the like are given
  *	atomic_calls.c	calls of libatomic
  *	filter.c	accesses that need none: nobody else can see the memory
  *	places.c	what is told of a site: where it is
@@ -30,18 +31,20 @@ enum site_behind {
 	BEHIND_NOTHING, /* the point is before the instruction, as all others */
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
 	BEHIND_ITEMS,	/* the result is a number of items */
-	BEHIND_STRING	/* the result is the string that was written; NULL: none */
+	BEHIND_STRING,	/* the result is the string that was written; NULL: none */
+	BEHIND_PRINTED	/* the result is the string's length, had there been room; negative: none */
 };
 
 struct site {
 	LLVMValueRef instruction; /* the point lies before it */
 	LLVMValueRef function;
 	LLVMValueRef pointer; /* NULL: kinds without an address */
-	LLVMValueRef length;  /* ranges and strings, else NULL */
-	LLVMValueRef items;   /* BEHIND_ITEMS: the bytes of one */
-	uint8_t kind;	      /* enum site_kind */
-	uint8_t order;	      /* enum site_order */
-	uint8_t behind;	      /* enum site_behind */
+	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
+	LLVMValueRef
+		items;	/* BEHIND_ITEMS: the bytes of one; BEHIND_PRINTED: the room, NULL: enough */
+	uint8_t kind;	/* enum site_kind */
+	uint8_t order;	/* as in struct site_record */
+	uint8_t behind; /* enum site_behind */
 	uint16_t bytes;
 	uint32_t flags;
 	uint32_t function_number;
@@ -82,6 +85,9 @@ bool filter_is_thread_local(LLVMValueRef pointer);
 
 /* Can no other thread see what this access does? */
 bool filter_skips(LLVMValueRef pointer, bool is_write);
+/* The strings that a call of printf() or the like reads, where its format is known. */
+void collect_printf_call(struct instrument *instrument, const struct site *site);
+
 /* The name of the function that is called; NULL: not known. */
 const char *called_name(LLVMValueRef call);
 

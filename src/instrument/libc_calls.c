@@ -9,7 +9,7 @@ struct library_access {
 	uint8_t kind;	 /* enum site_kind */
 	uint8_t pointer; /* argument, NONE: there is no access */
 	uint8_t length; /* argument: bytes, most bytes, or the string that is copied; NONE: no limit */
-	uint8_t behind; /* enum site_behind; BEHIND_ITEMS: `length` is the bytes of an item */
+	uint8_t behind; /* enum site_behind, which says what `length` is then: see struct site */
 	bool appends;	/* to the string at the pointer */
 };
 
@@ -34,6 +34,7 @@ struct library_call {
 #define APPEND_ONE(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_NOTHING, true)
 #define GIVES(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_BYTES, false)
 #define GIVES_ITEMS(pointer, bytes) ACCESS(SITE_RANGE_WRITE, pointer, bytes, BEHIND_ITEMS, false)
+#define GIVES_PRINTED(pointer, room) ACCESS(SITE_RANGE_WRITE, pointer, room, BEHIND_PRINTED, false)
 #define GIVES_STRING(pointer) ACCESS(SITE_STRING_WRITE, pointer, NONE, BEHIND_STRING, false)
 
 static const struct library_call library_calls[] = {
@@ -122,4 +123,5 @@ void collect_library_call(struct instrument *instrument, const struct site *site
 	for (unsigned i = 0; call && i < ACCESSES_MOST; i++)
 		if (call->accesses[i].pointer != NONE)
 			collect_access(instrument, *site, &call->accesses[i]);
+	collect_printf_call(instrument, site);
 }

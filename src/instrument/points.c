@@ -14,14 +14,14 @@
 #define POINT(OWN)                                                                                 \
 	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
 	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
-	"\t.weak raddle_site_v1\n"                                                                 \
+	"\t.weak raddle_site_v2\n"                                                                 \
 	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n"                       \
 	"2:\tmovq %rdi, -16(%rsp)\n"
 #define RECORDS(OWN)                                                                               \
 	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
 	"\t.balign 4\n"
 #define STUB_END(OWN)                                                                              \
-	"\tcall *raddle_site_v1@GOTPCREL(%rip)\n"                                                  \
+	"\tcall *raddle_site_v2@GOTPCREL(%rip)\n"                                                  \
 	"\t.byte 0x0f, 0x1f, 0x80\n"                                                               \
 	"\t.long 3f - .\n"                                                                         \
 	"\tjmp 1b + 5\n"                                                                           \
@@ -80,6 +80,27 @@ static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length
 	return LLVMBuildZExt(instrument->builder, length, instrument->i64, "");
 }
 
+static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMBuilderRef builder = instrument->builder;
+
+	return LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntULT, a, b, ""), a, b, "");
+}
+
+/* With the terminating zero, which is not in the result. */
+static LLVMValueRef printed_bytes(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef none = LLVMConstNull(instrument->i64);
+	LLVMValueRef length = LLVMBuildSExt(builder, site->length, instrument->i64, "");
+	LLVMValueRef bytes = LLVMBuildAdd(builder, length, LLVMConstInt(instrument->i64, 1, 0), "");
+
+	if (site->items)
+		bytes = least(instrument, bytes, as_length(instrument, site->items));
+	return LLVMBuildSelect(
+		builder, LLVMBuildICmp(builder, LLVMIntSLT, length, none, ""), none, bytes, "");
+}
+
 /* What a call returned, as a number of bytes or as a string. */
 static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
 {
@@ -93,6 +114,8 @@ static LLVMValueRef length_behind(struct instrument *instrument, const struct si
 			LLVMBuildICmp(builder, LLVMIntSLT, site->length, zero, ""), zero,
 			site->length, "");
 		return as_length(instrument, length);
+	case BEHIND_PRINTED:
+		return printed_bytes(instrument, site);
 	case BEHIND_ITEMS:
 		return LLVMBuildMul(builder, as_length(instrument, site->length),
 			as_length(instrument, site->items), "");

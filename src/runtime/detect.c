@@ -3,6 +3,7 @@
  * state lies in the contract's shared memory, so that it outlives rewinds and forks.
  */
 #include "detectors/detector.h"
+#include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
@@ -42,6 +43,21 @@ static void detect_access(struct detector_event *event)
 	}
 }
 
+/* It is about to happen, and nobody else moves: what is there now says what it will do. */
+static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
+{
+	uint64_t found;
+
+	if (!guarded_read(performed->address, performed->bytes, &found)) {
+		event->may_only_read = true; /* it will crash */
+		return;
+	}
+	if (found == performed->argument)
+		return;
+	event->kind = OP_ATOMIC_LOAD;
+	event->order = performed->order_of_failure;
+}
+
 void runtime_detect(const struct engine_performed *performed)
 {
 	struct detector_event event = {
@@ -56,7 +72,7 @@ void runtime_detect(const struct engine_performed *performed)
 		.kind = performed->kind,
 		.order = performed->order,
 		.has_failed = performed->has_failed,
-		.may_only_read = performed->may_only_read,
+		.may_only_read = performed->exchange == EXCHANGE_UNKNOWN,
 		.is_last = performed->is_last,
 	};
 	enum object_class class = op_descriptions[performed->kind].object;
@@ -70,6 +86,8 @@ void runtime_detect(const struct engine_performed *performed)
 
 		if (plan->inspect && plan->inspect_step == performed->step + 1)
 			runtime_stand_still();
+		if (performed->exchange == EXCHANGE_OF_EXPECTED)
+			detect_exchange(&event, performed);
 		detect_access(&event);
 		return;
 	}

@@ -11,15 +11,17 @@
  *	...
  *	stub:	movq %rdi, -16(%rsp)		-- the function has no red zone
  *		leaq OPERAND, %rdi		-- function entry and exit: xorl %edi, %edi
- *		call *raddle_site_v1@GOTPCREL(%rip)
+ *		call *raddle_site_v2@GOTPCREL(%rip)
  *		nopl RECORD-HERE(%rax)		-- 0f 1f 80 and four bytes: their distance to the record
- *		jmp point+5			-- raddle_site_v1 restores every register, flags included
+ *		jmp point+5			-- raddle_site_v2 restores every register, flags included
  *
  * A function is left (SITE_FUNCTION_EXIT) at its return, or before a call in the place of the return.
  * An exception, longjmp or exit() leaves functions without passing a point: who keeps a stack of them
  * compares stack pointers.
  *
- * A range's length is in %rsi at its point. The access happens behind the point, so a thread that is
+ * A range's length is in %rsi at its point, and so is the value that a compare-exchange expects (zero-
+ * extended), where its record says SITE_EXPECTED: as nobody else moves between the point and the access,
+ * it is known there whether it will write. The access happens behind the point, so a thread that is
  * stopped at a site has not yet done it. Writes of calls that return how much they wrote (read(), fgets(),
  * ...) are the exception: their points lie behind the call, where that is known.
  *
@@ -35,7 +37,7 @@
 
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 1
+#define INSTRUMENT_ABI_VERSION 2
 #define SITE_POINT_BYTES 5		      /* of the no-op or jump in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -67,6 +69,10 @@ enum site_order {
 	SITE_SEQUENTIAL
 };
 
+/* What the order of a compare-exchange holds besides its order of success: that of failure, and a flag. */
+#define SITE_FAILURE_SHIFT 3
+#define SITE_EXPECTED 0x80u /* the expected value is in %rsi */
+
 /* The write begins where the string ends that is at its address: its terminating zero is overwritten. */
 #define SITE_APPENDS 1u
 
@@ -81,7 +87,7 @@ struct site_record {
 	int32_t stub;
 	int32_t info;  /* struct site_info */
 	uint8_t kind;  /* enum site_kind */
-	uint8_t order; /* enum site_order, of atomic kinds and fences */
+	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
 	uint16_t
 		bytes; /* of the access; 0 for those without an address; of ranges and strings: SITE_APPENDS */
 };
@@ -127,7 +133,19 @@ struct instrumented_module {
 /* Weak in the objects: without a runtime they are null and nothing happens. */
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
-void raddle_site_v1(void);
+void raddle_site_v2(void);
+
+static inline enum site_order site_record_order(const struct site_record *record)
+{
+	return (enum site_order)(record->order & ((1u << SITE_FAILURE_SHIFT) - 1));
+}
+
+/* Of a compare-exchange that fails. */
+static inline enum site_order site_record_order_of_failure(const struct site_record *record)
+{
+	return (enum site_order)(
+		record->order >> SITE_FAILURE_SHIFT & ((1u << SITE_FAILURE_SHIFT) - 1));
+}
 
 static inline const struct site_info *site_record_info(const struct site_record *record)
 {

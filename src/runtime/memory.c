@@ -177,8 +177,12 @@ static struct engine_op memory_engine_op(const struct memory_access *access, obj
 		.deadline_ns = ENGINE_FOREVER,
 		.object = name,
 		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
+		.argument = access->kind == SITE_COMPARE_EXCHANGE ? access->expected : 0,
 		.order = access->order,
-		.may_only_read = access->kind == SITE_COMPARE_EXCHANGE};
+		.order_of_failure = access->order_of_failure,
+		.exchange = access->kind != SITE_COMPARE_EXCHANGE ? EXCHANGE_NONE
+			    : access->knows_expected		  ? EXCHANGE_OF_EXPECTED
+								  : EXCHANGE_UNKNOWN};
 }
 
 static void memory_point(
@@ -379,7 +383,7 @@ bool site_reached(const void *address, size_t length, const struct site_record *
 	access->bytes = record->bytes;
 	access->site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
 	access->kind = record->kind;
-	access->order = record->order;
+	access->order = (uint8_t)site_record_order(record);
 	access->site_state = site_state(record);
 	switch (record->kind) {
 	case SITE_RANGE_READ:
@@ -398,6 +402,11 @@ bool site_reached(const void *address, size_t length, const struct site_record *
 			return false;
 		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
 		memory_append(access, record);
+		break;
+	case SITE_COMPARE_EXCHANGE:
+		access->order_of_failure = (uint8_t)site_record_order_of_failure(record);
+		access->knows_expected = record->order & SITE_EXPECTED;
+		access->expected = length;
 		break;
 	default:
 		break;

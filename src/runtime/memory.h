@@ -22,9 +22,12 @@
 struct memory_access {
 	const void *address;
 	size_t bytes;
-	uint64_t site;	     /* code address: of the point, or the return address (tsan ABI) */
-	uint8_t kind;	     /* enum site_kind: a load, store, atomic, fence or range kind */
-	uint8_t order;	     /* enum site_order */
+	uint64_t site;		  /* code address: of the point, or the return address (tsan ABI) */
+	uint8_t kind;		  /* enum site_kind: a load, store, atomic, fence or range kind */
+	uint8_t order;		  /* enum site_order */
+	uint8_t order_of_failure; /* compare-exchange */
+	bool knows_expected;	  /* compare-exchange: it will write if `expected` is there */
+	uint64_t expected;
 	uint8_t *site_state; /* its byte in contract_memory.sites, NULL: it has none */
 };
 

@@ -34,10 +34,10 @@
 	.cfi_restore \name
 	.endm
 
-	.globl	raddle_site_v1
-	.type	raddle_site_v1, @function
+	.globl	raddle_site_v2
+	.type	raddle_site_v2, @function
 	.p2align 4
-raddle_site_v1:
+raddle_site_v2:
 	.cfi_startproc
 	leaq	-8(%rsp), %rsp		/* over the saved %rdi; keeps the flags */
 	.cfi_adjust_cfa_offset 8
@@ -166,5 +166,5 @@ raddle_site_v1:
 	fxrstor64 (%rsp)
 	jmp	.Lback
 	.cfi_endproc
-	.size	raddle_site_v1, . - raddle_site_v1
+	.size	raddle_site_v2, . - raddle_site_v2
 	.section .note.GNU-stack, "", @progbits

@@ -18,6 +18,24 @@ void tsan_begin(void)
 	heap_start_recording();
 }
 
+void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
+	uint8_t order_of_failure, uint64_t expected, uint64_t site)
+{
+	struct memory_access access = {
+		.address = (const void *)(uintptr_t)address,
+		.bytes = bytes,
+		.site = site,
+		.kind = SITE_COMPARE_EXCHANGE,
+		.order = order,
+		.order_of_failure = order_of_failure,
+		.knows_expected = bytes <= sizeof expected,
+		.expected = expected,
+	};
+
+	if (sites_are_live)
+		memory_access(&access);
+}
+
 void tsan_reached(
 	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site)
 {

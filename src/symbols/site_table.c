@@ -183,14 +183,15 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 	memcpy(&record, table->records.contents + index * sizeof record, sizeof record);
 	at = target(address + offsetof(struct site_record, info), record.info);
 	bytes = section_bytes(&table->places, at, sizeof more);
-	if (!at || !bytes || record.kind >= SITE_KIND_COUNT || record.order > SITE_SEQUENTIAL)
+	if (!at || !bytes || record.kind >= SITE_KIND_COUNT ||
+		site_record_order(&record) > SITE_SEQUENTIAL)
 		return false;
 	memcpy(&more, bytes, sizeof more);
 	*site = (struct site){
 		.point = target(address, record.point),
 		.index = index,
 		.kind = record.kind,
-		.order = record.order,
+		.order = (uint8_t)site_record_order(&record),
 		.bytes = record.bytes,
 		.flags = more.flags,
 		.function_number = more.function_number,

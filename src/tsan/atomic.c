@@ -74,9 +74,8 @@ static inline uint8_t order_of(int order)
 		const tsan_a##width before = *expected;                                            \
 		tsan_a##width found;                                                               \
                                                                                                    \
-		(void)order_of_failure;                                                            \
-		tsan_reached(                                                                      \
-			address, width / 8, SITE_COMPARE_EXCHANGE, order_of(order), TSAN_SITE);    \
+		tsan_reached_exchange(address, width / 8, order_of(order),                         \
+			order_of(order_of_failure), (uint64_t)before, TSAN_SITE);                  \
 		found = SWAP_IF(width, address, before, wanted);                                   \
 		/* Once it is exchanged, `expected` may be somebody else's. */                     \
 		if (found != before)                                                               \
@@ -92,9 +91,8 @@ static inline uint8_t order_of(int order)
 		volatile tsan_a##width *address, tsan_a##width expected, tsan_a##width wanted,     \
 		int order, int order_of_failure)                                                   \
 	{                                                                                          \
-		(void)order_of_failure;                                                            \
-		tsan_reached(                                                                      \
-			address, width / 8, SITE_COMPARE_EXCHANGE, order_of(order), TSAN_SITE);    \
+		tsan_reached_exchange(address, width / 8, order_of(order),                         \
+			order_of(order_of_failure), (uint64_t)expected, TSAN_SITE);                \
 		return SWAP_IF(width, address, expected, wanted);                                  \
 	}
 

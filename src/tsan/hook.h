@@ -24,6 +24,9 @@
 void tsan_begin(void);
 void tsan_reached(
 	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site);
+/* A compare-exchange; of more than eight bytes `expected` means nothing. */
+void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
+	uint8_t order_of_failure, uint64_t expected, uint64_t site);
 #else
 static inline void tsan_begin(void)
 {
@@ -36,6 +39,17 @@ static inline void tsan_reached(
 	(void)bytes;
 	(void)kind;
 	(void)order;
+	(void)site;
+}
+
+static inline void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
+	uint8_t order_of_failure, uint64_t expected, uint64_t site)
+{
+	(void)address;
+	(void)bytes;
+	(void)order;
+	(void)order_of_failure;
+	(void)expected;
 	(void)site;
 }
 #endif

@@ -105,3 +105,8 @@ int inlined(int *p)
 {
 	return through(p) + 1;
 }
+int print(const char *p, const char *q, int n) { return printf("%5d%% %-*s %m %.3s %.*s\n", n, n, p, q, n, q); } /* SITES: read_string, read_string */
+int print_to(char *to, const char *p, void *q) { return sprintf(to, "%s %p %ls", p, q, (wchar_t *)q); } /* SITES: read_string, write_range */
+int print_some(char *to, unsigned long n, int v) { return snprintf(to, n, "%ld %x", (long)v, v); } /* SITES: write_range */
+int print_by_position(const char *p, int v) { return printf("%2$d %1$s", p, v); } /* SITES: */
+int scan(const char *p, int *v) { return sscanf(p, "%d", v); } /* SITES: read_string */

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -273,6 +274,46 @@ static void lock_main(void)
 	(void)lock_body(NULL);
 }
 
+/* An exchange that comes to nothing is no release. */
+static atomic_int exchanged;
+
+static void *exchange_body(void *argument)
+{
+	int expected = is_racy;
+
+	value++;
+	atomic_compare_exchange_strong_explicit(
+		&flag, &expected, 2, memory_order_release, memory_order_relaxed);
+	atomic_store_explicit(&exchanged, 1, memory_order_relaxed);
+	return argument;
+}
+
+static void exchange_main(void)
+{
+	while (!atomic_load_explicit(&exchanged, memory_order_relaxed))
+		sched_yield();
+	if (atomic_load_explicit(&flag, memory_order_acquire) == (is_racy ? 0 : 2))
+		seen = value;
+}
+
+/* One that comes to nothing acquires all the same, if it is told to. */
+static void *failure_body(void *argument)
+{
+	value++;
+	atomic_store_explicit(&flag, 1, memory_order_release);
+	return argument;
+}
+
+static void failure_main(void)
+{
+	int expected = 7;
+
+	while (expected != 1)
+		atomic_compare_exchange_strong_explicit(&flag, &expected, 7, memory_order_relaxed,
+			is_racy ? memory_order_relaxed : memory_order_acquire);
+	seen = value;
+}
+
 static volatile int polled;
 
 static void *volatile_body(void *argument)
@@ -444,6 +485,14 @@ static void case_lock(void)
 {
 	with_thread(lock_body, lock_main);
 }
+static void case_exchange(void)
+{
+	with_thread(exchange_body, exchange_main);
+}
+static void case_failure(void)
+{
+	with_thread(failure_body, failure_main);
+}
 static void case_volatile(void)
 {
 	with_thread(volatile_body, volatile_main);
@@ -508,6 +557,8 @@ static const struct {
 	{"release", case_release},
 	{"fence", case_fence},
 	{"lock", case_lock},
+	{"exchange", case_exchange},
+	{"failure", case_failure},
 	{"volatile", case_volatile},
 	{"signal", case_signal},
 	{"bytes", case_bytes},

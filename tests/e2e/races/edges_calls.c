@@ -74,6 +74,40 @@ static void case_append_most(void)
 	with_thread(append_most_body, append_most_meanwhile);
 }
 
+/* No more is written than there is room for. */
+static void *print_body(void *argument)
+{
+	snprintf(text, 6, "%s%d", more, value);
+	return argument;
+}
+
+static void print_meanwhile(void)
+{
+	seen = text[is_racy ? 5 : 6];
+}
+
+static void case_print(void)
+{
+	with_thread(print_body, print_meanwhile);
+}
+
+/* A string is read that another thread writes. */
+static void *printed_body(void *argument)
+{
+	more[is_racy ? 2 : 3] = '-';
+	return argument;
+}
+
+static void printed_meanwhile(void)
+{
+	printf("%.3s\n", more);
+}
+
+static void case_printed(void)
+{
+	with_thread(printed_body, printed_meanwhile);
+}
+
 /* What is read is written when it has come, not when it is waited for. */
 static void *read_body(void *argument)
 {
@@ -212,7 +246,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {{"append", case_append}, {"append_most", case_append_most},
-		{"read", case_read}, {"read_less", case_read_less}, {"get_line", case_get_line},
+		{"print", case_print}, {"printed", case_printed}, {"read", case_read},
+		{"read_less", case_read_less}, {"get_line", case_get_line},
 		{"get_items", case_get_items}, {"free", case_free}, {"wide", case_wide}};
 
 	is_racy = argc == 3 && strcmp(argv[2], "racy") == 0;
