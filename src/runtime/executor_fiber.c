@@ -16,8 +16,9 @@
 
 struct donor {
 	struct donor *next;
-	uintptr_t thread_base; /* also its pthread_t */
-	void *stack_top;       /* below this description */
+	struct donor *made_before; /* since the starting point */
+	uintptr_t thread_base;	   /* also its pthread_t */
+	void *stack_top;	   /* below this description */
 	int kernel_id;
 	bool is_special; /* made for one thread's stack size: not reused */
 };
@@ -33,6 +34,7 @@ static struct {
 	void *(*tls_init)(void *, bool);
 	void (*ctype_init)(void);
 	uint32_t made_since_snapshot;
+	struct donor *made_last; /* of those */
 } fibers;
 
 struct donor_request {
@@ -85,6 +87,8 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 		&request.is_ready, __ATOMIC_ACQUIRE)) /* pairs with the vanishing store */
 		platform_futex_wait(&request.is_ready, 0, UINT64_MAX, false);
 	fibers.made_since_snapshot++;
+	request.donor->made_before = fibers.made_last;
+	fibers.made_last = request.donor;
 	return request.donor;
 }
 
@@ -110,11 +114,27 @@ void fiber_pool_grow(uint32_t count)
 		fibers.free = donor;
 	}
 	fibers.made_since_snapshot = 0;
+	fibers.made_last = NULL;
 }
 
-uint32_t fiber_made_since_snapshot(void)
+uint32_t fiber_made_since_snapshot(const void **stacks, uint32_t capacity)
 {
+	const struct donor *donor = fibers.made_last;
+
+	for (uint32_t i = 0; i < capacity && donor; i++, donor = donor->made_before)
+		stacks[i] = donor->stack_top;
 	return fibers.made_since_snapshot;
+}
+
+size_t fiber_stack_bytes(void)
+{
+	pthread_attr_t standard;
+	size_t bytes = 0;
+
+	(void)pthread_attr_init(&standard); /* cannot fail in glibc */
+	(void)pthread_attr_getstacksize(&standard, &bytes);
+	(void)pthread_attr_destroy(&standard);
+	return bytes;
 }
 
 void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument)

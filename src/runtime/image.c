@@ -51,6 +51,7 @@ struct image_area {
 	size_t resident_bytes;
 	bool is_tracked;
 	bool has_gaps;			   /* some pages were not resident */
+	bool may_be_huge;		   /* the kernel may put huge pages there */
 	bool is_file;			   /* absent pages read as the file, not as zero */
 	size_t first_present, end_present; /* pages: nothing is saved outside */
 	size_t first_late, end_late;	   /* pages: none is late outside */
@@ -131,6 +132,14 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
+/* Else the kernel may make pages resident without a fault; see image_find_late(). */
+static void image_keep_small(struct image_area *area)
+{
+	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)
+		area->may_be_huge = platform_failed(
+			platform_call(SYS_madvise, area->start, area->bytes, MADV_NOHUGEPAGE));
+}
+
 static void image_add_piece(void *argument, void *start, size_t bytes)
 {
 	/* A full table shows itself at the next mapping, which is then refused. */
@@ -156,6 +165,7 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
 	if (!image_add(image, start, end, false))
 		return false;
+	image_keep_small(&image->areas[image->area_count - 1]);
 	image->areas[image->area_count - 1].is_file = is_file;
 	return true;
 }
@@ -277,13 +287,13 @@ void image_release(struct image *image)
 /*
  * Finds pages that were absent and have been touched since. A page becomes resident by a fault, and
  * faults are counted: without a new one there is nothing to look for. The exception is the kernel's
- * collapsing of small pages into huge ones, which only happens in areas that can hold a huge page.
+ * collapsing of small pages into huge ones, where it could not be told to leave the area alone.
  */
 static void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
 
-	if (!has_faults && area->bytes < HUGE_PAGE_BYTES)
+	if (!has_faults && !area->may_be_huge)
 		return;
 	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
 	for (size_t page = 0; page < pages; page++) {

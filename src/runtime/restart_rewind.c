@@ -30,7 +30,9 @@ struct rewind {
 	uint32_t pool_wanted;
 	uint64_t number;      /* of the run to begin */
 	uint32_t made_in_run; /* thread blocks that the pool lacked */
-	bool is_broken;	      /* the last run cannot be undone: no further one here */
+	size_t stack_bytes;   /* of each */
+	const void *made_stacks[THREAD_CAPACITY];
+	bool is_broken; /* the last run cannot be undone: no further one here */
 	struct image *image;
 	void *stack;
 };
@@ -65,9 +67,27 @@ static bool rewind_take_image(void)
 	return server->image != NULL;
 }
 
-/* The last run made thread blocks of its own. They are lost now; make as many for good. */
+static bool rewind_drop_lost(void *argument, const struct platform_mapping *mapping)
+{
+	const struct rewind *server = argument;
+
+	/* Of another size: it has grown together with something that may be in use. */
+	if ((size_t)(mapping->end - mapping->start) != server->stack_bytes)
+		return true;
+	for (uint32_t i = 0; i < server->made_in_run; i++)
+		if ((const char *)server->made_stacks[i] >= mapping->start &&
+			(const char *)server->made_stacks[i] < mapping->end)
+			platform_unmap(mapping->start, server->stack_bytes);
+	return true;
+}
+
+/*
+ * The last run made thread blocks of its own. They are lost now, so that their stacks would only be
+ * copied with every image; make as many for good.
+ */
 static void rewind_grow_pool(uint32_t count)
 {
+	(void)platform_each_mapping(rewind_drop_lost, rewind_server);
 	rewind_server->pool_wanted = count;
 	rewind_resume(ERRAND_GROW_POOL);
 	if (rewind_take_image())
@@ -167,6 +187,7 @@ static void rewind_at_first_create(void)
 		server->stack = platform_map(SERVER_STACK_BYTES, true);
 	if (!server || !server->stack)
 		runtime_refuse_restart("out of memory for the rewind server");
+	server->stack_bytes = fiber_stack_bytes();
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
@@ -189,7 +210,8 @@ static void rewind_finish(int status)
 	(void)status;
 	if (!rewind_server) /* before the first creation: the process simply ends */
 		restart_exec.finish(status);
-	rewind_server->made_in_run = fiber_made_since_snapshot();
+	rewind_server->made_in_run =
+		fiber_made_since_snapshot(rewind_server->made_stacks, THREAD_CAPACITY);
 	runtime_dispatch_pause();
 	rewind_switch(&unused, &rewind_server->server);
 	__builtin_trap();

@@ -147,8 +147,13 @@ extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
 /* Fibers: makes `count` thread-local blocks and stacks ready. */
 void fiber_pool_grow(uint32_t count);
-/* Blocks made since the last fiber_pool_grow(): under rewind they are lost with the run. */
-uint32_t fiber_made_since_snapshot(void);
+/*
+ * How many blocks were made since the last fiber_pool_grow(): under rewind they are lost with the run.
+ * A place in the stack of each goes into `stacks`, as far as there is room.
+ */
+uint32_t fiber_made_since_snapshot(const void **stacks, uint32_t capacity);
+/* Bytes of the stack of a block made without attributes, without its guard. */
+size_t fiber_stack_bytes(void);
 /* Visits the stack tops of the pooled blocks. */
 void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument);
 
