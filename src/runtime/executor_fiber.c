@@ -117,12 +117,12 @@ void fiber_pool_grow(uint32_t count)
 	fibers.made_last = NULL;
 }
 
-uint32_t fiber_made_since_snapshot(const void **stacks, uint32_t capacity)
+uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 {
 	const struct donor *donor = fibers.made_last;
 
 	for (uint32_t i = 0; i < capacity && donor; i++, donor = donor->made_before)
-		stacks[i] = donor->stack_top;
+		made[i] = (struct fiber_made){donor->stack_top, donor->kernel_id};
 	return fibers.made_since_snapshot;
 }
 

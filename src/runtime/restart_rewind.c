@@ -31,7 +31,7 @@ struct rewind {
 	uint64_t number;      /* of the run to begin */
 	uint32_t made_in_run; /* thread blocks that the pool lacked */
 	size_t stack_bytes;   /* of each */
-	const void *made_stacks[THREAD_CAPACITY];
+	struct fiber_made made[THREAD_CAPACITY];
 	bool is_broken; /* the last run cannot be undone: no further one here */
 	struct image *image;
 	void *stack;
@@ -67,6 +67,15 @@ static bool rewind_take_image(void)
 	return server->image != NULL;
 }
 
+/* On its way out a kernel thread still has the kernel write to its block. */
+static void rewind_await_leaving(int kernel_id)
+{
+	const long process = platform_call(SYS_getpid);
+
+	while (!platform_failed(platform_call(SYS_tgkill, process, kernel_id, 0)))
+		(void)platform_call(SYS_sched_yield); /* always succeeds */
+}
+
 static bool rewind_drop_lost(void *argument, const struct platform_mapping *mapping)
 {
 	const struct rewind *server = argument;
@@ -74,10 +83,14 @@ static bool rewind_drop_lost(void *argument, const struct platform_mapping *mapp
 	/* Of another size: it has grown together with something that may be in use. */
 	if ((size_t)(mapping->end - mapping->start) != server->stack_bytes)
 		return true;
-	for (uint32_t i = 0; i < server->made_in_run; i++)
-		if ((const char *)server->made_stacks[i] >= mapping->start &&
-			(const char *)server->made_stacks[i] < mapping->end)
-			platform_unmap(mapping->start, server->stack_bytes);
+	for (uint32_t i = 0; i < server->made_in_run; i++) {
+		const char *place = server->made[i].stack;
+
+		if (place < mapping->start || place >= mapping->end)
+			continue;
+		rewind_await_leaving(server->made[i].kernel_id);
+		platform_unmap(mapping->start, server->stack_bytes);
+	}
 	return true;
 }
 
@@ -211,7 +224,7 @@ static void rewind_finish(int status)
 	if (!rewind_server) /* before the first creation: the process simply ends */
 		restart_exec.finish(status);
 	rewind_server->made_in_run =
-		fiber_made_since_snapshot(rewind_server->made_stacks, THREAD_CAPACITY);
+		fiber_made_since_snapshot(rewind_server->made, THREAD_CAPACITY);
 	runtime_dispatch_pause();
 	rewind_switch(&unused, &rewind_server->server);
 	__builtin_trap();

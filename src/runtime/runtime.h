@@ -147,11 +147,16 @@ extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
 /* Fibers: makes `count` thread-local blocks and stacks ready. */
 void fiber_pool_grow(uint32_t count);
+/* A block that a run made beyond the pool. */
+struct fiber_made {
+	const void *stack; /* a place in it */
+	int kernel_id;	   /* of the kernel thread that leaves it, or has left it */
+};
 /*
  * How many blocks were made since the last fiber_pool_grow(): under rewind they are lost with the run.
- * A place in the stack of each goes into `stacks`, as far as there is room.
+ * Says which, as far as there is room.
  */
-uint32_t fiber_made_since_snapshot(const void **stacks, uint32_t capacity);
+uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 /* Bytes of the stack of a block made without attributes, without its guard. */
 size_t fiber_stack_bytes(void);
 /* Visits the stack tops of the pooled blocks. */
