@@ -41,6 +41,8 @@ struct campaign_options {
 	 */
 	bool is_one_by_one;
 	uint64_t trace_events;
+	/* Signals that raddle is sent are the program's, of whose runs there is one: see forward.h. */
+	bool forwards_signals;
 	const volatile int *is_interrupted;
 	const char *runtime; /* libraddle.so */
 };

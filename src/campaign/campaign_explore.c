@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "campaign/children.h"
+#include "campaign/forward.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "platform/platform.h"
@@ -169,10 +170,12 @@ static void tell_remark(struct campaign *campaign, struct campaign_worker *worke
 static int end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
+	worker->is_busy = false;
+	if (campaign_was_ended(campaign, worker))
+		return 0;
 	campaign->result->has_no_threads = true;
 	campaign->result->outcome = worker->worker.contract->outcome;
 	campaign->is_stopping = true;
-	worker->is_busy = false;
 	if (!worker_is_failure(&worker->worker))
 		return 0;
 	return campaign_take_failure(campaign, worker, err);
@@ -398,16 +401,45 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-int campaign_explore(struct campaign *campaign, struct error *err)
+/* How long a program that was told to end is given before the user hears of it. */
+#define ASKED_TO_END_NS UINT64_C(1000000000)
+
+/* What raddle was sent is the program's, where there is only one run. */
+static void pass_signals_on(struct campaign *campaign)
+{
+	const struct worker *worker = &campaign->workers[0].worker;
+	const uint32_t guest = __atomic_load_n(&worker->contract->guest_pid, __ATOMIC_RELAXED);
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	if (!campaign->options->forwards_signals || !worker->pid)
+		return;
+	forward_pass_on(guest ? (pid_t)guest : worker->pid);
+	if (forward_stop_count() == 0 || campaign->has_told_stop)
+		return;
+	if (!campaign->asked_to_end_ns)
+		campaign->asked_to_end_ns = now_ns;
+	if (now_ns - campaign->asked_to_end_ns < ASKED_TO_END_NS)
+		return;
+	campaign->has_told_stop = true;
+	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
+				  "one ends it");
+}
+
+static bool is_interrupted(const struct campaign *campaign)
+{
+	return *campaign->options->is_interrupted || forward_stop_count() > 1;
+}
+
+static int explore(struct campaign *campaign, struct error *err)
 {
 	int result = give_batch(campaign, &campaign->workers[0], err);
 
 	while (result == 0 && is_any_busy(campaign)) {
 		bool has_report;
 
-		if (*campaign->options->is_interrupted ||
-			platform_monotonic_ns() >= campaign->deadline_ns) {
-			campaign->result->is_interrupted = *campaign->options->is_interrupted != 0;
+		pass_signals_on(campaign);
+		if (is_interrupted(campaign) || platform_monotonic_ns() >= campaign->deadline_ns) {
+			campaign->result->is_interrupted = is_interrupted(campaign);
 			break;
 		}
 		result = poll_workers(campaign, &has_report, err);
@@ -426,4 +458,15 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 	}
 	campaign->is_stopping = true;
 	return result == 0 ? end_workers(campaign, err) : result;
+}
+
+int campaign_explore(struct campaign *campaign, struct error *err)
+{
+	int result;
+
+	if (campaign->options->forwards_signals)
+		forward_begin();
+	result = explore(campaign, err);
+	forward_end();
+	return result;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "campaign/forward.h"
 #include "campaign/investigate.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
@@ -170,6 +171,21 @@ static int investigate_and_keep(struct campaign *campaign, const struct campaign
 	return result;
 }
 
+bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worker)
+{
+	const struct outcome *outcome = &worker->worker.contract->outcome;
+	struct contract_totals *totals = &worker->worker.contract->totals;
+
+	if (!campaign->options->forwards_signals || !forward_has_ended(outcome))
+		return false;
+	totals->runs--;
+	totals->failures -= worker_is_failure(&worker->worker);
+	totals->outcome[outcome->kind]--;
+	campaign->result->is_interrupted = true;
+	campaign->is_stopping = true;
+	return true;
+}
+
 int campaign_take_failure(
 	struct campaign *campaign, struct campaign_worker *from, struct error *err)
 {
@@ -182,6 +198,10 @@ int campaign_take_failure(
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
+	if (campaign_was_ended(campaign, from))
+		return 0;
+	/* The replays are raddle's own: what comes now is for raddle. */
+	forward_end();
 	if (!is_new_key(campaign, failure_key(&contract->outcome)))
 		return 0;
 	failure_take(&failure, contract);

@@ -44,6 +44,8 @@ struct campaign {
 	bool has_told_start;	   /* the listener knows what kind of target it is */
 	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
 	bool has_told_remark;	   /* likewise, what is odd about the strategy's options */
+	bool has_told_stop;	   /* likewise, that the program goes on after a signal to end */
+	uint64_t asked_to_end_ns;  /* when that was passed on; 0: it was not */
 	bool is_stopping;	   /* no new batches */
 	uint64_t *keys;		   /* of failures that have been investigated */
 	uint32_t key_count;
@@ -62,6 +64,12 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err);
  */
 int campaign_take_failure(
 	struct campaign *campaign, struct campaign_worker *from, struct error *err);
+
+/*
+ * The last run of a worker died of a signal that raddle was sent and has passed on: no failure of the
+ * program. It is not counted, and the campaign ends as if raddle itself had been interrupted.
+ */
+bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worker);
 
 /*
  * `restart` cannot be used for this target, for the reason given: the next one is, from now on, and

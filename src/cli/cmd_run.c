@@ -289,6 +289,9 @@ static const struct argp run_argp = {
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
 	       "failure is replayed, minimised, stored and explained.\v"
+	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign; with --schedules 1 raddle stands "
+	       "for the program, and these, SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and the "
+	       "real-time ones are passed on to it. A second SIGINT or SIGTERM then ends both.\n"
 	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
 };
 
@@ -327,6 +330,7 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 		return command_fail("%s", err.text);
 	options->runtime = runtime;
 	options->is_interrupted = command_interruption();
+	options->forwards_signals = options->schedules == 1;
 	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
 	run_report_listen(&report, &listener);
 	if (campaign_run(options, &listener, &result, &err) < 0) {

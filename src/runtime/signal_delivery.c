@@ -401,7 +401,7 @@ void runtime_signals_set_up(void)
 	engine_current()->signals_blocked = mask & ~signal_unblockable();
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
 		if (signal_unblockable() & signal_bit(signal) || signal_stops(signal) ||
-			signal == SIGCONT || signal == SIGSYS || signal == SIGTRAP ||
+			signal == SIGSYS || signal == SIGTRAP ||
 			platform_failed(platform_call(
 				SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask)))
 			continue;
