@@ -8,10 +8,7 @@
 #include "base/strbuf.h"
 #include "compile/compile.h"
 
-#define CLANG_VERSION 19
-
-/* The full path of a program; NULL: it is not there. To be freed. */
-static char *find_program(const char *name)
+char *compile_find_program(const char *name)
 {
 	const char *path = getenv("PATH");
 	char *found = NULL;
@@ -33,8 +30,7 @@ static char *find_program(const char *name)
 	return found;
 }
 
-/* "19" of "Debian clang version 19.1.7"; 0: it says nothing of the kind. */
-static int ask_version(const char *clang)
+int compile_ask_version(const char *program, const char *before)
 {
 	struct strbuf command;
 	char line[256] = "";
@@ -43,7 +39,7 @@ static int ask_version(const char *clang)
 
 	strbuf_init(&command);
 	strbuf_adds(&command, "'");
-	for (const char *c = clang; *c; c++)
+	for (const char *c = program; *c; c++)
 		strbuf_addf(&command, *c == '\'' ? "'\\''" : "%c", *c);
 	strbuf_adds(&command, "' --version 2> /dev/null");
 	pipe = popen(command.text, "r");
@@ -53,8 +49,8 @@ static int ask_version(const char *clang)
 	if (!fgets(line, sizeof line, pipe))
 		line[0] = '\0';
 	(void)pclose(pipe); /* what it printed is all that counts */
-	at = strstr(line, "clang version ");
-	return at ? atoi(at + strlen("clang version ")) : 0;
+	at = strstr(line, before);
+	return at ? atoi(at + strlen(before)) : 0;
 }
 
 /* Names that say their version are believed, also behind links (clang to llvm-19/bin/clang): to ask
@@ -75,9 +71,10 @@ static bool names_its_version(const char *name)
 
 static int check(char *clang, char **path, struct error *err)
 {
-	const int version = names_its_version(clang) ? CLANG_VERSION : ask_version(clang);
+	const int version = names_its_version(clang) ? COMPILE_CLANG_VERSION
+						     : compile_ask_version(clang, "clang version ");
 
-	if (version == CLANG_VERSION) {
+	if (version == COMPILE_CLANG_VERSION) {
 		*path = clang;
 		return 0;
 	}
@@ -85,11 +82,11 @@ static int check(char *clang, char **path, struct error *err)
 		error_set(err, ERROR_MISSING,
 			"%s is of version %d, and raddle's pass needs clang %d; install clang-%d, or "
 			"name one in RADDLE_CLANG",
-			clang, version, CLANG_VERSION, CLANG_VERSION);
+			clang, version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
 	else
 		error_set(err, ERROR_MISSING,
 			"%s does not say that it is a clang; name clang %d in RADDLE_CLANG", clang,
-			CLANG_VERSION);
+			COMPILE_CLANG_VERSION);
 	free(clang);
 	return ERROR_MISSING;
 }
@@ -100,16 +97,16 @@ int compile_find_clang(char **path, struct error *err)
 	char *clang;
 
 	if (named && *named) {
-		clang = find_program(named);
+		clang = compile_find_program(named);
 		if (!clang)
 			return error_set(err, ERROR_MISSING,
 				"RADDLE_CLANG names %s, which cannot be run; correct or unset it",
 				named);
 		return check(clang, path, err);
 	}
-	clang = find_program("clang-19");
+	clang = compile_find_program("clang-19");
 	if (!clang)
-		clang = find_program("clang");
+		clang = compile_find_program("clang");
 	if (!clang)
 		return error_set(err, ERROR_MISSING,
 			"there is no clang 19; install it (apt-get install clang-19), or name it in "

@@ -124,10 +124,43 @@ static int add_script(
 	return 0;
 }
 
-static int execute_sites(const struct compile_options *options, char *const *argv,
+/* Takes the linker out of `left` that cannot do it, and says so; fails where there is no other. */
+static int choose_linker(
+	const char *clang, char **left, void (*note)(const char *text), struct error *err)
+{
+	int version;
+	const enum compile_lto lto = compile_judge_lto(clang, left, &version);
+	char **to = left;
+	struct strbuf text;
+
+	if (lto == LTO_NO_PLUGIN)
+		note("-flto needs the linker plugin of clang 19, which is not there; install it "
+		     "(apt-get install llvm-19-linker-tools)");
+	if (lto == LTO_OLD_LLD_ONLY)
+		return error_set(err, ERROR_MISSING,
+			"ld.lld is of version %d and cannot read what clang %d makes with -flto; install "
+			"its own (apt-get install lld-%d)",
+			version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
+	if (lto != LTO_OLD_LLD)
+		return 0;
+	strbuf_init(&text);
+	strbuf_addf(&text,
+		"ld.lld is of version %d and cannot read what clang %d makes with -flto: the standard "
+		"linker is used; for lld install its own (apt-get install lld-%d)",
+		version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
+	note(text.text);
+	strbuf_release(&text);
+	for (char **from = left; *from; from++)
+		if (!compile_is_lld(*from))
+			*to++ = *from;
+	*to = NULL;
+	return 0;
+}
+
+static int execute_sites(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
-	const struct arguments_kind kind = arguments_classify(argv);
+	struct arguments_kind kind = arguments_classify(argv);
 	struct arguments command = {0};
 	char *clang;
 	int result = compile_find_clang(&clang, err);
@@ -137,10 +170,14 @@ static int execute_sites(const struct compile_options *options, char *const *arg
 	if ((kind.compiles || kind.links) && compile_lacks_openmp(clang, argv))
 		note("-fopenmp needs the OpenMP of clang 19, which is not there; install it "
 		     "(apt-get install libomp-19-dev)");
+	if (kind.links && kind.has_inputs)
+		result = choose_linker(clang, argv, note, err);
+	kind = arguments_classify(argv);
 	arguments_add(&command, clang);
 	if (options->is_cxx)
 		arguments_add(&command, "--driver-mode=g++");
-	result = add_pass(&command, &kind, err);
+	if (result == 0)
+		result = add_pass(&command, &kind, err);
 	if (result == 0)
 		result = add_script(&command, &kind, err);
 	for (; *argv; argv++)
@@ -171,7 +208,7 @@ static int execute_tsan(const struct compile_options *options, char *const *argv
 	return result;
 }
 
-int compile_execute(const struct compile_options *options, char *const *argv,
+int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
 	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)

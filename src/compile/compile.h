@@ -30,15 +30,36 @@ int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
 /* Becomes the compiler. Only returns when it cannot, with the error. Tells `note` before, in a line, what
- * will be missing. */
-int compile_execute(const struct compile_options *options, char *const *argv,
+ * will be missing. May take options out of argv. */
+int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err);
 
 /* The compiler that will be used, to be freed: RADDLE_CLANG, else clang-19, else a clang of version
  * 19 in the path. */
 int compile_find_clang(char **path, struct error *err);
 
+/* The only one that can run the pass. */
+#define COMPILE_CLANG_VERSION 19
+
+/* The path of a program, looked for in PATH; NULL: it is not there. To be freed. */
+char *compile_find_program(const char *name);
+/* What `program --version` says in its first line behind `before`: 19 of "clang version 19.1.7"; 0: nothing. */
+int compile_ask_version(const char *program, const char *before);
+
 /* -fopenmp is asked for, and neither this clang nor a folder in argv has its header. */
 bool compile_lacks_openmp(const char *clang, char *const *argv);
+
+/* What becomes of a link with -flto, whose objects are clang 19's bitcode. */
+enum compile_lto {
+	LTO_FITS,	  /* or is not asked for */
+	LTO_OLD_LLD,	  /* the lld that is named is older; the standard linker can do it */
+	LTO_OLD_LLD_ONLY, /* likewise, and lacks the plugin, too */
+	LTO_NO_PLUGIN	  /* the standard linker lacks clang's plugin */
+};
+
+/* *version: of that lld. */
+enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
+/* Options that name lld. */
+bool compile_is_lld(const char *option);
 
 #endif
