@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/bounds_option.h"
 #include "campaign/campaign.h"
 #include "campaign/launch.h"
 #include "campaign/memory_view.h"
@@ -27,6 +28,7 @@ enum {
 	OPTION_HANG_TIME,
 	OPTION_MEMORY,
 	OPTION_VARIABLES,
+	OPTION_BOUNDS,
 	OPTION_STDIN,
 	OPTION_OUTPUT,
 	OPTION_CHECK,
@@ -55,6 +57,11 @@ static const struct argp_option run_options[] = {
 	{"variables", OPTION_VARIABLES, "NAME[,NAME...]", 0,
 		"Of those only accesses that may touch these variables, as `raddle cc "
 		"--points-to PROGRAM` names them; * stands for anything",
+		1},
+	{"bounds", OPTION_BOUNDS, "c=N,v=N,t=N[,l=N]", 0,
+		"One check of all schedules with at most c preemptions, at accesses to v "
+		"variables, in orders of t threads (strategy bounded; l: of blocks allocated with "
+		"one call stack only the first so many)",
 		1},
 	{.doc = "What the program may meet:", .group = 2},
 	{"spurious-wakeups", OPTION_SPURIOUS, NULL, 0,
@@ -99,7 +106,8 @@ static const struct argp_option run_options[] = {
 
 struct run_arguments {
 	struct campaign_options options;
-	const char *strategy;
+	const char *strategy;	  /* NULL: none is named */
+	const char *bounds;	  /* likewise */
 	const char *suppressions; /* file, NULL: none is given */
 	bool is_json;
 	bool is_quiet;
@@ -166,6 +174,9 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_VARIABLES:
 		options->variables = text;
+		return 0;
+	case OPTION_BOUNDS:
+		arguments->bounds = text;
 		return 0;
 	case OPTION_RESTART:
 		parse_restart(state, text);
@@ -309,6 +320,20 @@ static int read_suppressions(
 	return suppressions_option_read(arguments->suppressions, out, err);
 }
 
+static int parse_strategy(struct run_arguments *arguments, struct error *err)
+{
+	struct campaign_options *options = &arguments->options;
+
+	if (arguments->bounds && arguments->strategy)
+		return error_set(err, ERROR_USAGE,
+			"--bounds is a check by strategy bounded; leave --strategy out");
+	if (arguments->bounds)
+		return bounds_parse(
+			arguments->bounds, &options->strategy, &options->strategy_config, err);
+	return strategy_parse(arguments->strategy ? arguments->strategy : STRATEGY_STANDARD,
+		&options->strategy, &options->strategy_config, err);
+}
+
 static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
 {
 	struct campaign_options *options = &arguments->options;
@@ -320,8 +345,7 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	int status;
 
 	options->suppressions = suppressions;
-	if (strategy_parse(
-		    arguments->strategy, &options->strategy, &options->strategy_config, &err) < 0)
+	if (parse_strategy(arguments, &err) < 0)
 		return command_fail("%s", err.text);
 	if (strategies[options->strategy]->is_exhausted && options->workers > 1)
 		return command_fail("%s makes one run after the other; leave --jobs out",
@@ -345,7 +369,7 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 
 static int run_run(int argc, char **argv)
 {
-	struct run_arguments arguments = {.strategy = STRATEGY_STANDARD};
+	struct run_arguments arguments = {0};
 	struct suppressions suppressions;
 	struct error err = {0};
 	int status;

@@ -75,6 +75,16 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
 
+/* Does the strategy stop threads at few variables only? */
+static bool has_variable_bound(const struct campaign_options *options)
+{
+	for (const struct strategy_option *option = strategies[options->strategy]->options;
+		option && option->name; option++)
+		if (strcmp(option->name, "variables") == 0)
+			return true;
+	return false;
+}
+
 static void on_started(void *context, const struct campaign_start *start)
 {
 	const struct run_report *report = context;
@@ -102,8 +112,12 @@ static void on_started(void *context, const struct campaign_start *start)
 	else
 		(void)fprintf(stderr,
 			"%s is an unmodified binary: scheduling points are its "
-			"synchronisation operations\n",
-			start->program);
+			"synchronisation operations%s\n",
+			start->program,
+			has_variable_bound(report->options)
+				? ", so variables are locks and the like; memory is among them in a "
+				  "program built by raddle-cc"
+				: "");
 	say_what_races_need(report, start);
 	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
 		(unsigned long long)report->options->seed,
@@ -341,28 +355,47 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	strbuf_release(&command);
 }
 
+/* "1,204 runs; probability that an order was missed ≤ 1e-6" */
+static void say_runs_of(const struct strategy_verdict *verdict)
+{
+	char runs[32];
+	int power = 0;
+
+	(void)fprintf(stderr, "%s run%s", terminal_number(verdict->runs, runs),
+		verdict->runs == 1 ? "" : "s");
+	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
+		power++;
+	if (power)
+		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
+}
+
 static void say_verdict(const struct campaign_result *result)
 {
 	const struct strategy_verdict *verdict = &result->verdict;
-	char runs[32];
+	const bool has_failed = result->total.failures;
 
-	if (!result->has_verdict)
+	if (!result->has_verdict || verdict->refusal[0])
 		return;
-	if (verdict->scope[0])
-		(void)fprintf(stderr, "%s all schedules %s: %s\n",
-			verdict->is_complete ? "these are" : "among these are", verdict->scope,
-			result->total.failures ? "some fail" : "none fails");
-	else if (verdict->is_complete)
-		(void)fprintf(stderr, "these are all schedules%s: %s in %s run%s\n",
+	if (verdict->scope[0] && has_failed) {
+		(void)fprintf(stderr, "%s all schedules %s: some fail\n",
+			verdict->is_complete ? "these are" : "among these are", verdict->scope);
+	} else if (verdict->scope[0]) {
+		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
+		say_runs_of(verdict);
+		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more were run");
+	} else if (verdict->is_complete) {
+		(void)fprintf(stderr, "these are all schedules%s: %s in ",
 			verdict->is_up_to_order ? ", up to the order of independent operations"
 						: "",
-			result->total.failures ? "some fail" : "none fails",
-			terminal_number(verdict->runs, runs), verdict->runs == 1 ? "" : "s");
-	else if (verdict->missing)
+			has_failed ? "some fail" : "none fails");
+		say_runs_of(verdict);
+		(void)fprintf(stderr, "\n");
+	} else if (verdict->missing) {
 		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);
-	else if (!result->total.findings)
+	} else if (!result->total.findings) {
 		(void)fprintf(stderr,
 			"these are not all schedules; more of them with --schedules or --time\n");
+	}
 }
 
 static int finish_without_threads(
@@ -392,6 +425,9 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 			"%s made no thread before the time was up, so nothing was "
 			"explored; give it longer (--time), or its input (--stdin FILE)",
 			report->options->argv[0]);
+	} else if (result->verdict.refusal[0] && !result->total.findings &&
+		   !result->is_interrupted) {
+		status = command_fail("%s", result->verdict.refusal);
 	} else if (!report->is_quiet) {
 		say_explored(result);
 		say_guarantee(result);

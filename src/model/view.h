@@ -9,6 +9,13 @@
 #include "model/ids.h"
 #include "model/op.h"
 
+/* Where a variable of memory on the heap lies. */
+struct object_place {
+	object_name block;
+	uint32_t
+		loop; /* n-th block that was allocated with its call stack, from 1; 0: not counted */
+};
+
 struct schedule_view {
 	uint32_t thread_count;	/* threads created so far in this run, ended ones included */
 	uint32_t enabled_count; /* >= 1 */
@@ -23,6 +30,8 @@ struct schedule_view {
 	struct thread_id current; /* moved last; the point is a preemption iff it is enabled and not
 				     chosen */
 	uint64_t step;		  /* ops chosen before this one in this run */
+	/* Of a pending op's object; false: it is not on the heap. NULL: nobody knows. */
+	bool (*place)(object_name object, struct object_place *out);
 };
 
 static inline bool view_is_enabled(const struct schedule_view *view, uint32_t thread)

@@ -2,93 +2,111 @@
  * Strategy `bounded`: systematic testing with variable, thread and context bounds.
  *
  * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
- * 2012, sections 2, 4 and 5 (algorithm 1). For a set of v variables and an order of the threads the
- * standard schedule lets the highest thread move; at an access to one of the variables it may get
- * another priority, at most c times. All placements are run, those with fewer changes first, for all
- * sets of v variables and so many random orders that every order of t thread fragments is among them
- * (lemma 4.1). Then come larger v and t.
+ * 2012, sections 2, 4 and 5 (algorithm 1). In an order of the threads the standard schedule lets the
+ * highest thread move; at an access to one of v variables it may get another priority, at most c
+ * times. All placements are run, those with fewer changes first, for all variables and so many random
+ * orders that every order of t thread fragments is among them (lemma 4.1). Then come larger v and t.
  *
  * Deviations from the paper:
- * - Only variables that two threads have used are put into sets, objects of synchronisation among them.
+ * - It takes one set of v variables after the other, and so repeats for each set what it shares with
+ *   others: all runs without changes, all with changes at fewer variables. Here each run is made once;
+ *   which variables it has is seen from where its changes are (run_tree.h).
+ * - Only variables that two threads have used are stopped at, objects of synchronisation among them.
  * - A change after which the thread is still the highest is the standard schedule, and is left out.
  * - The first two orders are the order of creation and its reverse, which at c = 0 are enough for t = 2.
- * - Of runs with the same set, order, graph of happens-before and final priorities only the first is
- *   extended. The paper asks for the same set and graph only; that loses schedules within the bounds
+ * - Of runs with the same order, variables, graph of happens-before and final priorities only the first
+ *   is extended. The paper asks for the same set and graph only; that loses schedules within the bounds
  *   (tests/unit/strategies/test_bounded.c finds programs for it), since the runs go on differently.
- * - Loop-iteration numbers are not looked at: of heap memory each eight bytes are a variable.
  */
 #include "base/text.h"
-#include "strategies/deviations.h"
-#include "strategies/integer_log.h"
-#include "strategies/key_table.h"
+#include "strategies/hash_set.h"
 #include "strategies/order_hash.h"
 #include "strategies/priority_table.h"
+#include "strategies/run_tree.h"
+#include "strategies/shared_variables.h"
 #include "strategies/strategy.h"
+#include "strategies/thread_orders.h"
 
-enum bounded_option { OPTION_CHANGES, OPTION_VARIABLES, OPTION_THREADS, OPTION_RISK, OPTION_RUNS };
+enum bounded_option {
+	OPTION_CHANGES,
+	OPTION_VARIABLES,
+	OPTION_THREADS,
+	OPTION_RISK,
+	OPTION_RUNS,
+	OPTION_LOOPS
+};
 
 #define VARIABLES_MOST 6u
-#define THREADS_MOST 5u
-#define LEARNING_RUNS 2u
-#define FIXED_ORDERS 2u /* as created, and the other way round */
+#define CHANGES_MOST 16
+#define CHANGES_FIRST 2u /* where c is not given: most known bugs need at most 2 */
+#define THREADS_FIRST 3u /* t then, and one more with each more of c */
+#define FIXED_ORDERS 2u	 /* as created, and the other way round */
 #define RUNS_STANDARD (1 << 20)
-#define ROOTS_MOST (UINT32_C(1) << 20)
-
-struct bounded_variable {
-	uint16_t thread; /* the first that used it, + 1 */
-	bool is_shared;
-};
+/* With more sets of variables than this, those of one array count as one. */
+#define SETS_BEFORE_GROUPS 4096
+/* As in the paper: more yields than this, and a thread comes last. */
+#define YIELDS_BEFORE_LAST 100
+/* Below the initial priorities: of threads that were stopped, then of those that yielded. */
+#define PRIORITY_STOPPED 2000
+#define PRIORITY_YIELDED 1000
 
 struct bounded {
 	struct strategy_config config;
-	uint32_t learning;		       /* runs of the first orders, to see who uses what */
-	uint32_t variables, threads;	       /* v and t that are being worked on */
-	uint32_t done_variables, done_threads; /* the last that are done; 0: none */
-	uint32_t shared_used;		       /* m when that began */
-	uint32_t orders_first, orders; /* the orders that are being worked on: so many from there */
-	uint32_t threads_most;
-	bool is_first_pass; /* of v and t = 2: the two fixed orders only */
+	bool has_learnt;    /* the first run, which shows who uses what, is over */
+	bool is_first_pass; /* of v and t: the two fixed orders only */
+	bool is_grouped;    /* at this v arrays count as one variable */
 	bool is_exhausted, is_lost;
+	uint32_t changes; /* c, v and t that are being worked on */
+	uint32_t variables, threads;
+	uint32_t done_changes, done_variables, done_threads; /* the last that are done; 0: none */
+	uint32_t shared_used; /* variables that were known when the runs of the tree began */
+	uint32_t threads_most;
 	uint64_t runs, diverged_runs;
 	uint64_t seed;
 
 	/* The run at hand. */
 	uint64_t order_seed;
-	uint32_t order;		      /* 0: as created, 1: the other way round, others: random */
-	uint32_t changes;	      /* so far */
-	uint32_t set[VARIABLES_MOST]; /* indices in `shared` */
+	uint32_t order;	       /* 0: as created, 1: the other way round, others: random */
+	uint32_t changes_made; /* so far */
+	uint32_t lowered;      /* threads that yielded too often */
 	struct priority_table priorities;
+	uint32_t yields[THREAD_CAPACITY];
 
 	struct order_hash graph;
-	struct key_table objects, thread_names;
-	uint32_t shared_count;
-	uint16_t shared[KEY_TABLE_CAPACITY]; /* indices in `objects` */
-	struct bounded_variable known[KEY_TABLE_CAPACITY];
-	uint64_t seen_at; /* distance of the graphs seen from here */
-	uint32_t seen_mask, seen_count;
-	struct deviations deviations; /* the last: its records lie behind, then the graphs */
+	struct shared_variables shared;
+	struct hash_set seen; /* graphs of runs that have been extended */
+	struct run_tree tree; /* the last: its runs lie behind, then the graphs */
 };
 
-static uint32_t seen_slots(const struct strategy_config *config)
+static uint32_t option_of(const struct bounded *bounded, enum bounded_option option)
 {
-	uint32_t slots = 1024;
-
-	while (slots < 2 * (uint64_t)config->option[OPTION_RUNS])
-		slots *= 2;
-	return slots;
+	return (uint32_t)bounded->config.option[option];
 }
 
 static size_t seen_distance(const struct strategy_config *config)
 {
-	const size_t bytes = offsetof(struct bounded, deviations) +
-			     deviations_bytes((uint32_t)config->option[OPTION_RUNS]);
+	const size_t bytes = offsetof(struct bounded, tree) +
+			     run_tree_bytes((uint32_t)config->option[OPTION_RUNS]);
 
 	return (bytes + 7) & ~(size_t)7;
 }
 
 static size_t bounded_state_bytes(const struct strategy_config *config)
 {
-	return seen_distance(config) + (size_t)seen_slots(config) * sizeof(uint64_t);
+	return seen_distance(config) +
+	       hash_set_slots((uint64_t)config->option[OPTION_RUNS]) * sizeof(uint64_t);
+}
+
+/* From the first bounds on, with no run made. */
+static void begin_walk(struct bounded *bounded)
+{
+	bounded->diverged_runs += bounded->tree.diverged_runs;
+	bounded->tree.diverged_runs = 0;
+	hash_set_clear(&bounded->seen);
+	run_tree_begin(&bounded->tree, option_of(bounded, OPTION_RUNS));
+	bounded->shared_used = bounded->shared.shared_count;
+	bounded->variables = 0;
+	bounded->threads = 2;
 }
 
 static void bounded_begin_campaign(void *state, const struct strategy_config *config)
@@ -96,68 +114,67 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	struct bounded *bounded = state;
 
 	bounded->config = *config;
-	bounded->seen_at = seen_distance(config);
-	bounded->seen_mask = seen_slots(config) - 1;
+	bounded->seen.distance = seen_distance(config) - offsetof(struct bounded, seen);
+	bounded->seen.mask = hash_set_slots((uint64_t)config->option[OPTION_RUNS]) - 1;
+	bounded->changes = config->option[OPTION_CHANGES] < 0
+				   ? CHANGES_FIRST
+				   : (uint32_t)config->option[OPTION_CHANGES];
+	begin_walk(bounded);
 }
 
-/* ---- how many orders (lemma 4.1; docs/strategies.md) ---- */
+/* ---- bounds ---- */
 
-/*
- * So many random orders of `fragments` that with probability 1 - 10^-risk each order of each t of them
- * is among them: C(N,t)*t! orders, each missed by one with probability 1 - 1/t!.
- */
-static uint32_t orders_needed(uint32_t fragments, uint32_t threads, uint32_t risk)
+/* Do so many of them make more sets than one can go through, and do some of them lie in one array? */
+static bool wants_groups(const struct bounded *bounded)
 {
-	/* -ln(1 - 1/t!) times 2^16, rounded down */
-	static const uint64_t hit[THREADS_MOST + 1] = {0, 0, 45425, 11948, 2789, 548};
-	uint64_t wanted = 1;
+	uint64_t sets = 1;
 
-	for (uint32_t i = 0; i < threads && i < fragments; i++)
-		wanted *= fragments - i;
-	return (uint32_t)((log_scaled(wanted) + risk * UINT64_C(150902) + 656) / hit[threads]) + 1;
-}
-
-/* ---- levels ---- */
-
-static uint64_t *seen_graphs(struct bounded *bounded)
-{
-	return (uint64_t *)((char *)bounded + bounded->seen_at);
-}
-
-static uint64_t set_count(uint32_t total, uint32_t size)
-{
-	uint64_t count = 1;
-
-	for (uint32_t i = 0; i < size; i++)
-		count = count * (total - i) / (i + 1);
-	return total < size ? 0 : count;
+	for (uint32_t i = 0; i < bounded->variables && sets <= SETS_BEFORE_GROUPS; i++)
+		sets = sets * (bounded->shared.shared_count - i) / (i + 1);
+	return sets > SETS_BEFORE_GROUPS && shared_variables_have_groups(&bounded->shared);
 }
 
 static void begin_level(struct bounded *bounded)
 {
-	const uint32_t changes = (uint32_t)bounded->config.option[OPTION_CHANGES];
-	uint64_t roots;
+	const uint32_t random =
+		thread_orders_needed(bounded->threads_most + bounded->changes, bounded->threads,
+			option_of(bounded, OPTION_RISK), RUN_TREE_ORDERS_MOST - FIXED_ORDERS);
+	const struct run_bounds bounds = {.changes = bounded->changes,
+		.variables = bounded->variables,
+		.loops = option_of(bounded, OPTION_LOOPS),
+		.order_end = FIXED_ORDERS + (bounded->is_first_pass ? 0 : random),
+		.is_grouped = wants_groups(bounded)};
 
-	bounded->shared_used = bounded->shared_count;
-	bounded->orders_first = bounded->is_first_pass ? 0 : FIXED_ORDERS;
-	bounded->orders = bounded->is_first_pass
-				  ? FIXED_ORDERS
-				  : orders_needed(bounded->threads_most + changes, bounded->threads,
-					    (uint32_t)bounded->config.option[OPTION_RISK]);
-	roots = set_count(bounded->shared_used, bounded->variables) * bounded->orders;
-	if (roots > ROOTS_MOST) {
-		bounded->is_lost = true;
-		roots = ROOTS_MOST;
-	}
-	deviations_begin(&bounded->deviations, (uint32_t)bounded->config.option[OPTION_RUNS],
-		changes, (uint32_t)roots);
+	bounded->is_grouped = bounds.is_grouped;
+	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
 }
 
-/* Larger v and t: along the diagonals of the grid. False: there are none. */
+/* c changes are at no more than c variables; and there are only so many. */
+static uint32_t variables_most(const struct bounded *bounded)
+{
+	uint32_t most = bounded->changes ? bounded->changes : 1;
+
+	if (most > bounded->shared.shared_count)
+		most = bounded->shared.shared_count;
+	return most < VARIABLES_MOST ? most : VARIABLES_MOST;
+}
+
+static uint32_t threads_most(const struct bounded *bounded)
+{
+	uint32_t most = THREAD_ORDERS_MOST;
+
+	if (bounded->config.option[OPTION_CHANGES] < 0)
+		most = THREADS_FIRST + bounded->changes - CHANGES_FIRST;
+	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
+}
+
+/* Larger v and t: along the diagonals of the grid. False: there are none for this c. */
 static bool next_bounds(struct bounded *bounded)
 {
-	const bool is_fixed_v = bounded->config.option[OPTION_VARIABLES] > 0;
-	const bool is_fixed_t = bounded->config.option[OPTION_THREADS] > 0;
+	const uint32_t fixed_v = option_of(bounded, OPTION_VARIABLES);
+	const uint32_t fixed_t = option_of(bounded, OPTION_THREADS);
+	const uint32_t most_v = fixed_v ? fixed_v : variables_most(bounded);
+	const uint32_t most_t = fixed_t ? fixed_t : threads_most(bounded);
 
 	for (;;) {
 		const uint32_t sum = bounded->variables + bounded->threads;
@@ -169,89 +186,102 @@ static bool next_bounds(struct bounded *bounded)
 			bounded->threads = sum;
 			bounded->variables = 1;
 		}
-		if (sum > VARIABLES_MOST + THREADS_MOST)
+		if (sum > VARIABLES_MOST + THREAD_ORDERS_MOST)
 			return false;
-		if (bounded->threads <= THREADS_MOST && bounded->variables <= VARIABLES_MOST &&
-			bounded->variables <= bounded->shared_count &&
-			(!is_fixed_v ||
-				bounded->variables == bounded->config.option[OPTION_VARIABLES]) &&
-			(!is_fixed_t || bounded->threads == bounded->config.option[OPTION_THREADS]))
+		if (bounded->threads <= most_t && bounded->variables <= most_v &&
+			(!fixed_v || bounded->variables == fixed_v) &&
+			(!fixed_t || bounded->threads == fixed_t))
 			return true;
 	}
 }
 
-/* After the runs that learn, and whenever a level is done. */
+/* As next_bounds, and after the last v and t a larger c, for which all is run again. */
+static bool widen_bounds(struct bounded *bounded)
+{
+	if (next_bounds(bounded))
+		return true;
+	if (bounded->config.option[OPTION_CHANGES] >= 0 || bounded->changes == CHANGES_MOST)
+		return false;
+	bounded->changes++;
+	begin_walk(bounded);
+	return next_bounds(bounded);
+}
+
+/* v is given, and there are not so many variables. */
+static bool is_short_of_variables(const struct bounded *bounded)
+{
+	return bounded->has_learnt &&
+	       option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
+}
+
+/* All of v and t is run: on to what comes then. */
+static void end_level(struct bounded *bounded)
+{
+	run_tree_note_done(&bounded->tree);
+	if (bounded->is_first_pass) {
+		bounded->is_first_pass = false;
+		return;
+	}
+	bounded->done_changes = bounded->changes;
+	bounded->done_variables = bounded->variables;
+	bounded->done_threads = bounded->threads;
+	if (!widen_bounds(bounded))
+		bounded->is_exhausted = true;
+	else /* most of what there is to be found is found in the two orders that are no chance */
+		bounded->is_first_pass = true;
+}
+
+/*
+ * The first run within new bounds has seen all that those before it have shown to be shared; if the
+ * second sees more, that is not in the first one's count, and it is cheap to begin again at once.
+ */
+static void watch_variables(struct bounded *bounded)
+{
+	const struct run_tree *tree = &bounded->tree;
+
+	if (tree->node_count == 1)
+		bounded->shared_used = bounded->shared.shared_count;
+	else if (tree->node_count == FIXED_ORDERS &&
+		 bounded->shared_used < bounded->shared.shared_count)
+		bounded->tree.is_done = true;
+}
+
+/* After the run that learns, and whenever bounds are done. */
 static void advance(struct bounded *bounded)
 {
-	while (!bounded->is_exhausted && bounded->deviations.is_exhausted) {
-		/* What the level has taught of variables belongs to it. */
-		if (bounded->variables && bounded->shared_used < bounded->shared_count) {
-			begin_level(bounded);
-			continue;
-		}
-		if (bounded->variables && bounded->is_first_pass) {
-			bounded->is_first_pass = false;
-			begin_level(bounded);
-			continue;
-		}
+	while (!bounded->is_exhausted && bounded->tree.is_done) {
+		/* What earlier runs did not know of variables, they have not counted either. */
+		if (bounded->variables && bounded->shared_used < bounded->shared.shared_count)
+			begin_walk(bounded);
 		if (bounded->variables) {
-			bounded->done_variables = bounded->variables;
-			bounded->done_threads = bounded->threads;
+			end_level(bounded);
 		} else {
-			bounded->variables = 0;
-			bounded->threads = 2;
+			bounded->is_first_pass = true;
+			bounded->is_exhausted = !bounded->shared.shared_count ||
+						is_short_of_variables(bounded) ||
+						!next_bounds(bounded);
 		}
-		if (!next_bounds(bounded)) {
-			bounded->is_exhausted = true;
-			return;
-		}
-		/* Most of what there is to be found is found in the two orders that are no chance. */
-		bounded->is_first_pass =
-			bounded->threads == 2 || bounded->config.option[OPTION_THREADS] > 0;
-		begin_level(bounded);
+		if (!bounded->is_exhausted)
+			begin_level(bounded);
 	}
 }
 
 /* ---- a run ---- */
 
-/* The set of that number among all of its size, in lexical order. */
-static void lay_set(struct bounded *bounded, uint64_t number)
-{
-	uint32_t next = 0;
-
-	for (uint32_t i = 0; i < bounded->variables; i++, next++) {
-		const uint32_t left = bounded->variables - i - 1;
-
-		for (; next < bounded->shared_used; next++) {
-			const uint64_t with = set_count(bounded->shared_used - next - 1, left);
-
-			if (number < with)
-				break;
-			number -= with;
-		}
-		bounded->set[i] = bounded->shared[next];
-	}
-}
-
 static void bounded_begin_run(void *state, uint64_t seed)
 {
 	struct bounded *bounded = state;
-	uint32_t root;
 
 	if (!bounded->runs)
 		bounded->seed = seed; /* one for all: orders are known by their number */
 	bounded->priorities.known = 0;
-	bounded->changes = 0;
+	bounded->changes_made = bounded->lowered = 0;
 	order_hash_begin(&bounded->graph);
-	if (bounded->learning < LEARNING_RUNS || bounded->is_exhausted) {
-		bounded->order = bounded->learning & 1;
-		return;
-	}
-	root = deviations_root(&bounded->deviations);
-	bounded->order = bounded->orders_first + root % bounded->orders;
+	run_tree_begin_run(&bounded->tree);
+	/* The order of creation is what the program mostly does by itself: it is not the first. */
+	bounded->order =
+		bounded->has_learnt && !bounded->is_exhausted ? run_tree_order(&bounded->tree) : 1;
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
-	lay_set(bounded, root / bounded->orders);
-	deviations_begin_run(&bounded->deviations);
 }
 
 static void meet(struct bounded *bounded, const struct schedule_view *view)
@@ -267,6 +297,7 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 		else if (bounded->order > 1)
 			priority = hash_pair(bounded->order_seed, view->names[number]) >> 1;
 		table->priority[number] = priority | PRIORITY_INITIAL;
+		bounded->yields[number] = 0;
 	}
 }
 
@@ -275,63 +306,56 @@ static uint64_t next_priority(const struct bounded *bounded)
 {
 	/* In the first two orders a stopped thread comes last: others have the random places. */
 	if (bounded->order < FIXED_ORDERS)
-		return 1000 - bounded->changes;
-	return hash_pair(bounded->order_seed, UINT64_C(1) << 40 | bounded->changes) >> 1 |
+		return PRIORITY_STOPPED - bounded->changes_made;
+	return hash_pair(bounded->order_seed, UINT64_C(1) << 40 | bounded->changes_made) >> 1 |
 	       PRIORITY_INITIAL;
-}
-
-static bool is_tracked(const struct bounded *bounded, const struct pending_op *op)
-{
-	for (uint32_t i = 0; i < bounded->variables; i++)
-		if (bounded->objects.keys[bounded->set[i]] == op->object)
-			return true;
-	return false;
 }
 
 static struct thread_id bounded_choose(void *state, const struct schedule_view *view)
 {
 	struct bounded *bounded = state;
-	uint64_t old, new;
-	uint32_t highest;
+	struct priority_table *table = &bounded->priorities;
+	const struct pending_op *op;
+	uint64_t old;
+	uint32_t highest, next, object;
 
 	meet(bounded, view);
-	highest = priority_table_highest(&bounded->priorities, view);
-	if (view->enabled_count == 1 || bounded->learning < LEARNING_RUNS ||
-		bounded->is_exhausted || !is_tracked(bounded, &view->pending[highest]))
+	highest = priority_table_highest(table, view);
+	op = &view->pending[highest];
+	if (view->enabled_count == 1 || !shared_variables_has(op))
 		return (struct thread_id){(uint16_t)highest};
-	old = bounded->priorities.priority[highest];
-	new = next_priority(bounded);
-	bounded->priorities.priority[highest] = new;
-	if (priority_table_highest(&bounded->priorities, view) != highest &&
-		deviations_at(&bounded->deviations, DEVIATION_COSTLY, 1) != DEVIATIONS_NONE) {
-		bounded->changes++;
-		highest = priority_table_highest(&bounded->priorities, view);
-	} else {
-		bounded->priorities.priority[highest] = old;
+	old = table->priority[highest];
+	table->priority[highest] = next_priority(bounded);
+	next = priority_table_highest(table, view);
+	object = next != highest ? shared_variables_number(&bounded->shared, op) : KEY_TABLE_NONE;
+	if (object == KEY_TABLE_NONE || !run_tree_at(&bounded->tree, object)) {
+		table->priority[highest] = old;
+		return (struct thread_id){(uint16_t)highest};
 	}
-	return (struct thread_id){(uint16_t)highest};
+	bounded->changes_made++;
+	return (struct thread_id){(uint16_t)next};
 }
 
-/* Learns who uses what. */
+/* A thread that yields again and again waits for another: it comes last (section 5). */
+static void note_yield(struct bounded *bounded, uint32_t thread)
+{
+	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
+		return;
+	bounded->yields[thread] = 0;
+	if (bounded->lowered < PRIORITY_YIELDED - 1)
+		bounded->lowered++;
+	bounded->priorities.priority[thread] = PRIORITY_YIELDED - bounded->lowered;
+}
+
 static void bounded_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct bounded *bounded = state;
-	const struct pending_op *op = &view->pending[thread.index];
-	uint32_t object, name;
 
 	order_hash_add(&bounded->graph, view, thread);
-	if (!op->object || op_descriptions[op->kind].object == OBJECT_THREAD)
-		return;
-	object = key_table_add(&bounded->objects, op->object);
-	name = key_table_add(&bounded->thread_names, view->names[thread.index]);
-	if (object == KEY_TABLE_NONE || name == KEY_TABLE_NONE)
-		return;
-	if (!bounded->known[object].thread)
-		bounded->known[object].thread = (uint16_t)(name + 1);
-	if (bounded->known[object].thread == name + 1 || bounded->known[object].is_shared)
-		return;
-	bounded->known[object].is_shared = true;
-	bounded->shared[bounded->shared_count++] = (uint16_t)object;
+	if (view->pending[thread.index].flags & OP_PAUSE)
+		note_yield(bounded, thread.index);
+	/* The runs without changes show all places. */
+	shared_variables_learn(&bounded->shared, view, thread, !bounded->tree.path_count);
 }
 
 static uint32_t bounded_choose_value(void *state, uint32_t count)
@@ -339,10 +363,8 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 	struct bounded *bounded = state;
 	uint32_t value = 0;
 
-	if (count > 1 && bounded->learning == LEARNING_RUNS && !bounded->is_exhausted) {
-		value = deviations_at(&bounded->deviations, DEVIATION_FREE, count - 1);
-		value = value == DEVIATIONS_NONE ? 0 : value + 1;
-	}
+	if (count > 1 && bounded->has_learnt && !bounded->is_exhausted)
+		value = run_tree_value(&bounded->tree, count);
 	order_hash_add_value(&bounded->graph, value);
 	return value;
 }
@@ -352,27 +374,16 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 /* Is no run known that is like this one and would go on like it? Remembers it. */
 static bool is_new_graph(struct bounded *bounded)
 {
-	uint64_t *seen = seen_graphs(bounded);
-	uint64_t key = bounded->graph.value;
-	uint32_t at;
+	uint64_t key = hash_pair(bounded->graph.value, bounded->order);
+	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
+	const uint32_t count = run_tree_set(&bounded->tree, set);
 
-	for (uint32_t i = 0; i < bounded->variables; i++)
-		key = hash_pair(key, bounded->set[i]);
-	key = hash_pair(key, (uint64_t)bounded->order << 32 | bounded->threads);
+	for (uint32_t i = 0; i < count; i++)
+		key = hash_pair(key, set[i]);
+	key = hash_pair(key, bounded->changes_made);
 	for (uint32_t i = 0; i < bounded->priorities.known; i++)
 		key = hash_pair(key, bounded->priorities.priority[i]);
-	key |= 1;
-	if (bounded->seen_count > bounded->seen_mask / 2) { /* to forget costs runs, no more */
-		for (uint32_t i = 0; i <= bounded->seen_mask; i++)
-			seen[i] = 0;
-		bounded->seen_count = 0;
-	}
-	for (at = (uint32_t)key & bounded->seen_mask; seen[at]; at = (at + 1) & bounded->seen_mask)
-		if (seen[at] == key)
-			return false;
-	seen[at] = key;
-	bounded->seen_count++;
-	return true;
+	return hash_set_add(&bounded->seen, key);
 }
 
 static void bounded_end_run(void *state, const struct run_summary *summary)
@@ -385,19 +396,12 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	bounded->runs++;
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
-	if (bounded->learning < LEARNING_RUNS) {
-		if (++bounded->learning < LEARNING_RUNS)
-			return;
-		bounded->deviations.is_exhausted = true; /* there is no level yet */
-	} else {
-		deviations_end_run(&bounded->deviations, is_new_graph(bounded));
-		if (bounded->deviations.is_lost) {
-			bounded->is_lost = true;
-			bounded->is_exhausted = true;
-		}
+	if (bounded->has_learnt) {
+		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
+		watch_variables(bounded);
+		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;
 	}
-	if (bounded->deviations.is_exhausted)
-		bounded->diverged_runs += bounded->deviations.diverged_runs;
+	bounded->has_learnt = true;
 	advance(bounded);
 }
 
@@ -406,48 +410,62 @@ static bool bounded_is_exhausted(const void *state)
 	return ((const struct bounded *)state)->is_exhausted;
 }
 
-static void add_number(struct text *text, uint64_t number, const char *one, const char *many)
+/* ---- what it says ---- */
+
+static void add_bound(struct text *text, const char *name, uint32_t bound)
 {
-	text_number(text, number, 10);
-	text_add(text, number == 1 ? one : many);
+	text_add(text, name);
+	text_add(text, " ≤ ");
+	text_number(text, bound, 10);
 }
 
 static void bounded_verdict(const void *state, struct strategy_verdict *out)
 {
 	const struct bounded *bounded = state;
+	const bool has_diverged = bounded->diverged_runs || bounded->tree.diverged_runs;
 	struct text text;
 
+	text_init(&text, out->refusal, sizeof out->refusal);
+	if (is_short_of_variables(bounded)) {
+		text_add(&text, "threads share ");
+		text_number(&text, bounded->shared.shared_count, 10);
+		text_add(&text, bounded->shared.shared_count == 1 ? " variable" : " variables");
+		text_add(&text, ", fewer than v; give a smaller v");
+	}
 	text_init(&text, out->scope, sizeof out->scope);
 	out->runs = bounded->runs;
 	out->redundant = 0;
 	out->is_up_to_order = true;
-	out->is_complete = bounded->is_exhausted && !bounded->is_lost && !bounded->diverged_runs;
-	out->missing = bounded->is_lost		? "there are more of them than option runs allows"
-		       : bounded->diverged_runs ? "the program did not repeat what it did before"
-						: NULL;
+	out->missing = bounded->is_lost ? "there are more of them than option runs allows"
+		       : has_diverged	? STRATEGY_PROGRAM_VARIES
+					: NULL;
+	out->is_complete = bounded->is_exhausted && !out->missing && !out->refusal[0];
 	if (!bounded->done_variables || out->missing)
 		return;
-	text_add(&text, "with at most ");
-	add_number(&text, (uint64_t)bounded->config.option[OPTION_CHANGES], " preemption",
-		" preemptions");
-	text_add(&text, " at accesses to ");
-	add_number(&text, bounded->done_variables, " variable", " variables");
-	text_add(&text, " and orders of ");
-	text_number(&text, bounded->done_threads, 10);
-	text_add(&text, " threads (one is missed with probability below 10^-");
-	text_number(&text, (uint64_t)bounded->config.option[OPTION_RISK], 10);
-	text_add(&text, ")");
+	add_bound(&text, "with c", bounded->done_changes);
+	add_bound(&text, ", v", bounded->done_variables);
+	add_bound(&text, ", t", bounded->done_threads);
+	if (option_of(bounded, OPTION_LOOPS))
+		add_bound(&text, ", l", option_of(bounded, OPTION_LOOPS));
+	out->missed = 1;
+	for (uint32_t i = 0; i < option_of(bounded, OPTION_RISK); i++)
+		out->missed /= 10;
 }
 
 static const struct strategy_option bounded_options[] = {
-	{"preemptions", 2, 0, 16, "c: changes of priority in a run; most known bugs need at most 2",
+	{"preemptions", -1, 0, CHANGES_MOST,
+		"c: changes of priority in a run (2, then more); most known bugs need at most 2",
 		NULL},
-	{"variables", 0, 1, VARIABLES_MOST, "v: only sets of so many variables (1, then more)",
+	{"variables", 0, 1, VARIABLES_MOST, "v: at so many variables only (1, then more)", NULL},
+	{"threads", 0, 2, THREAD_ORDERS_MOST, "t: only orders of so many threads (2, then more)",
 		NULL},
-	{"threads", 0, 2, THREADS_MOST, "t: only orders of so many threads (2, then more)", NULL},
 	{"risk", 6, 1, 12, "an order of t threads is missed with probability below 10^-risk", NULL},
 	{"runs", RUNS_STANDARD, 1024, 1 << 26,
-		"how many it can tell apart; each takes about 48 bytes", NULL},
+		"how many it can tell apart; each takes about 64 bytes", NULL},
+	{"loops", 0, 1, 255,
+		"l: of the blocks that one call stack allocates only the first so many (all, the "
+		"first ones first)",
+		NULL},
 	{0},
 };
 

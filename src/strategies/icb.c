@@ -151,7 +151,7 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	out->is_up_to_order = false;
 	out->is_complete = deviations->is_exhausted && !deviations->is_lost && is_sure;
 	out->missing = deviations->is_lost ? "there are more of them than option runs allows"
-		       : !is_sure	   ? "the program did not repeat what it did before"
+		       : !is_sure	   ? STRATEGY_PROGRAM_VARIES
 					   : NULL;
 	if (!deviations->levels_done || !is_sure || (is_all && !icb->variable_bound))
 		return;

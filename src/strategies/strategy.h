@@ -61,6 +61,11 @@ struct strategy_guarantee {
 	const char *formula; /* "1/(n*k^(d-1))" */
 };
 
+/* Why a strategy that makes a run again, up to a point, cannot do so. */
+#define STRATEGY_PROGRAM_VARIES                                                                    \
+	"a variable, or an access to it, was not there when its run was made again; the program "  \
+	"does not do the same in every run (time, random numbers, files?)"
+
 /* What a strategy that goes through all runs of some kind can say of those it has made. */
 struct strategy_verdict {
 	bool is_complete;    /* it has made every run that it promises */
@@ -68,6 +73,9 @@ struct strategy_verdict {
 	uint64_t runs;
 	uint64_t redundant;  /* of those: equal to others up to the order of independent ops */
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
+	/* Options that this program cannot meet, "problem; remedy"; empty: none. */
+	char refusal[96];
+	double missed;	 /* chance that a run within `scope` was left out, at most */
 	char scope[160]; /* which schedules are all run by now, as in "with at most 2 preemptions";
 			  * empty: all there are, if it is complete, or none of a kind */
 };

@@ -1,10 +1,12 @@
 /* Programs that do what tools do not expect, one per word given as the argument. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,6 +235,52 @@ static int takes_no_lock(void)
 	return run_twice(post_often, &semaphore);
 }
 
+static void *lock_for_ever(void *lock)
+{
+	while (sink == 0) {
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
+	}
+	return lock;
+}
+
+static int never_ends(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	return run_twice(lock_for_ever, &lock);
+}
+
+/* Lies in a file, so it is not put back before a run. */
+static volatile int *run_count;
+
+static void *lock_in_some_runs(void *locks)
+{
+	pthread_mutex_t *lock = locks;
+
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&lock[*run_count % 8 < 4]);
+		pthread_mutex_unlock(&lock[*run_count % 8 < 4]);
+	}
+	return locks;
+}
+
+/* Four runs use one lock, four another: those that are run again find theirs gone. */
+static int changes_with_time(void)
+{
+	static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+	const int file = open("run_count", O_RDWR | O_CREAT, 0600);
+
+	if (file < 0 || ftruncate(file, sizeof *run_count) != 0)
+		exit(91);
+	run_count = mmap(NULL, sizeof *run_count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (run_count == MAP_FAILED)
+		exit(92);
+	make_thread();
+	++*run_count;
+	return run_twice(lock_in_some_runs, locks);
+}
+
 static const struct {
 	const char *word;
 	int (*act)(void);
@@ -255,6 +303,8 @@ static const struct {
 	{"passes", passes},
 	{"takes_locks", takes_locks},
 	{"takes_no_lock", takes_no_lock},
+	{"never_ends", never_ends},
+	{"changes_with_time", changes_with_time},
 };
 
 int main(int argc, char **argv)

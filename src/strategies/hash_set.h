@@ -1,0 +1,56 @@
+/*
+ * A set of hashes in a block of memory behind a strategy's state, which is named by its distance: a
+ * plain value without pointers. When it is half full it forgets all: that costs its user runs, no more.
+ */
+#ifndef RADDLE_STRATEGIES_HASH_SET_H
+#define RADDLE_STRATEGIES_HASH_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_set {
+	uint64_t distance; /* of the slots from the set itself, in bytes */
+	uint32_t mask, count;
+};
+
+/* A power of two that leaves half of them free. */
+static inline uint32_t hash_set_slots(uint64_t capacity)
+{
+	uint32_t slots = 1024;
+
+	while (slots < 2 * capacity)
+		slots *= 2;
+	return slots;
+}
+
+static inline uint64_t *hash_set_begin(struct hash_set *set)
+{
+	return (uint64_t *)((char *)set + set->distance);
+}
+
+static inline void hash_set_clear(struct hash_set *set)
+{
+	for (uint32_t i = 0; set->count && i <= set->mask; i++)
+		hash_set_begin(set)[i] = 0;
+	set->count = 0;
+}
+
+/* False: it has been there already. */
+static inline bool hash_set_add(struct hash_set *set, uint64_t hash)
+{
+	uint64_t *slots = hash_set_begin(set);
+	const uint64_t key = hash | 1; /* 0: free */
+	uint32_t at;
+
+	if (set->count > set->mask / 2)
+		hash_set_clear(set);
+	for (at = (uint32_t)(key >> 32) & set->mask; slots[at]; at = (at + 1) & set->mask)
+		if (slots[at] == key)
+			return false;
+	slots[at] = key;
+	set->count++;
+	return true;
+}
+
+#endif

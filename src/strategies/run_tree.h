@@ -1,0 +1,119 @@
+/*
+ * The runs that a bounded search has made, as a tree: a run is known by its *deviations* from the
+ * standard schedule of an order of the threads. Each deviation is at the n-th *point* of a variable
+ * behind the deviation before it, so what is learnt of other variables moves no point. A run's
+ * children deviate once more, behind its last deviation; each is made once, however often the bounds
+ * are widened: what bounds are done is noted for each order.
+ *
+ * A plain value without pointers: nodes and points lie behind it (run_tree_bytes()).
+ */
+#ifndef RADDLE_STRATEGIES_RUN_TREE_H
+#define RADDLE_STRATEGIES_RUN_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/key_table.h"
+
+#define RUN_TREE_DEVIATIONS_MOST 64 /* in one run */
+#define RUN_TREE_ORDERS_MOST 8192
+#define RUN_TREE_VALUE                                                                             \
+	UINT16_MAX /* variable of a choice that is not about threads; it costs nothing */
+#define RUN_TREE_NONE UINT32_MAX
+
+/* Behind the last deviation of a run: so many points of the variable. */
+struct run_points {
+	uint32_t count;
+	uint16_t variable;
+};
+
+struct run_node {
+	uint32_t parent; /* itself: a run without deviations */
+	uint32_t ordinal;
+	uint16_t variable;
+	uint16_t alternative; /* of a choice of values */
+	uint16_t order;
+	uint8_t changes;    /* deviations that cost */
+	uint8_t is_closed;  /* not to be extended: one like it has been */
+	uint8_t has_values; /* its choices of values have been tried */
+	uint8_t depth;	    /* deviations of both kinds */
+	uint16_t points_count;
+	uint32_t points_at;
+};
+
+/* What the tree has to know of a variable. */
+struct run_variable {
+	uint16_t group; /* those of one array have one; else it is the variable itself */
+	uint16_t
+		loop; /* n-th block that was allocated with one call stack, from 1; 0: not on the heap */
+	bool is_shared;
+};
+
+/* Which runs are of interest: those with at most so many changes, at so many variables or groups. */
+struct run_bounds {
+	uint32_t changes, variables;
+	uint32_t loops; /* 0: any */
+	uint32_t order_first, order_end;
+	bool is_grouped;
+};
+
+struct run_tree {
+	uint32_t node_capacity, node_count;
+	uint32_t points_capacity, points_used;
+	bool is_lost; /* one of both has run out */
+	uint64_t diverged_runs;
+	struct run_bounds bounds;
+	uint8_t done_variables[RUN_TREE_ORDERS_MOST]; /* by order: all runs with so many are made */
+	uint8_t done_groups[RUN_TREE_ORDERS_MOST];
+
+	/* Which run is the next. */
+	bool is_done;	     /* within the bounds there is none */
+	uint32_t root;	     /* next order without a run; order_end: all have one */
+	uint32_t roots_done; /* orders from 0 that have one */
+	uint32_t changes;    /* of the runs whose children are being made */
+	bool is_costly;	     /* those children */
+	uint32_t loop; /* of those, the ones whose variables have this as their largest number */
+	uint32_t next_loop; /* the smallest larger one that has been seen; UINT32_MAX: none */
+	uint32_t node, entry, ordinal, alternative;
+
+	/* The run at hand. */
+	uint32_t path_count, path_at;
+	uint32_t alternatives; /* at its last choice of values that deviated */
+	uint32_t epoch;
+	struct run_path {
+		uint32_t ordinal;
+		uint16_t variable, alternative;
+	} path[RUN_TREE_DEVIATIONS_MOST];
+	uint32_t met_count; /* variables behind the last deviation */
+	uint16_t met[KEY_TABLE_CAPACITY];
+	uint32_t met_epoch[KEY_TABLE_CAPACITY];
+	uint32_t counts[KEY_TABLE_CAPACITY];
+	uint32_t values; /* choices of values behind the last deviation */
+};
+
+size_t run_tree_bytes(uint32_t node_capacity);
+/* Forgets all runs. `tree` is zero or has been used. */
+void run_tree_begin(struct run_tree *tree, uint32_t node_capacity);
+/* From here on runs within these bounds are made, but for those within earlier ones. */
+void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
+	const struct run_variable *variables);
+/* The bounds of run_tree_widen() are done: notes it. */
+void run_tree_note_done(struct run_tree *tree);
+
+void run_tree_begin_run(struct run_tree *tree);
+/* Of the run that is due. */
+uint32_t run_tree_order(struct run_tree *tree);
+/* The thread stands at a point of the variable: does this run deviate here? */
+bool run_tree_at(struct run_tree *tree, uint32_t variable);
+/* At a choice among `count` values, 2 at least: the one that this run takes. */
+uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
+/* The variables at which the run at hand is to deviate, in ascending order; their number. */
+uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
+/* Changes of priority that the run at hand is to make. */
+uint32_t run_tree_changes(const struct run_tree *tree);
+/* `is_extended`: runs with further deviations are of interest. */
+void run_tree_end_run(
+	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
+
+#endif
