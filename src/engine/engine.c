@@ -67,6 +67,7 @@ void engine_init(const struct engine_host *host)
 	engine.view.enabled = engine.enabled;
 	engine.view.pending = engine.pending;
 	engine.view.names = engine.names;
+	engine.view.place = host->place;
 	engine.is_up = true;
 }
 

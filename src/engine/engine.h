@@ -181,6 +181,7 @@ struct engine_host {
 	 * comes when the next one is performed, as only then it is known what came of it.
 	 */
 	void (*performed)(const struct engine_performed *performed);
+	bool (*place)(object_name object, struct object_place *out); /* for the view; NULL: none */
 };
 
 /* What the run is to follow; copied. */

@@ -54,7 +54,9 @@ struct memory_variable {
 	thread_name thread; /* that touched it first */
 	uint32_t flags;
 	uint16_t allocated_at; /* op_second() of the site that allocated it; 0: not on the heap */
-	uint32_t block;	       /* index in blocks[] + 1 of a traced run; else 0 */
+	uint16_t loop;	       /* and of its block: struct object_place */
+	object_name block_name;
+	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
 
 /* An executable or library with sites, in the order in which they were first loaded. [guest] */

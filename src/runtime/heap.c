@@ -107,6 +107,7 @@ static bool heap_map(void)
 	uint64_t level_bytes = WINDOW_BYTES / START_BYTES / 8;
 	char *at = HEAP_ADDRESS;
 	struct heap_outside *outside;
+	uint8_t *loops;
 	bool is_open = true;
 
 	if (platform_failed(platform_call(SYS_mmap, HEAP_ADDRESS, WINDOW_BYTES, PROT_NONE,
@@ -119,6 +120,9 @@ static bool heap_map(void)
 	outside = heap_place(&at, HEAP_OUTSIDE_MAX * sizeof *outside);
 	is_open &= heap_open(outside, HEAP_OUTSIDE_MAX * sizeof *outside);
 	heap_outside_set_up(outside);
+	loops = heap_place(&at, HEAP_LOOPS);
+	is_open &= heap_open(loops, HEAP_LOOPS);
+	heap_loops_set_up(loops);
 	for (unsigned level = 0; level < LEVELS; level++, level_bytes /= 64) {
 		heap.levels[level] = heap_place(&at, level_bytes);
 		if (level)
@@ -273,7 +277,8 @@ static struct heap_record heap_new_record(uint64_t site, uint8_t kind)
 
 	return (struct heap_record){.name = (object_name)hash_pair(stream->hash, ordinal) | 1,
 		.stream = (uint16_t)(stream - heap.streams),
-		.ordinal = ordinal};
+		.ordinal = ordinal,
+		.loop = heap_loop_number(stream->hash, site)};
 }
 
 /* ---- what the allocation functions tell ---- */
@@ -288,7 +293,8 @@ static struct heap_block heap_describe(
 		.name = record->name,
 		.site = stream->site,
 		.thread = stream->thread,
-		.ordinal = record->ordinal};
+		.ordinal = record->ordinal,
+		.loop = record->loop};
 }
 
 static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)

@@ -7,7 +7,8 @@
 struct heap_record {
 	object_name name;
 	uint16_t stream; /* index of its struct heap_stream */
-	uint16_t is_freed;
+	uint8_t is_freed;
+	uint8_t loop; /* heap_loop_number() */
 	uint32_t ordinal;
 	uint32_t bytes; /* UINT32_MAX: that or more */
 };
@@ -28,6 +29,18 @@ void heap_outside_add(const struct heap_outside *block);
 struct heap_outside *heap_outside_find(uintptr_t address);
 /* The block that starts there, if any, is no more. */
 void heap_outside_remove(uintptr_t start);
+
+/* ---- heap_loops.c ---- */
+
+#define HEAP_LOOPS 65536 /* call stacks */
+
+/* `counts` has room for HEAP_LOOPS. */
+void heap_loops_set_up(uint8_t *counts);
+/*
+ * A block is made at `site`, by the stream of that hash: n-th of its call stack, from 1, UINT8_MAX or
+ * later. 0: nobody asks.
+ */
+uint8_t heap_loop_number(uint64_t stream, uint64_t site);
 
 /* ---- heap_blocks.c: contract_memory.blocks of traced runs ---- */
 

@@ -130,11 +130,28 @@ static uint16_t memory_allocated_at(struct memory_variable *variable, const void
 {
 	struct heap_block block;
 
-	if (!variable->allocated_at)
-		variable->allocated_at = heap_find_any(address, &block)
-						 ? (uint16_t)(hash_mix(block.site) | 3)
-						 : NOT_ON_HEAP;
+	if (!variable->allocated_at && heap_find_any(address, &block)) {
+		variable->allocated_at = (uint16_t)(hash_mix(block.site) | 3);
+		variable->block_name = block.name;
+		variable->loop = (uint16_t)block.loop;
+	} else if (!variable->allocated_at) {
+		variable->allocated_at = NOT_ON_HEAP;
+	}
 	return variable->allocated_at == NOT_ON_HEAP ? 0 : variable->allocated_at;
+}
+
+bool memory_place(object_name object, struct object_place *out)
+{
+	const struct memory_variable *variable = NULL;
+
+	if (runtime.contract && runtime.contract->memory_bytes)
+		variable = memory_variable(
+			contract_area(runtime.contract, runtime.contract->memory_offset), object,
+			false);
+	if (!variable || variable->allocated_at <= NOT_ON_HEAP)
+		return false;
+	*out = (struct object_place){variable->block_name, variable->loop};
+	return true;
 }
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */

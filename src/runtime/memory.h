@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
+#include "model/view.h"
 #include "runtime/contract_memory.h"
 #include "runtime/instrument_abi.h"
 
@@ -51,6 +52,9 @@ uint64_t memory_last_site(void);
  */
 void memory_prepare_run(uint64_t number);
 
+/* For struct schedule_view. */
+bool memory_place(object_name object, struct object_place *out);
+
 /* The last run has found variables to be shared that will be points from the next one on. */
 bool memory_has_news(void);
 /* Have there come new points since this was last asked? */
@@ -81,6 +85,7 @@ struct heap_block {
 	uint64_t site;	    /* return address of the allocating call */
 	thread_name thread; /* that allocated it */
 	uint32_t ordinal;   /* n-th of this site and thread, from 1 */
+	uint32_t loop;	    /* n-th of this call stack, from 1; 0: not counted */
 };
 
 /*

@@ -234,6 +234,7 @@ void runtime_set_up(void)
 		.deliver_signals = runtime_deliver_signals,
 		.wait_outside = runtime_wait_outside,
 		.cancel_now = runtime_act_on_cancel,
+		.place = memory_place,
 	};
 
 	if (runtime_is_up)

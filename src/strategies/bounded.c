@@ -42,8 +42,6 @@ enum bounded_option {
 #define THREADS_FIRST 3u /* t then, and one more with each more of c */
 #define FIXED_ORDERS 2u	 /* as created, and the other way round */
 #define RUNS_STANDARD (1 << 20)
-/* With more sets of variables than this, those of one array count as one. */
-#define SETS_BEFORE_GROUPS 4096
 /* As in the paper: more yields than this, and a thread comes last. */
 #define YIELDS_BEFORE_LAST 100
 /* Below the initial priorities: of threads that were stopped, then of those that yielded. */
@@ -54,7 +52,6 @@ struct bounded {
 	struct strategy_config config;
 	bool has_learnt;    /* the first run, which shows who uses what, is over */
 	bool is_first_pass; /* of v and t: the two fixed orders only */
-	bool is_grouped;    /* at this v arrays count as one variable */
 	bool is_exhausted, is_lost;
 	uint32_t changes; /* c, v and t that are being worked on */
 	uint32_t variables, threads;
@@ -124,16 +121,6 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 
 /* ---- bounds ---- */
 
-/* Do so many of them make more sets than one can go through, and do some of them lie in one array? */
-static bool wants_groups(const struct bounded *bounded)
-{
-	uint64_t sets = 1;
-
-	for (uint32_t i = 0; i < bounded->variables && sets <= SETS_BEFORE_GROUPS; i++)
-		sets = sets * (bounded->shared.shared_count - i) / (i + 1);
-	return sets > SETS_BEFORE_GROUPS && shared_variables_have_groups(&bounded->shared);
-}
-
 static void begin_level(struct bounded *bounded)
 {
 	const uint32_t random =
@@ -142,10 +129,8 @@ static void begin_level(struct bounded *bounded)
 	const struct run_bounds bounds = {.changes = bounded->changes,
 		.variables = bounded->variables,
 		.loops = option_of(bounded, OPTION_LOOPS),
-		.order_end = FIXED_ORDERS + (bounded->is_first_pass ? 0 : random),
-		.is_grouped = wants_groups(bounded)};
+		.order_end = FIXED_ORDERS + (bounded->is_first_pass ? 0 : random)};
 
-	bounded->is_grouped = bounds.is_grouped;
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
 }
 
@@ -327,7 +312,8 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	old = table->priority[highest];
 	table->priority[highest] = next_priority(bounded);
 	next = priority_table_highest(table, view);
-	object = next != highest ? shared_variables_number(&bounded->shared, op) : KEY_TABLE_NONE;
+	object = next != highest ? shared_variables_number(&bounded->shared, view, op)
+				 : KEY_TABLE_NONE;
 	if (object == KEY_TABLE_NONE || !run_tree_at(&bounded->tree, object)) {
 		table->priority[highest] = old;
 		return (struct thread_id){(uint16_t)highest};
@@ -354,8 +340,7 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	order_hash_add(&bounded->graph, view, thread);
 	if (view->pending[thread.index].flags & OP_PAUSE)
 		note_yield(bounded, thread.index);
-	/* The runs without changes show all places. */
-	shared_variables_learn(&bounded->shared, view, thread, !bounded->tree.path_count);
+	shared_variables_learn(&bounded->shared, view, thread);
 }
 
 static uint32_t bounded_choose_value(void *state, uint32_t count)
@@ -474,6 +459,7 @@ const struct strategy strategy_bounded = {
 	.summary =
 		"runs all schedules with few preemptions at few variables, in orders of few threads",
 	.options = bounded_options,
+	.wants_places = true,
 	.state_bytes = bounded_state_bytes,
 	.begin_campaign = bounded_begin_campaign,
 	.begin_run = bounded_begin_run,

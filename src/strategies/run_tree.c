@@ -29,7 +29,7 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity)
 	tree->roots_done = 0;
 	tree->is_done = true; /* there are no bounds */
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
-		tree->done_variables[i] = tree->done_groups[i] = 0;
+		tree->done_variables[i] = 0;
 }
 
 /* ---- the run at hand ---- */
@@ -138,26 +138,19 @@ uint32_t run_tree_changes(const struct run_tree *tree)
 
 /* ---- which child is of interest ---- */
 
-/* The variables, or groups, of a run's changes and of one more. */
-static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable,
-	const struct run_variable *variables, bool is_grouped)
+/* The variables of a run's changes and of one more. */
+static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
-	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1];
+	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1] = {variable};
 	uint32_t count = 1;
 
-	seen[0] = is_grouped ? variables[variable].group : variable;
 	for (uint32_t left = node->depth; left--; node = &tree_nodes(tree)[node->parent]) {
-		uint16_t other = node->variable;
 		uint32_t at = 0;
 
-		if (other == RUN_TREE_VALUE)
-			continue;
-		if (is_grouped)
-			other = variables[other].group;
-		while (at < count && seen[at] != other)
+		while (at < count && seen[at] != node->variable)
 			at++;
-		if (at == count)
-			seen[count++] = other;
+		if (at == count && node->variable != RUN_TREE_VALUE)
+			seen[count++] = node->variable;
 	}
 	return count;
 }
@@ -175,15 +168,11 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 }
 
 /* Do the bounds hold it, and none that are done? */
-static bool is_wanted(struct run_tree *tree, const struct run_node *node, uint16_t variable,
-	const struct run_variable *variables)
+static bool is_wanted(struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
-	const struct run_bounds *bounds = &tree->bounds;
-	const uint32_t words = distinct(tree, node, variable, variables, false);
-	const uint32_t groups = distinct(tree, node, variable, variables, true);
+	const uint32_t count = distinct(tree, node, variable);
 
-	return (bounds->is_grouped ? groups : words) <= bounds->variables &&
-	       words > tree->done_variables[node->order] && groups > tree->done_groups[node->order];
+	return count <= tree->bounds.variables && count > tree->done_variables[node->order];
 }
 
 /* ---- what comes next ---- */
@@ -239,10 +228,9 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 			continue;
 		loop = loop_number(tree, node, points->variable, search->variables);
 		if (loop > tree->loop && loop < tree->next_loop &&
-			is_wanted(tree, node, points->variable, search->variables))
+			is_wanted(tree, node, points->variable))
 			tree->next_loop = loop;
-		if (loop == tree->loop &&
-			is_wanted(tree, node, points->variable, search->variables))
+		if (loop == tree->loop && is_wanted(tree, node, points->variable))
 			return true;
 	}
 	next_node(tree);
@@ -303,7 +291,7 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 void run_tree_note_done(struct run_tree *tree)
 {
 	const struct run_bounds *bounds = &tree->bounds;
-	uint8_t *done = bounds->is_grouped ? tree->done_groups : tree->done_variables;
+	uint8_t *done = tree->done_variables;
 
 	for (uint32_t i = bounds->order_first; i < bounds->order_end; i++)
 		if (done[i] < bounds->variables)

@@ -44,18 +44,16 @@ struct run_node {
 
 /* What the tree has to know of a variable. */
 struct run_variable {
-	uint16_t group; /* those of one array have one; else it is the variable itself */
 	uint16_t
 		loop; /* n-th block that was allocated with one call stack, from 1; 0: not on the heap */
 	bool is_shared;
 };
 
-/* Which runs are of interest: those with at most so many changes, at so many variables or groups. */
+/* Which runs are of interest: those with at most so many changes, at so many variables. */
 struct run_bounds {
 	uint32_t changes, variables;
 	uint32_t loops; /* 0: any */
 	uint32_t order_first, order_end;
-	bool is_grouped;
 };
 
 struct run_tree {
@@ -65,7 +63,6 @@ struct run_tree {
 	uint64_t diverged_runs;
 	struct run_bounds bounds;
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST]; /* by order: all runs with so many are made */
-	uint8_t done_groups[RUN_TREE_ORDERS_MOST];
 
 	/* Which run is the next. */
 	bool is_done;	     /* within the bounds there is none */

@@ -1,65 +1,59 @@
 /* See shared_variables.h. */
 #include "strategies/shared_variables.h"
 
-/* Keeps blocks apart from places of the code, which are addresses of users. */
-#define PLACE_BLOCK (UINT64_C(1) << 63)
+/* Keep arrays apart from variables, whose keys are 32 bits wide. */
+#define KEY_BLOCK (UINT64_C(1) << 62)
+#define KEY_PLACE (UINT64_C(1) << 63)
 
-static void join_groups(struct shared_variables *variables, uint32_t from, uint32_t to)
+static bool find_place(
+	const struct schedule_view *view, const struct pending_op *op, struct object_place *out)
 {
-	for (uint32_t i = 0; from != to && i < variables->objects.count; i++)
-		if (variables->variable[i].group == from)
-			variables->variable[i].group = (uint16_t)to;
+	*out = (struct object_place){0};
+	return op->second && view->place && op_descriptions[op->kind].object == OBJECT_MEMORY &&
+	       view->place(op->object, out);
 }
 
-static void learn_place(struct shared_variables *variables, const struct schedule_view *view,
-	const struct pending_op *op, uint32_t number)
+uint32_t shared_variables_number(struct shared_variables *variables,
+	const struct schedule_view *view, const struct pending_op *op)
 {
-	struct run_variable *variable = &variables->variable[number];
-	const uint32_t known = variables->places.count;
-	struct object_place place = {0};
-	uint32_t at;
+	const uint32_t known = variables->objects.count;
+	uint32_t number = key_table_find(&variables->objects, op->object);
+	uint64_t key = op->object;
+	struct object_place place;
 
-	/* A block's variables have its number from the first access on. */
-	if (op->second && (variable->loop || !view->place || !view->place(op->object, &place)))
-		return;
-	variable->loop = (uint16_t)(place.loop < UINT16_MAX ? place.loop : UINT16_MAX);
-	at = key_table_add(&variables->places, op->second ? PLACE_BLOCK | place.block : op->site);
-	if (at == KEY_TABLE_NONE)
-		return;
-	if (variables->places.count > known)
-		variables->place_group[at] = variable->group;
-	join_groups(variables, variable->group, variables->place_group[at]);
-	variables->place_group[at] = variable->group;
+	if (number != KEY_TABLE_NONE)
+		return number;
+	if (known >= SHARED_VARIABLES_SINGLE && op_descriptions[op->kind].object == OBJECT_MEMORY)
+		key = find_place(view, op, &place) ? KEY_BLOCK | place.block : KEY_PLACE | op->site;
+	number = key_table_add(&variables->objects, key);
+	if (variables->objects.count == known)
+		return number;
+	if (find_place(view, op, &place))
+		variables->variable[number].loop = (uint16_t)place.loop;
+	/* Who uses what of an array is not known: its accesses are points, so somebody else does. */
+	if (key != op->object) {
+		variables->variable[number].is_shared = true;
+		variables->shared_count++;
+	}
+	return number;
 }
 
 void shared_variables_learn(struct shared_variables *variables, const struct schedule_view *view,
-	struct thread_id thread, bool has_places)
+	struct thread_id thread)
 {
 	const struct pending_op *op = &view->pending[thread.index];
 	uint32_t number, name;
 
 	if (!shared_variables_has(op))
 		return;
-	number = shared_variables_number(variables, op);
+	number = shared_variables_number(variables, view, op);
 	name = key_table_add(&variables->thread_names, view->names[thread.index]);
 	if (number == KEY_TABLE_NONE || name == KEY_TABLE_NONE)
 		return;
-	if (!variables->thread[number]) {
+	if (!variables->thread[number])
 		variables->thread[number] = (uint16_t)(name + 1);
-		variables->variable[number].group = (uint16_t)number;
-	}
-	if (op_descriptions[op->kind].object == OBJECT_MEMORY && (has_places || op->second))
-		learn_place(variables, view, op, number);
 	if (variables->thread[number] == name + 1 || variables->variable[number].is_shared)
 		return;
 	variables->variable[number].is_shared = true;
 	variables->shared_count++;
-}
-
-bool shared_variables_have_groups(const struct shared_variables *variables)
-{
-	for (uint32_t i = 0; i < variables->objects.count; i++)
-		if (variables->variable[i].is_shared && variables->variable[i].group != i)
-			return true;
-	return false;
 }

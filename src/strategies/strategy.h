@@ -84,6 +84,7 @@ struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
 	const struct strategy_option *options; /* NULL: none */
+	bool wants_places; /* the view tells of loops, too, which makes allocations slower */
 
 	/* What is wrong with options that are each in their range, "problem; remedy"; NULL: nothing.
 	 * May be NULL. */

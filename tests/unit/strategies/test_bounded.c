@@ -86,6 +86,23 @@ static void bounded__ends_where_no_variable_is_shared(void **state)
 	assert_string_equal(verdict.scope, "");
 }
 
+static void bounded__repeats_nothing_when_it_widens_v(void **state)
+{
+	static const struct simulated_op first[] = {ADD(0, 1), ADD(1, 1), ADD(0, 1), ADD(1, 1)};
+	static const struct simulated_code codes[] = {CODE(first), CODE(first), CODE(first)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 3, .initial_count = 3};
+	struct strategy_verdict one, both, walk;
+
+	(void)state;
+	assert_false(search(&program, &(struct bounds){2, 1, 2}, &one));
+	assert_false(search(&program, &(struct bounds){2, 2, 2}, &both));
+	assert_false(search(&program, &(struct bounds){2, 0, 2}, &walk));
+	assert_true(one.runs < both.runs);
+	assert_int_equal(walk.runs, both.runs);
+	assert_string_equal(walk.scope, both.scope);
+}
+
 /* ---- random programs: what fails with at most two preemptions is found ---- */
 
 struct random_program {
@@ -161,6 +178,7 @@ int main(void)
 		cmocka_unit_test(bounded__finds_what_is_within_its_bounds),
 		cmocka_unit_test(bounded__finds_nothing_beyond_them_and_says_so),
 		cmocka_unit_test(bounded__ends_where_no_variable_is_shared),
+		cmocka_unit_test(bounded__repeats_nothing_when_it_widens_v),
 		cmocka_unit_test(bounded__misses_no_failure_of_few_preemptions),
 	};
 
