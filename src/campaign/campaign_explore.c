@@ -188,6 +188,11 @@ static int worker_died(struct campaign *campaign, struct campaign_worker *worker
 	int status = worker->worker.exit_status;
 	char reason[128];
 
+	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
+		/* raddle stands for the program: who kills the one does not want another. */
+		campaign->is_stopping = campaign->result->is_interrupted = true;
+		return 0;
+	}
 	if (worker->worker.was_killed_outside) {
 		if (++worker->deaths > OUTSIDE_KILLS_MAX)
 			return error_set(err, ERROR_TARGET,

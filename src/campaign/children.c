@@ -127,3 +127,25 @@ void children_kill_strays(void)
 			(void)waitpid(strays[i], NULL, __WALL); /* nobody else reaps it */
 	}
 }
+
+bool children_adopt(pid_t pid)
+{
+	siginfo_t unused;
+
+	if (pid <= 1 || is_added(pid) ||
+		waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+		return false;
+	children_add(pid);
+	return true;
+}
+
+unsigned children_reap_strays(pid_t except)
+{
+	pid_t strays[STRAYS_AT_ONCE];
+	const unsigned count = list_strays(strays);
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		left += strays[i] == except || waitpid(strays[i], NULL, WNOHANG | __WALL) == 0;
+	return left;
+}

@@ -9,6 +9,7 @@
 #ifndef RADDLE_CAMPAIGN_CHILDREN_H
 #define RADDLE_CAMPAIGN_CHILDREN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,6 +32,10 @@ void children_remove(pid_t pid);
  * has just ended.
  */
 void children_kill_strays(void);
+/* children_add() of what is a child and was not added; false: it is no such process. */
+bool children_adopt(pid_t pid);
+/* Reaps the strays that have ended by themselves, but one. How many are left; 0 also where nobody can tell. */
+unsigned children_reap_strays(pid_t except);
 /* Processes that were added and not removed. */
 unsigned children_count(void);
 

@@ -12,8 +12,8 @@
 #include "base/bug.h"
 #include "campaign/children.h"
 #include "campaign/launch.h"
+#include "campaign/worker_internal.h"
 #include "platform/platform.h"
-#include "strategies/strategy.h"
 
 /* How often a worker is looked at although nothing rings: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
@@ -135,6 +135,8 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	contract->guest_pid = 0;
 	contract->is_live = 0;
 	contract->is_waiting_outside = 0;
+	contract->daemon = DAEMON_NONE;
+	worker->is_left = worker->has_followed = false;
 	contract->report = REPORT_NONE;
 	contract->thread_count = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
@@ -154,8 +156,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	return 0;
 }
 
-/* The process has ended, or is to end now: it and its group are gone afterwards. */
-static void worker_reap(struct worker *worker)
+void worker_reap(struct worker *worker)
 {
 	/* Before it is reaped its process group cannot be anybody else's. */
 	(void)kill(-worker->pid, SIGKILL); /* no group: it never got to set one up */
@@ -173,6 +174,9 @@ void worker_kill(struct worker *worker)
 {
 	if (worker->pid)
 		worker_reap(worker);
+	else if (worker->is_left && children_count() == 0)
+		children_kill_strays();
+	worker->is_left = false;
 }
 
 static bool worker_has_ended(const struct worker *worker)
@@ -192,8 +196,7 @@ static void command_guest(struct worker *worker, enum contract_command command)
 	(void)syscall(SYS_futex, &worker->contract->command, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Restart exec: a process for the next run of the batch. */
-static int begin_single_run(struct worker *worker, struct error *err)
+int worker_begin_single_run(struct worker *worker, struct error *err)
 {
 	struct contract_plan *plan = &worker->contract->plan;
 
@@ -228,7 +231,7 @@ int worker_begin(struct worker *worker, struct error *err)
 		worker_kill(worker); /* a server of an earlier batch, or a run that stands still */
 		worker->batch_next = contract->plan.run_first;
 		worker->batch_end = worker->batch_next + contract->plan.run_limit;
-		return begin_single_run(worker, err);
+		return worker_begin_single_run(worker, err);
 	}
 	if (worker->state == WORKER_IDLE && worker->restart == contract->plan.restart) {
 		command_batch(worker);
@@ -249,141 +252,7 @@ void worker_stop(struct worker *worker)
 	worker->batch_end = worker->batch_next;
 }
 
-/* ---- the end of a run ---- */
-
-bool worker_is_failure(const struct worker *worker)
-{
-	const struct contract *contract = worker->contract;
-
-	return outcome_is_failure(&contract->outcome) &&
-	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
-}
-
-/* What the kernel says of a process that ended is its outcome where the guest has said none. */
-static void take_exit_status(struct worker *worker)
-{
-	struct outcome *outcome = &worker->contract->outcome;
-	int status = worker->exit_status;
-
-	if (worker->watchdog.state == WATCHDOG_KILLED)
-		outcome_set(outcome, OUTCOME_HANG, THREAD_NONE, 0);
-	else if (WIFSIGNALED(status))
-		outcome_set(outcome, WTERMSIG(status) == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH,
-			THREAD_NONE, WTERMSIG(status));
-	else
-		outcome_set(outcome, WEXITSTATUS(status) ? OUTCOME_EXIT : OUTCOME_PASSED,
-			THREAD_NONE, WEXITSTATUS(status));
-}
-
-/*
- * The process ended without a word of the guest: killed, or by a way out that the runtime does not
- * see. The run is accounted for as the guest would.
- */
-static void account_silent_end(struct worker *worker)
-{
-	struct contract *contract = worker->contract;
-	const struct strategy *strategy = strategies[contract->plan.strategy];
-	struct run_summary summary;
-
-	take_exit_status(worker);
-	contract->outcome.step = contract->heartbeat;
-	contract->totals.runs++;
-	contract->totals.steps += contract->heartbeat;
-	contract->totals.outcome[contract->outcome.kind]++;
-	contract->totals.failures += worker_is_failure(worker);
-	summary = (struct run_summary){
-		.thread_count = contract->thread_count,
-		.step_count = contract->heartbeat,
-		.outcome = (enum outcome_kind)contract->outcome.kind,
-	};
-	if (strategy->end_run && contract->is_live)
-		strategy->end_run(contract_strategy(contract), &summary);
-}
-
-static void pass_output_on(struct worker *worker)
-{
-	if (worker->params.output == OUTPUT_SHOW) {
-		/* A reader that went away is the command's own affair: it gets SIGPIPE. */
-		(void)capture_pass_on(&worker->capture, STDOUT_FILENO);
-		(void)capture_pass_on(&worker->capture_error, STDERR_FILENO);
-	} else if (worker->capture.file >= 0) {
-		capture_trim(&worker->capture);
-	}
-}
-
-/* Killed by a SIGKILL that nobody here sent: the user, or the kernel out of memory. */
-static bool is_killed_outside(const struct worker *worker)
-{
-	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
-	       worker->watchdog.state != WATCHDOG_KILLED;
-}
-
-/* Restart exec: the process of a run has ended. */
-static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
-{
-	struct contract *contract = worker->contract;
-	int result;
-
-	if (contract->report == REPORT_REFUSED) {
-		*report = REPORT_REFUSED;
-		return 0;
-	}
-	if (contract->outcome.kind == OUTCOME_NONE) {
-		if (is_killed_outside(worker)) {
-			worker->was_killed_outside = true;
-			*report = REPORT_DIED;
-			return 0;
-		}
-		account_silent_end(worker);
-	}
-	if (worker->judge.command) {
-		contract->totals.failures -= worker_is_failure(worker);
-		result = judge_run(&worker->judge, worker->capture.file, &contract->outcome, err);
-		if (result < 0)
-			return result;
-		contract->totals.failures += worker_is_failure(worker);
-	}
-	if (worker_is_failure(worker) && contract->plan.stop_at_failure) {
-		*report = REPORT_FAILURE;
-		return 0;
-	}
-	/* A run without a thread is looked at before it is repeated. */
-	if (worker->batch_next >= worker->batch_end || !contract->is_live) {
-		*report = REPORT_BATCH;
-		return 0;
-	}
-	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
-	return begin_single_run(worker, err);
-}
-
-static int process_ended(struct worker *worker, enum contract_report *report, struct error *err)
-{
-	struct contract *contract = worker->contract;
-	enum worker_state state = worker->state;
-
-	worker_reap(worker);
-	pass_output_on(worker);
-	if (contract->plan.restart == RESTART_EXEC)
-		return end_single_run(worker, report, err);
-	if (contract->report != REPORT_NONE && contract->report != REPORT_READY) {
-		*report = (enum contract_report)contract->report;
-		if (contract->outcome.kind == OUTCOME_NONE)
-			take_exit_status(worker);
-		return 0;
-	}
-	if (worker->watchdog.state == WATCHDOG_KILLED) {
-		account_silent_end(worker);
-		*report = REPORT_FAILURE;
-		return 0;
-	}
-	worker->was_killed_outside = is_killed_outside(worker);
-	/* A program without threads never becomes a server: it has simply run. */
-	if (state == WORKER_STARTING && contract->outcome.kind == OUTCOME_NONE &&
-		!worker->was_killed_outside)
-		account_silent_end(worker);
-	*report = REPORT_DIED;
-	return 0;
-}
+/* ---- looking ---- */
 
 /*
  * A wild write of the target may have hit the contract: what the command indexes with is brought
@@ -405,8 +274,6 @@ static void distrust(struct contract *contract)
 	if (schedule->count > CONTRACT_SEGMENTS_MAX)
 		schedule->count = CONTRACT_SEGMENTS_MAX;
 }
-
-/* ---- looking ---- */
 
 /* What the guest rang for; it lives and waits (but in restart exec, where it is about to end). */
 static enum contract_report take_ring(struct worker *worker)
@@ -440,21 +307,21 @@ int worker_poll(struct worker *worker, enum contract_report *report, struct erro
 {
 	*report = REPORT_NONE;
 	worker->seen = __atomic_load_n(&worker->contract->doorbell, __ATOMIC_SEQ_CST);
+	if (worker->is_left)
+		return worker_follow(worker, report, err);
 	if (!worker->pid)
 		return 0;
 	*report = take_ring(worker);
 	if (*report != REPORT_NONE) {
 		distrust(worker->contract);
-		pass_output_on(worker);
-		return 0;
+		return worker_pass_output_on(worker, err);
 	}
 	if (worker_has_ended(worker)) {
 		distrust(worker->contract);
-		return process_ended(worker, report, err);
+		return worker_process_ended(worker, report, err);
 	}
 	watchdog_look(&worker->watchdog, worker->contract, platform_monotonic_ns());
-	pass_output_on(worker);
-	return 0;
+	return worker_pass_output_on(worker, err);
 }
 
 void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeout_ns)

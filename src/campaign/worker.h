@@ -65,6 +65,8 @@ struct worker {
 	uint32_t seen; /* doorbell when last polled */
 	struct watchdog watchdog;
 	struct judge judge;
+	bool is_left;		 /* that one has ended, and a daemon is to be found that it made */
+	bool has_followed;	 /* such a daemon, in the life of this process */
 	bool is_strategy_fresh;	 /* its state was zeroed and no run has begun since */
 	bool was_killed_outside; /* REPORT_DIED: by a SIGKILL that is not ours */
 };

@@ -127,6 +127,12 @@ void engine_leave_control(void)
 		engine.host.executor->after_fork(self);
 }
 
+void engine_take_control(void (*performed)(const struct engine_performed *performed))
+{
+	engine.is_in_control = true;
+	engine.host.performed = performed;
+}
+
 /* ---- enabledness ---- */
 
 static void engine_set_enabled(struct engine_thread *thread, uint8_t reason)

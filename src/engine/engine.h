@@ -220,6 +220,8 @@ void engine_tell_ending(void);
 bool engine_is_live(void);
 /* Child side of the target's own fork(): the caller is the only thread, and control ends. */
 void engine_leave_control(void);
+/* Undoes that, in a process that has made no thread since. `performed` is what the host had. */
+void engine_take_control(void (*performed)(const struct engine_performed *performed));
 /* Is the caller under control (between engine_init and engine_leave_control)? */
 bool engine_is_in_control(void);
 /* Settings of the run that objects ask for. */

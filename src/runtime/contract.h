@@ -133,6 +133,13 @@ struct contract_spin {
 	uint64_t loops[16]; /* addresses */
 };
 
+/* What became of a program that made no thread yet. */
+enum contract_daemon {
+	DAEMON_NONE,
+	DAEMON_MADE, /* a child of it has made itself a daemon */
+	DAEMON_LEFT  /* and it has ended well: the daemon is the program */
+};
+
 /* Counters of the whole life of the block; they only grow. [guest] */
 struct contract_totals {
 	uint64_t runs;
@@ -167,6 +174,7 @@ struct contract {
 	uint32_t has_dispatch;	     /* [guest] Syscall User Dispatch is armed */
 	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
 	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */
+	uint32_t daemon;	     /* [guest] enum contract_daemon; [host] resets it */
 	uint32_t has_memory_sites;   /* [guest] the target shows memory accesses (raddle-cc) */
 
 	struct contract_plan plan;

@@ -56,7 +56,7 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-static void fork_leave_control(void)
+void process_leave_control(void)
 {
 	process.early_children = 0;
 	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
@@ -68,6 +68,22 @@ static void fork_leave_control(void)
 	timer_leave_control();
 	engine_leave_control();
 	signals_leave_control(); /* opens the mask */
+}
+
+void process_take_control(void)
+{
+	runtime.is_forked_child = false;
+	time_take_control();
+	engine_take_control(runtime.contract->plan.detectors ? runtime_detect : NULL);
+	signals_take_control();
+	/* Else its parent is still another one, and the command ends what is left. */
+	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
+		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
+}
+
+bool process_leaves_daemon(int status)
+{
+	return daemon_is_left(status, process.early_children);
 }
 
 /* Its own children live on after it, as natively; the command reaps what a run leaves behind. */
@@ -87,7 +103,8 @@ static void fork_in_child(void)
 	if (runtime.is_forked_child) {
 		fork_restore_mask();
 	} else {
-		fork_leave_control();
+		daemon_forked(process.parent_pid);
+		process_leave_control();
 		fork_die_with_parent();
 	}
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);

@@ -17,6 +17,11 @@ static void thread_first_create(void)
 	runtime.has_created = true;
 	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
 	runtime_add_modules();
+	if (runtime.contract && runtime.is_forked_child && daemon_becomes_program())
+		process_take_control();
+	else if (runtime.contract && !runtime.is_forked_child && daemon_has_replaced_us())
+		process_leave_control();
+	runtime.has_created = true;
 	if (runtime.contract && !runtime.is_forked_child) {
 		runtime.restart->at_first_create();
 		return;

@@ -300,10 +300,12 @@ void runtime_finish_run(void)
 void runtime_run_ended(int status)
 {
 	struct contract *contract = runtime.contract;
+	const bool is_left = process_leaves_daemon(status);
 
-	if (contract && !runtime.is_forked_child && contract->outcome.kind == OUTCOME_NONE)
+	if (contract && !is_left && !runtime.is_forked_child &&
+		contract->outcome.kind == OUTCOME_NONE)
 		engine_exited(status);
-	if (!contract || runtime.is_forked_child)
+	if (!contract || is_left || runtime.is_forked_child)
 		for (;;)
 			(void)platform_call(SYS_exit_group, status);
 	runtime_finish_run();

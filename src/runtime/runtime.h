@@ -123,6 +123,22 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 /* The next return from this signal frame continues in `entry` as if called from where it interrupted. */
 void runtime_divert(void *context, void (*entry)(void));
 
+/* ---- daemons (daemon.c) ---- */
+
+/* In the child of a fork, before control is left. */
+void daemon_forked(long parent_pid);
+/* This process, which has made so many children before any thread, ends: has it left its work to a daemon? */
+bool daemon_is_left(int status, uint32_t children);
+/* The first thread of a process without control: is it the program from now on? Asked once. */
+bool daemon_becomes_program(void);
+/* The first thread of a process under control: a daemon that it made is the program already. */
+bool daemon_has_replaced_us(void);
+/* Control is taken back, or ends, in a process without threads. interpose_process.c. */
+void process_take_control(void);
+void process_leave_control(void);
+/* Does the process end now without a word, as a daemon goes on? */
+bool process_leaves_daemon(int status);
+
 /* ---- hooks for the families ---- */
 
 bool runtime_has_virtual_time(void);

@@ -417,6 +417,15 @@ bool signals_have_left_control(void)
 	return delivery.has_left_control;
 }
 
+void signals_take_control(void)
+{
+	delivery.has_left_control = false;
+	runtime_signals_set_up();
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
+		if (signal_has_handler(signal))
+			signal_catch(signal);
+}
+
 void signals_leave_control(void)
 {
 	delivery.has_left_control = true;

@@ -269,7 +269,8 @@ static void startup_at_exit(int status, void *unused)
 
 	(void)unused;
 	/* With dispatch armed the end of the process is seen as a system call, after stdio's flush. */
-	if (!contract || runtime.has_dispatch || runtime.is_forked_child || contract->outcome.kind)
+	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
+		contract->outcome.kind || process_leaves_daemon(status))
 		return;
 	outcome_set(&contract->outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED,
 		engine_current()->id, status);

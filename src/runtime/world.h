@@ -44,6 +44,7 @@ uint64_t time_after(uint64_t ns);
 bool time_read(clockid_t clock, uint64_t *ns);
 /* Child side of fork(): the clock goes on from where it stands, with the real one. */
 void time_leave_control(void);
+void time_take_control(void);
 
 /* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
@@ -205,6 +206,7 @@ uint64_t signals_swap_mask(uint64_t mask);
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
 /* Child side of fork(): the kernel gets the target's mask and handlers back. */
 void signals_leave_control(void);
+void signals_take_control(void);
 
 static inline uint64_t signal_bit(int signal)
 {

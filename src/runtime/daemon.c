@@ -1,0 +1,99 @@
+/*
+ * Daemons: a program that forks and leaves before it makes a thread has left its work to the child, which is
+ * the program from then on. The child leaves control at the fork like every other; if it has made itself the
+ * leader of a session, or descends from one that has, its first thread creation takes control back.
+ *
+ * Runs in the only thread of its process. Not with restart fork_main, whose server has started the process
+ * that leaves, and knows no other.
+ */
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* Who leaves does so at once; a parent that waits longer for its child to be ready stays what it is. */
+#define PATIENCE_MS 1000
+
+/* Written at forks and by setsid(). */
+static struct {
+	uint32_t first_pid; /* the process that raddle started; 0: this one, or it had threads */
+	bool is_daemon;	    /* this process, or an ancestor behind the first one */
+} daemons;
+
+void daemon_forked(long parent_pid)
+{
+	if (!daemons.first_pid && !runtime.has_created && runtime.contract &&
+		!runtime.is_forked_child && runtime.restart != &restart_fork_main)
+		daemons.first_pid = (uint32_t)parent_pid;
+}
+
+static void sleep_a_little(void)
+{
+	const struct timespec time = {.tv_nsec = 1000000};
+
+	(void)platform_call(SYS_nanosleep, &time, NULL); /* a signal makes it shorter */
+}
+
+static uint32_t daemon_state(void)
+{
+	/* Acquire: pairs with the releases below. */
+	return __atomic_load_n(&runtime.contract->daemon, __ATOMIC_ACQUIRE);
+}
+
+EXPORT pid_t setsid(void)
+{
+	long result;
+
+	ENTER();
+	result = target_call(SYS_setsid);
+	if (!platform_failed(result) && daemons.first_pid && !daemons.is_daemon) {
+		daemons.is_daemon = true;
+		/* It is to outlive its parent; the command ends it. */
+		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, 0);
+		__atomic_store_n(&runtime.contract->daemon, DAEMON_MADE, __ATOMIC_RELEASE);
+	}
+	return (pid_t)interpose_result(result);
+}
+
+bool daemon_is_left(int status, uint32_t children)
+{
+	int pids[CHILDREN_MAX];
+
+	if (!runtime.contract || runtime.has_created || runtime.is_forked_child || status != 0 ||
+		runtime.restart == &restart_fork_main)
+		return false;
+	/* The child may not have got to it yet. */
+	for (int i = 0; i < PATIENCE_MS && daemon_state() == DAEMON_NONE; i++) {
+		if (!children || !children_alive(pids))
+			return false;
+		sleep_a_little();
+	}
+	if (daemon_state() == DAEMON_NONE)
+		return false;
+	__atomic_store_n(&runtime.contract->daemon, DAEMON_LEFT, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool daemon_becomes_program(void)
+{
+	struct contract *contract = runtime.contract;
+	uint32_t guest = daemons.first_pid;
+
+	if (!daemons.is_daemon)
+		return false;
+	daemons.is_daemon = false; /* it is asked once */
+	for (int i = 0; i < PATIENCE_MS && daemon_state() != DAEMON_LEFT; i++)
+		sleep_a_little();
+	return !contract->is_live && __atomic_compare_exchange_n(&contract->guest_pid, &guest,
+					     (uint32_t)platform_call(SYS_getpid), false,
+					     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+bool daemon_has_replaced_us(void)
+{
+	return runtime.contract->guest_pid != (uint32_t)platform_call(SYS_getpid);
+}
