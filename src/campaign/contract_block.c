@@ -31,6 +31,8 @@ static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
 	layout->memory_offset = take_area(&end, layout->memory_bytes);
 	layout->detectors_bytes = sizes->detector_bytes;
 	layout->detectors_offset = take_area(&end, layout->detectors_bytes);
+	layout->noise_bytes = sizes->noise_bytes;
+	layout->noise_offset = take_area(&end, layout->noise_bytes);
 	layout->bytes = (end + 4095) & ~UINT64_C(4095);
 }
 

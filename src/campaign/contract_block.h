@@ -25,6 +25,7 @@ struct contract_sizes {
 	uint64_t strategy_bytes; /* of the largest strategy state to come */
 	uint64_t trace_events;	 /* 0: runs are not traced */
 	uint64_t detector_bytes; /* of the states of all detectors */
+	uint64_t noise_bytes;	 /* of struct contract_noise; 0: runs are controlled */
 };
 
 int contract_block_open(

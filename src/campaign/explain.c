@@ -61,7 +61,7 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 
 /* ---- life cycle ---- */
 
-static void *patterns_state(const struct explain *explain)
+void *explain_patterns_state(const struct explain *explain)
 {
 	struct contract *contract = explain->worker.contract;
 
@@ -97,7 +97,8 @@ static int open_worker(struct explain *explain, struct error *err)
 
 	params.output = OUTPUT_DISCARD;
 	params.check = settings->check;
-	params.hang_ns = settings->hang_ns;
+	params.hang_ns = options->noise_runtime ? 0 : settings->hang_ns;
+	params.runtime = options->noise_runtime ? options->noise_runtime : options->runtime;
 	explain->strategy_bytes =
 		strategies[options->strategy]->state_bytes(&options->strategy_config);
 	params.sizes = (struct contract_sizes){
@@ -105,26 +106,30 @@ static int open_worker(struct explain *explain, struct error *err)
 					  ? explain->strategy_bytes
 					  : sizeof(struct directed_state),
 		.detector_bytes = detectors_bytes(),
+		.noise_bytes = options->noise_runtime ? sizeof(struct contract_noise) : 0,
 	};
 	result = worker_open(&explain->worker, &params, err);
 	if (result < 0)
 		return result;
 	explain->is_worker_open = true;
 	memory = contract_memory(explain->worker.contract);
-	memory_view_apply(&explain->setting.memory, memory);
+	if (!options->noise_runtime)
+		memory_view_apply(&explain->setting.memory, memory);
 	memory->is_frozen = false;
 	plan = &explain->worker.contract->plan;
 	settings_to_plan(settings, plan);
 	plan->step_limit = step_limit(explain);
 	races_apply(&settings->races, explain->worker.contract);
-	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);
+	plan->restart = settings->check || options->noise_runtime
+				? RESTART_EXEC
+				: restart_fastest(settings->executor);
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
-	if (!options->without_patterns)
+	if (!options->without_patterns && !options->noise_runtime)
 		plan->detectors |= 1u << DETECTOR_patterns;
-	patterns_configure(patterns_state(explain), options->window);
+	patterns_configure(explain_patterns_state(explain), options->window);
 	worker_clear_strategy(&explain->worker, explain->strategy_bytes);
 	return 0;
 }
@@ -144,8 +149,13 @@ int explain_open(struct explain **out, const struct finding *finding,
 	explain->opened_ns = platform_monotonic_ns();
 	result = replay_prepare(&explain->setting, finding, &replay, err);
 	explain->is_setting_ready = result == 0;
-	if (result == 0)
+	if (result == 0 && finding->kind != OUTCOME_NONE)
 		result = replay_for_symbols(explain, err);
+	if (options->noise_runtime) {
+		/* Its processes have other libraries. */
+		symbols_free(explain->symbols);
+		explain->symbols = NULL;
+	}
 	explain_places_init(&explain->places, explain->symbols);
 	if (result == 0)
 		result = open_worker(explain, err);
@@ -179,6 +189,11 @@ bool explain_repeats(const struct explain *explain)
 	return explain->failure.kind != OUTCOME_NONE;
 }
 
+const struct outcome *explain_failure(const struct explain *explain)
+{
+	return &explain->failure;
+}
+
 bool explain_sees_memory(const struct explain *explain)
 {
 	return explain->worker.contract->has_memory_sites &&
@@ -200,8 +215,9 @@ static bool is_same_failure(struct explain *explain, const struct outcome *outco
 
 	if (failure_key(outcome) == failure_key(own))
 		return true;
+	/* At full speed only of crashes it is known where they happened. */
 	if (!is_abort && outcome->kind != OUTCOME_CRASH)
-		return false;
+		return explain->options->noise_runtime != NULL;
 	return explain_site(explain, is_abort ? outcome->other_site : outcome->site)->id ==
 	       explain_site(explain, is_abort ? own->other_site : own->site)->id;
 }
@@ -212,7 +228,13 @@ static enum explain_verdict verdict_of(struct explain *explain)
 
 	if (!worker_is_failure(&explain->worker))
 		return EXPLAIN_PASSED;
-	if (outcome->kind != explain->finding->kind || outcome->code != explain->finding->code)
+	if (explain->options->noise_runtime) {
+		if (explain->finding->kind == OUTCOME_NONE && !explain_repeats(explain))
+			explain->failure = *outcome;
+		if (!explain_noise_is_kind(explain, outcome))
+			return EXPLAIN_OTHER;
+	} else if (outcome->kind != explain->finding->kind ||
+		   outcome->code != explain->finding->code)
 		return EXPLAIN_OTHER;
 	return !explain_repeats(explain) || is_same_failure(explain, outcome) ? EXPLAIN_FAILED
 									      : EXPLAIN_OTHER;
@@ -239,6 +261,8 @@ static int run_once(struct explain *explain, struct error *err)
 {
 	struct contract *contract = explain->worker.contract;
 
+	if (explain->options->noise_runtime)
+		return explain_noise_run(explain, err);
 	for (;;) {
 		enum contract_report report;
 		int result;
@@ -274,6 +298,8 @@ int explain_learn(struct explain *explain, struct error *err)
 	struct contract_memory *memory = contract_memory(explain->worker.contract);
 	uint32_t quiet = 0;
 
+	if (explain->options->noise_runtime)
+		return explain_noise_learn(explain, err);
 	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_QUIET_RUNS; i++) {
 		const uint32_t known = memory->points_known;
 		int result = run_once(explain, err);
@@ -300,12 +326,14 @@ void explain_place_patterns(
 
 static void take_patterns(struct explain *explain, struct explain_run *run)
 {
-	void *state = patterns_state(explain);
+	void *state = explain_patterns_state(explain);
 	const struct pattern *patterns;
 
 	run->pattern_count = patterns_of_run(state, &patterns);
 	run->patterns_dropped = patterns_dropped(state);
 	run->accesses_dropped = patterns_accesses_dropped(state);
+	if (explain->options->noise_runtime)
+		run->accesses_missed = noise_log_lost(&explain->noise);
 	if (run->pattern_count > explain->pattern_capacity) {
 		explain->pattern_capacity = 2 * run->pattern_count;
 		free(explain->patterns);
@@ -325,11 +353,13 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	*run = (struct explain_run){
 		.verdict = verdict_of(explain),
 		.steps = explain->worker.contract->outcome.step,
+		.took_ns = explain->last_ns,
 	};
 	if (explain->options->without_patterns)
 		return 0;
 	take_patterns(explain, run);
-	explain_keep(explain, run);
+	if (!explain->options->noise_runtime)
+		explain_keep(explain, run);
 	return 0;
 }
 

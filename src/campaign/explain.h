@@ -28,6 +28,8 @@ struct explain_options {
 	uint64_t seed;
 	uint32_t window;       /* of accesses to a variable; 0: the standard one */
 	bool without_patterns; /* record none: to measure what recording costs */
+	/* libraddle-noise.so: runs are not controlled but disturbed (explain_noise.c). NULL: they are. */
+	const char *noise_runtime;
 	const volatile int *is_interrupted;
 };
 
@@ -51,16 +53,24 @@ struct explain_run {
 	uint32_t pattern_count;
 	uint64_t patterns_dropped; /* that did not fit */
 	uint64_t accesses_dropped; /* to variables that did not fit */
+	uint64_t accesses_missed;  /* at full speed: came faster than they could be read */
 	uint64_t steps;
+	uint64_t took_ns; /* at full speed */
 };
 
-/* `finding` and `options` must outlive it. The working folder becomes the finding's. */
+/*
+ * `finding` and `options` must outlive it. The working folder becomes the finding's.
+ * At full speed the finding may be a program only, of kind OUTCOME_NONE: then it is that of the first run
+ * that fails.
+ */
 int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
 
 /* Does the finding's schedule still fail as it did? If not, failures of its kind stand for it. */
 bool explain_repeats(const struct explain *explain);
+/* The failure that runs are compared with; OUTCOME_NONE: none is known. */
+const struct outcome *explain_failure(const struct explain *explain);
 /* Are accesses to memory seen? If not, there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
 /* Of the finding's process; NULL: none could be read. */
@@ -76,6 +86,10 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 
 /* The line and function of a site; see explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
+
+/* At full speed: the call that allocated memory of this kind; 0: it is of none. */
+uint64_t explain_class_site(const struct explain *explain, uint32_t class);
+int explain_noise_find_runtime(char **path, struct error *err);
 
 /* The name of the function at this address; NULL: not known. */
 const char *explain_function(struct explain *explain, uint64_t start);

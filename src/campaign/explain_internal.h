@@ -4,6 +4,7 @@
 
 #include "campaign/explain.h"
 #include "campaign/explain_places.h"
+#include "campaign/noise_log.h"
 #include "campaign/replay_internal.h"
 #include "campaign/worker.h"
 
@@ -34,6 +35,8 @@ struct explain {
 	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* by verdict */
 	uint32_t kept_count[EXPLAIN_OTHER];
 	uint64_t strategy_bytes;
+	struct noise_log noise;	      /* at full speed */
+	uint64_t last_ns, longest_ns; /* of these runs: the last one, and of those that passed */
 	bool has_all_places;
 	bool is_worker_open;
 	bool is_setting_ready;
@@ -42,9 +45,17 @@ struct explain {
 /* Copies patterns with keys by places. */
 void explain_place_patterns(
 	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to);
+/* State of the detector, in the contract. */
+void *explain_patterns_state(const struct explain *explain);
 /* Releases what has been kept. */
 void explain_forget(struct explain *explain);
 /* Keeps the run that was made last, in case it is to be shown. */
 void explain_keep(struct explain *explain, const struct explain_run *run);
+
+/* explain_noise.c: in place of their namesakes, at full speed. */
+int explain_noise_run(struct explain *explain, struct error *err);
+int explain_noise_learn(struct explain *explain, struct error *err);
+/* Is the outcome of the kind of the failure that is explained, as far as can be told from outside? */
+bool explain_noise_is_kind(const struct explain *explain, const struct outcome *outcome);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "campaign/explain.h"
 #include "campaign/launch.h"
+#include "campaign/settings.h"
 #include "campaign/store.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
@@ -20,6 +21,7 @@ enum {
 	OPTION_EXACTLY,
 	OPTION_TIME,
 	OPTION_SEED,
+	OPTION_NOISE,
 	OPTION_WINDOW,
 	OPTION_SUSPICION,
 	OPTION_ANSWERS,
@@ -38,6 +40,12 @@ static const struct argp_option explain_options[] = {
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
 		"Who chooses the next thread in them (portfolio)", 1},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
+	{"noise", OPTION_NOISE, NULL, 0,
+		"Do not control the runs but let threads run at full speed and disturb them with "
+		"random delays, for programs that are too large to be controlled. Instead of a "
+		"finding a program may be given. Neither are such runs repeatable, also with the same "
+		"seed, nor can the cause be tested in them",
+		1},
 	{.doc = "How patterns are found and ranked:", .group = 2},
 	{"window", OPTION_WINDOW, "N", 0,
 		"Look for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
@@ -58,12 +66,14 @@ static const struct argp_option explain_options[] = {
 
 struct explain_arguments {
 	const char *finding;
+	char **program; /* instead of it, with its arguments; NULL: none */
 	const char *directory;
 	const char *strategy;
 	struct explain_options options;
 	struct explain_work work;
 	bool is_json;
 	bool is_measuring;
+	bool is_noise;
 };
 
 static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
@@ -109,6 +119,25 @@ static error_t parse_amounts(int key, char *text, struct argp_state *state)
 	}
 }
 
+/* "F12" */
+static bool is_finding_name(const char *text)
+{
+	return text[0] == 'F' && text[1] && !text[1 + strspn(text + 1, "0123456789")];
+}
+
+static void parse_argument(struct argp_state *state, char *text)
+{
+	struct explain_arguments *arguments = state->input;
+
+	if (arguments->finding)
+		argp_error(state, "one finding at a time");
+	if (!is_finding_name(text) && arguments->is_noise) {
+		arguments->program = state->argv + state->next - 1;
+		state->next = state->argc; /* the rest is the program's */
+	}
+	arguments->finding = text;
+}
+
 static error_t parse_explain(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
@@ -121,6 +150,10 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		arguments->work.is_exact = true;
 		return 0;
 	case OPTION_NO_CAUSE:
+		arguments->work.without_cause = true;
+		return 0;
+	case OPTION_NOISE:
+		arguments->is_noise = true;
 		arguments->work.without_cause = true;
 		return 0;
 	case OPTION_JSON:
@@ -139,9 +172,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		arguments->directory = text;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (arguments->finding)
-			argp_error(state, "one finding at a time");
-		arguments->finding = text;
+		parse_argument(state, text);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which finding? `raddle list findings` shows them");
@@ -154,7 +185,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 static const struct argp explain_argp = {
 	.options = explain_options,
 	.parser = parse_explain,
-	.args_doc = "FINDING",
+	.args_doc = "FINDING\n--noise -- PROGRAM [ARG...]",
 	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
 	       "variables by how well they tell failing runs from passing ones, and makes the first "
 	       "of them happen and not happen in new runs to see which is the cause.\v"
@@ -162,15 +193,20 @@ static const struct argp explain_argp = {
 	       "work.",
 };
 
-static int say(const struct explain_result *result, bool is_json)
+static int say(const struct explain_result *result, const struct explain_arguments *arguments)
 {
+	const bool is_json = arguments->is_json;
 	char *text;
 
 	(void)fputs(result->notes.text, stderr);
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
-		(void)fprintf(stderr, "next: raddle replay %s --trace\n", result->finding->id);
+		if (arguments->program)
+			(void)fprintf(stderr, "next: raddle run -- %s\n", arguments->program[0]);
+		else
+			(void)fprintf(
+				stderr, "next: raddle replay %s --trace\n", result->finding->id);
 		return EXIT_NOTHING_FOUND;
 	}
 	text = explain_to_json(result);
@@ -201,17 +237,43 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 
 	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
-	status = say(&result, arguments->is_json);
+	status = say(&result, arguments);
 	explain_result_release(&result);
 	return status;
+}
+
+/* A finding of which no more is known than how to run it. */
+static void program_as_finding(char *const *program, struct finding *finding)
+{
+	const char *slash = strrchr(program[0], '/');
+	struct settings settings;
+	size_t count = 0;
+
+	settings_init(&settings);
+	*finding = (struct finding){.kind = OUTCOME_NONE, .settings = settings_to_json(&settings)};
+	settings_release(&settings);
+	(void)snprintf(finding->id, sizeof finding->id, "%s", slash ? slash + 1 : program[0]);
+	while (program[count])
+		count++;
+	finding->argv = calloc(count + 1, sizeof *finding->argv);
+	BUG_ON(!finding->argv);
+	for (size_t i = 0; i < count; i++) {
+		finding->argv[i] = strdup(program[i]);
+		BUG_ON(!finding->argv[i]);
+	}
 }
 
 static int load(
 	const struct explain_arguments *arguments, struct finding *finding, struct error *err)
 {
 	struct store *store;
-	int result = store_open(&store, arguments->directory, false, err);
+	int result;
 
+	if (arguments->program) {
+		program_as_finding(arguments->program, finding);
+		return 0;
+	}
+	result = store_open(&store, arguments->directory, false, err);
 	if (result < 0)
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
@@ -226,7 +288,7 @@ static int explain_run_command(int argc, char **argv)
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
 	struct finding finding;
 	struct error err;
-	char *runtime;
+	char *runtime, *noise_runtime = NULL;
 	int status;
 
 	explain_work_init(&arguments.work);
@@ -236,14 +298,18 @@ static int explain_run_command(int argc, char **argv)
 		launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	arguments.options.runtime = runtime;
-	if (load(&arguments, &finding, &err) < 0) {
+	if ((arguments.is_noise && explain_noise_find_runtime(&noise_runtime, &err) < 0) ||
+		load(&arguments, &finding, &err) < 0) {
 		free(runtime);
+		free(noise_runtime);
 		return command_fail("%s", err.text);
 	}
+	arguments.options.noise_runtime = noise_runtime;
 	status = arguments.is_measuring ? measure(&finding, &arguments)
 					: explain_finding(&finding, &arguments);
 	finding_release(&finding);
 	free(runtime);
+	free(noise_runtime);
 	return status;
 }
 

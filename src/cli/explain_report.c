@@ -89,6 +89,20 @@ static const char *thread_of(const struct explain_answer *answer, unsigned acces
 	return step ? step->thread : NULL;
 }
 
+/* "a block allocated at bank.c:41", where that is what the variable's kind of memory says. */
+static bool add_block(
+	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
+{
+	const uint64_t site =
+		explain_class_site(explain, pattern->classes[pattern_variable(pattern, access)]);
+
+	if (!site)
+		return false;
+	strbuf_adds(out, "a block allocated at ");
+	add_place(out, explain_site(explain, site));
+	return true;
+}
+
 /* What the program calls the variable of the n-th access. */
 static void add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
@@ -101,6 +115,8 @@ static void add_variable(struct strbuf *out, const struct explain_result *result
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);
+	else if (add_block(out, result->explain, pattern, access))
+		return;
 	else if (!symbols || !symbols_describe_static_data(symbols,
 				     pattern->addresses[pattern_variable(pattern, access)], out))
 		strbuf_adds(out, "a variable");
@@ -397,14 +413,32 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	free((void *)right);
 }
 
+/* "abort at bank.c:41", of a program whose failure is that of the first run that failed. */
+static void add_failure(struct strbuf *out, struct explain *explain)
+{
+	const struct outcome *failure = explain_failure(explain);
+	const uint64_t site = failure->kind == OUTCOME_ABORT ? failure->other_site : failure->site;
+
+	strbuf_adds(out, failure->kind == OUTCOME_NONE ? "no failure"
+						       : outcome_descriptions[failure->kind].word);
+	if (site) {
+		strbuf_adds(out, " at ");
+		add_place(out, explain_site(explain, site));
+	}
+}
+
 void explain_print(const struct explain_result *result, FILE *stream)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	struct strbuf out;
 
 	strbuf_init(&out);
-	strbuf_addf(&out, "%s: %s\n%u runs: %u failed like it, %u passed", result->finding->id,
-		result->finding->title ? result->finding->title : "a failure",
+	strbuf_addf(&out, "%s: ", result->finding->id);
+	if (result->finding->kind == OUTCOME_NONE)
+		add_failure(&out, result->explain);
+	else
+		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
+	strbuf_addf(&out, "\n%u runs: %u failed like it, %u passed",
 		ranking->failed + ranking->passed + result->others, ranking->failed,
 		ranking->passed);
 	if (result->others)

@@ -30,7 +30,9 @@ struct explain_result {
 	uint32_t window;
 	struct pattern_ranking ranking;
 	uint32_t others; /* runs that failed differently: not compared */
-	uint64_t patterns_dropped, accesses_dropped;
+	uint64_t patterns_dropped, accesses_dropped, accesses_missed;
+	uint64_t took_ns;    /* at full speed: all compared runs together */
+	bool is_noise;	     /* runs at full speed: neither driven nor repeated */
 	struct strbuf notes; /* lines, each ended */
 	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
 	uint32_t answer_count;

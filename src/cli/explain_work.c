@@ -39,6 +39,8 @@ static void take_run(struct explain_result *result, const struct explain_run *ru
 {
 	result->patterns_dropped += run->patterns_dropped;
 	result->accesses_dropped += run->accesses_dropped;
+	result->accesses_missed += run->accesses_missed;
+	result->took_ns += run->took_ns;
 	if (run->verdict == EXPLAIN_OTHER)
 		result->others++;
 	else
@@ -86,7 +88,7 @@ static void note_runs(struct explain_result *result)
 	if (ranking->failed + ranking->passed == 1 && !result->others)
 		strbuf_adds(&result->notes,
 			"note: one run alone compares with nothing; let more be made with --runs\n");
-	if (!explain_repeats(result->explain))
+	if (!explain_repeats(result->explain) && result->finding->kind != OUTCOME_NONE)
 		strbuf_addf(&result->notes,
 			"note: the schedule of %s does not fail any more, so runs that end with the "
 			"same kind of failure stand for it; has the program been rebuilt?\n",
@@ -97,7 +99,13 @@ static void note_runs(struct explain_result *result)
 			"another --strategy or more --runs may let some pass\n");
 	if (ranking->failed)
 		return;
-	if (explain_own_run(result->explain, &own)) {
+	if (result->is_noise) {
+		strbuf_addf(&result->notes,
+			"note: no run failed%s%s; more --runs or --time may find one, and raddle run "
+			"looks for one under control\n",
+			result->finding->kind ? " like " : "",
+			result->finding->kind ? result->finding->id : "");
+	} else if (explain_own_run(result->explain, &own)) {
 		pattern_ranking_add(ranking, own.patterns, own.pattern_count, true);
 		explain_shown_release(&own);
 		strbuf_addf(&result->notes,
@@ -129,6 +137,15 @@ static void note_limits(struct explain_result *result, const struct explain_work
 			"note: runs accessed more than %u shared variables and %llu accesses to the "
 			"others were not looked at\n",
 			explain_limits.variables, (unsigned long long)result->accesses_dropped);
+	if (result->accesses_missed)
+		strbuf_addf(&result->notes,
+			"note: %llu accesses came faster than they could be recorded and were not "
+			"looked at\n",
+			(unsigned long long)result->accesses_missed);
+	if (result->is_noise)
+		strbuf_adds(&result->notes,
+			"note: runs at full speed are other ones each time, also with the same --seed, and "
+			"what is suspicious in them was not tested to be the cause\n");
 }
 
 static void note_symbols(struct explain_result *result)
@@ -351,7 +368,7 @@ static int answer(struct explain_result *result, const struct explain_work *work
 	terminal_clear_live();
 	if (status < 0)
 		return status;
-	for (uint32_t i = 0; i < result->answer_count; i++)
+	for (uint32_t i = 0; !result->is_noise && i < result->answer_count; i++)
 		show_answer(result, &result->answers[i]);
 	find_consequences(result);
 	put_causes_first(result);
@@ -366,6 +383,7 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	memset(result, 0, sizeof *result);
 	result->finding = finding;
 	result->suspicion = work->suspicion;
+	result->is_noise = options->noise_runtime != NULL;
 	result->window = options->window ? options->window : explain_limits.window;
 	result->ranking.limit = work->limit;
 	status = explain_open(&result->explain, finding, options, err);

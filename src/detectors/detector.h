@@ -33,6 +33,7 @@ struct detector_event {
 	object_name object;
 	uint32_t bytes; /* accesses to memory: how many */
 	uint64_t role;	/* start function of the thread; 0: the main thread's, or nobody wants it */
+	uint32_t class; /* kind of memory, where that is known already; else 0, and */
 	/* Kind of memory at an address, equal in every run and never 0. NULL: all is of one kind. */
 	uint32_t (*class_of)(uint64_t address);
 	struct thread_id thread;

@@ -66,7 +66,9 @@ static struct patterns_variable *patterns_variable(
 		.slot = slot,
 		.first = slot * patterns_window(state),
 		.since_write = UINT32_MAX,
-		.class = event->class_of ? event->class_of(event->address) : 1,
+		.class = event->class	   ? event->class
+			 : event->class_of ? event->class_of(event->address)
+					   : 1,
 	};
 	return &state->variables[slot];
 }

@@ -90,6 +90,12 @@ void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
 uint64_t platform_monotonic_ns(void);
 uint64_t platform_cpu_ns(void); /* processor time of this process */
 
+/* The processor's time stamp: the same on all processors, in steps of less than a nanosecond or so. */
+static inline uint64_t platform_time_stamp(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
 /* ---- user-level contexts (context.S) ---- */
 
 /*

@@ -198,7 +198,9 @@ struct contract {
 	uint64_t memory_bytes;
 	uint64_t detectors_offset; /* the state blocks of all detectors, one behind the other */
 	uint64_t detectors_bytes;
-	uint64_t trace_count; /* [guest] events of the last run, also those beyond the capacity */
+	uint64_t noise_offset; /* struct contract_noise (contract_noise.h) */
+	uint64_t noise_bytes;  /* 0: runs are controlled */
+	uint64_t trace_count;  /* [guest] events of the last run, also those beyond the capacity */
 };
 
 static inline void *contract_area(struct contract *contract, uint64_t offset)

@@ -2,28 +2,22 @@
  * Set-up of the runtime in a target: from the loader to the target's main. Runs in the only thread
  * there is, before libc may be ready: raw system calls only, until main is reached.
  */
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/bug.h"
 #include "base/text.h"
 #include "engine/sync.h"
+#include "runtime/attach.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 struct runtime runtime; /* see runtime.h for who writes it */
 bool runtime_is_up;	/* written once, by runtime_set_up() */
-
-/* Away from the mappings of targets, and in what every sanitizer takes for memory of the program. */
-#define CONTRACT_ADDRESS ((void *)0x7e9000000000)
-#define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
 void bug_report(const char *condition, const char *file, int line)
 {
@@ -49,114 +43,6 @@ void bug_report(const char *condition, const char *file, int line)
 	(void)platform_call(SYS_write, 2, buffer, text_length(&text)); /* nobody left to tell */
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);
-}
-
-/* ---- the environment, without environ: it may not be set yet ---- */
-
-/* Copies the value of `name` from /proc/self/environ; false when it is not there. */
-static bool startup_variable(const char *name, char *value, size_t size)
-{
-	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
-	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
-	size_t length = 0;
-	size_t name_length = strlen(name);
-	bool is_found = false;
-
-	while (block && !platform_failed(file) && length < ENVIRONMENT_BYTES_MAX - 1) {
-		long got = platform_call(
-			SYS_read, file, block + length, ENVIRONMENT_BYTES_MAX - 1 - length);
-
-		if (got <= 0)
-			break;
-		length += (size_t)got;
-	}
-	for (size_t at = 0; block && at < length; at += strlen(block + at) + 1) {
-		const char *entry = block + at;
-
-		if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=' &&
-			strlen(entry + name_length + 1) < size) {
-			memcpy(value, entry + name_length + 1, strlen(entry + name_length + 1) + 1);
-			is_found = true;
-			break;
-		}
-	}
-	if (!platform_failed(file))
-		(void)platform_call(SYS_close, file);
-	if (block)
-		platform_unmap(block, ENVIRONMENT_BYTES_MAX);
-	return is_found;
-}
-
-/* Takes our library out of "LD_PRELOAD=a:b"; false when nothing else is left. */
-static bool startup_strip_preload(char *entry)
-{
-	char *value = strchr(entry, '=') + 1;
-	char *from = value;
-	char *to = value;
-
-	while (*from) {
-		size_t length = strcspn(from, ": ");
-		static const char ours[] = "libraddle.so";
-		bool is_ours =
-			length >= sizeof ours - 1 &&
-			memcmp(from + length - (sizeof ours - 1), ours, sizeof ours - 1) == 0;
-
-		if (!is_ours && length) {
-			if (to != value)
-				*to++ = ':';
-			memmove(to, from, length);
-			to += length;
-		}
-		from += length;
-		from += strspn(from, ": ");
-	}
-	*to = '\0';
-	return to != value;
-}
-
-/* The target sees the environment that the user gave it; what it executes is not controlled. */
-static void startup_clean_environment(char **environment)
-{
-	char **to = environment;
-
-	for (char **from = environment; *from; from++) {
-		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
-			strncmp(*from, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0)
-			continue;
-		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !startup_strip_preload(*from))
-			continue;
-		*to++ = *from;
-	}
-	*to = NULL;
-}
-
-/* ---- the contract ---- */
-
-static struct contract *startup_map_contract(void)
-{
-	char path[64];
-	struct stat status;
-	struct contract *contract;
-	long file;
-	long start;
-
-	if (!startup_variable(CONTRACT_ENVIRONMENT, path, sizeof path))
-		return NULL;
-	file = platform_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
-	if (platform_failed(file))
-		return NULL;
-	start = platform_call(SYS_fstat, file, &status);
-	if (!platform_failed(start))
-		start = platform_call(SYS_mmap, CONTRACT_ADDRESS, status.st_size,
-			PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-	(void)platform_call(SYS_close, file);
-	if (platform_failed(start))
-		return NULL;
-	contract = (struct contract *)start;
-	if (contract->magic != CONTRACT_MAGIC)
-		return NULL;
-	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-	return contract;
 }
 
 static const struct restart *const startup_restarts[RESTART_COUNT] = {
@@ -243,7 +129,7 @@ void runtime_set_up(void)
 	runtime.executor = &executor_fiber;
 	runtime.restart = &restart_exec;
 	runtime.has_virtual_time = false;
-	runtime.contract = startup_map_contract();
+	runtime.contract = attach_contract();
 	if (runtime.contract)
 		startup_read_plan(runtime.contract);
 	if (runtime.contract && runtime.contract->plan.is_traced)
@@ -299,7 +185,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	__pthread_unwind_buf_t buffer;
 	int status;
 
-	startup_clean_environment(environment);
+	attach_clean_environment(environment);
 	(void)mallopt(M_ARENA_MAX, 1); /* arenas would be given out by address of the moment */
 	if (runtime.has_virtual_time)
 		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */

@@ -1,0 +1,80 @@
+/*
+ * Delays. A thread draws after how many accesses and operations it is delayed next, how long and in which
+ * way. How often that is differs from run to run: short programs need it often, and in long ones a
+ * thread has so many chances that seldom is enough. A thread is delayed for DELAY_FIRST_NS and a
+ * DELAY_PART-th of the time that has passed, and not longer: that is what a long run can become slower by.
+ */
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "noise/noise.h"
+#include "platform/platform.h"
+
+#define DELAY_FIRST_NS UINT64_C(3000000)
+#define DELAY_PART 16
+/* Mean distance of delays: 4, 16, 64 or 256. */
+#define DISTANCE_LEAST 4u
+#define DISTANCES 4u
+/* While the time for delays is used up. */
+#define DISTANCE_IDLE 4096u
+#define SLEEP_MOST_NS 100000u
+#define SPIN_MOST 4000u
+
+static uint64_t began_ns; /* by whoever asks first */
+
+static uint64_t elapsed_ns(void)
+{
+	const uint64_t now = platform_monotonic_ns();
+	uint64_t none = 0;
+
+	(void)__atomic_compare_exchange_n(
+		&began_ns, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return now - __atomic_load_n(&began_ns, __ATOMIC_RELAXED);
+}
+
+void noise_draw_delay(void)
+{
+	const uint32_t mean = DISTANCE_LEAST << 2 * (hash_pair(noise_seed(), 1) % DISTANCES);
+
+	noise_thread.until_delay = 1 + rng_below(&noise_thread.rng, 2 * mean);
+}
+
+static void sleep_for(uint64_t ns)
+{
+	const struct timespec time = {.tv_nsec = (long)ns};
+
+	(void)platform_call(SYS_nanosleep, &time, NULL); /* a signal may end it */
+}
+
+void noise_delay(void)
+{
+	const uint64_t before_ns = elapsed_ns();
+
+	if (noise_thread.delayed_ns > DELAY_FIRST_NS + before_ns / DELAY_PART) {
+		noise_thread.until_delay = DISTANCE_IDLE;
+		return;
+	}
+	switch (rng_below(&noise_thread.rng, 3)) {
+	case 0:
+		(void)platform_call(SYS_sched_yield);
+		break;
+	case 1:
+		for (uint32_t spins = rng_below(&noise_thread.rng, SPIN_MOST); spins; spins--)
+			__builtin_ia32_pause();
+		break;
+	default:
+		sleep_for(rng_below(&noise_thread.rng, SLEEP_MOST_NS));
+		break;
+	}
+	noise_thread.delayed_ns += elapsed_ns() - before_ns;
+	noise_draw_delay();
+}
+
+void noise_maybe_delay(void)
+{
+	if (noise_thread.until_delay > 1)
+		noise_thread.until_delay--;
+	else
+		noise_delay();
+}

@@ -1,0 +1,126 @@
+#include "runtime/attach.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "platform/platform.h"
+
+/* Away from the mappings of targets, and in what every sanitizer takes for memory of the program. */
+#define CONTRACT_ADDRESS ((void *)0x7e9000000000)
+#define ENVIRONMENT_BYTES_MAX (256 * 1024)
+
+/* ---- the environment, without environ: it may not be set yet ---- */
+
+/* Copies the value of `name` from /proc/self/environ; false when it is not there. */
+static bool attach_variable(const char *name, char *value, size_t size)
+{
+	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
+	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	size_t name_length = strlen(name);
+	bool is_found = false;
+
+	while (block && !platform_failed(file) && length < ENVIRONMENT_BYTES_MAX - 1) {
+		long got = platform_call(
+			SYS_read, file, block + length, ENVIRONMENT_BYTES_MAX - 1 - length);
+
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	for (size_t at = 0; block && at < length; at += strlen(block + at) + 1) {
+		const char *entry = block + at;
+
+		if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=' &&
+			strlen(entry + name_length + 1) < size) {
+			memcpy(value, entry + name_length + 1, strlen(entry + name_length + 1) + 1);
+			is_found = true;
+			break;
+		}
+	}
+	if (!platform_failed(file))
+		(void)platform_call(SYS_close, file);
+	if (block)
+		platform_unmap(block, ENVIRONMENT_BYTES_MAX);
+	return is_found;
+}
+
+static bool attach_ends_with(const char *text, size_t length, const char *end)
+{
+	const size_t end_length = strlen(end);
+
+	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
+}
+
+/* Takes our library out of "LD_PRELOAD=a:b"; false when nothing else is left. */
+static bool attach_strip_preload(char *entry)
+{
+	char *value = strchr(entry, '=') + 1;
+	char *from = value;
+	char *to = value;
+
+	while (*from) {
+		size_t length = strcspn(from, ": ");
+		bool is_ours = attach_ends_with(from, length, "libraddle.so") ||
+			       attach_ends_with(from, length, "libraddle-noise.so");
+
+		if (!is_ours && length) {
+			if (to != value)
+				*to++ = ':';
+			memmove(to, from, length);
+			to += length;
+		}
+		from += length;
+		from += strspn(from, ": ");
+	}
+	*to = '\0';
+	return to != value;
+}
+
+/* The target sees the environment that the user gave it; what it executes is not controlled. */
+void attach_clean_environment(char **environment)
+{
+	char **to = environment;
+
+	for (char **from = environment; *from; from++) {
+		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
+			strncmp(*from, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0)
+			continue;
+		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !attach_strip_preload(*from))
+			continue;
+		*to++ = *from;
+	}
+	*to = NULL;
+}
+
+/* ---- the contract ---- */
+
+struct contract *attach_contract(void)
+{
+	char path[64];
+	struct stat status;
+	struct contract *contract;
+	long file;
+	long start;
+
+	if (!attach_variable(CONTRACT_ENVIRONMENT, path, sizeof path))
+		return NULL;
+	file = platform_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	if (platform_failed(file))
+		return NULL;
+	start = platform_call(SYS_fstat, file, &status);
+	if (!platform_failed(start))
+		start = platform_call(SYS_mmap, CONTRACT_ADDRESS, status.st_size,
+			PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+	(void)platform_call(SYS_close, file);
+	if (platform_failed(start))
+		return NULL;
+	contract = (struct contract *)start;
+	if (contract->magic != CONTRACT_MAGIC)
+		return NULL;
+	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+	return contract;
+}
