@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "campaign/children.h"
+#include "campaign/memory_view.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "platform/platform.h"
@@ -218,13 +219,16 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	settings_to_plan(&campaign->settings, plan);
 	races_apply(&campaign->settings.races, worker->worker.contract);
 	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
-	if (options->variables)
+	if (options->memory)
+		memory_view_apply(options->memory, contract_memory(worker->worker.contract));
+	else if (options->variables)
 		chosen_apply(&campaign->chosen, contract_memory(worker->worker.contract));
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
 	plan->is_traced = options->trace_events > 0;
+	plan->has_contexts = options->has_contexts;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
 	if (campaign->listener->equip)
 		campaign->listener->equip(

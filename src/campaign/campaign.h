@@ -17,6 +17,8 @@
 #include "findings/suppressions.h"
 #include "strategies/strategy.h"
 
+struct memory_view;
+
 /* Pointers are the caller's and must outlive the campaign. */
 struct campaign_options {
 	char *const *argv;     /* the target's, NULL-terminated; argv[0] is looked for in PATH */
@@ -43,6 +45,8 @@ struct campaign_options {
 	uint64_t trace_events;
 	/* Signals that raddle is sent are the program's, of whose runs there is one: see forward.h. */
 	bool forwards_signals;
+	bool has_contexts; /* traces tell functions, strategies see contexts (runtime/contexts.h) */
+	const struct memory_view *memory; /* what runs see of memory, nothing is learnt; NULL: it is */
 	const volatile int *is_interrupted;
 	const char *runtime; /* libraddle.so */
 };

@@ -16,6 +16,7 @@ struct engine_tables {
 	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
 	_Alignas(4096) thread_name names[THREAD_CAPACITY];
 	_Alignas(4096) uintptr_t handles[THREAD_CAPACITY];
+	_Alignas(4096) uint32_t contexts[THREAD_CAPACITY];
 	_Alignas(4096) struct engine_thread threads[THREAD_CAPACITY];
 };
 
@@ -27,6 +28,7 @@ static void engine_make_tables(void)
 	engine.pending = tables->pending;
 	engine.names = tables->names;
 	engine.handles = tables->handles;
+	engine.contexts = tables->contexts;
 	engine.threads = tables->threads;
 }
 
@@ -37,6 +39,7 @@ void engine_each_saved(engine_save *save, void *argument)
 	save(argument, engine.pending, count * sizeof *engine.pending);
 	save(argument, engine.names, count * sizeof *engine.names);
 	save(argument, engine.handles, count * sizeof *engine.handles);
+	save(argument, engine.contexts, count * sizeof *engine.contexts);
 	save(argument, engine.threads, count * sizeof *engine.threads);
 }
 
@@ -68,6 +71,7 @@ void engine_init(const struct engine_host *host)
 	engine.view.pending = engine.pending;
 	engine.view.names = engine.names;
 	engine.view.place = host->place;
+	engine.view.contexts = host->context ? engine.contexts : NULL;
 	engine.is_up = true;
 }
 
@@ -191,6 +195,8 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			  : op->address ? engine_object_name(op->address)
 					: 0;
 	pending->site = op->site;
+	if (__builtin_expect(engine.host.context != NULL, 0))
+		engine.contexts[thread->id.index] = engine.host.context(thread->id);
 	pending->second =
 		op->kind == OP_COND_WAIT
 			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))

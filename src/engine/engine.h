@@ -182,6 +182,8 @@ struct engine_host {
 	 */
 	void (*performed)(const struct engine_performed *performed);
 	bool (*place)(object_name object, struct object_place *out); /* for the view; NULL: none */
+	/* Hash of the calls that the thread is in, as it announces an op; NULL: nobody wants it. */
+	uint32_t (*context)(struct thread_id thread);
 };
 
 /* What the run is to follow; copied. */

@@ -77,6 +77,7 @@ struct engine {
 	struct pending_op *pending;
 	thread_name *names;
 	uintptr_t *handles;
+	uint32_t *contexts; /* of the pending ops, where the host says them */
 	struct engine_thread *threads;
 };
 

@@ -27,6 +27,7 @@ struct schedule_view {
 	const uint64_t *enabled;
 	const struct pending_op *pending; /* OP_NONE for ended threads */
 	const thread_name *names;
+	const uint32_t *contexts; /* of the pending ops: hashes of calls; NULL: not known */
 	struct thread_id current; /* moved last; the point is a preemption iff it is enabled and not
 				     chosen */
 	uint64_t step;		  /* ops chosen before this one in this run */

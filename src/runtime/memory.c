@@ -11,6 +11,7 @@
 
 #include "detectors/detector.h"
 #include "base/hash.h"
+#include "runtime/contexts.h"
 #include "runtime/guarded_read.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -390,11 +391,15 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
-bool site_reached(const void *address, size_t length, const struct site_record *record)
+bool site_reached(
+	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
 {
 	struct memory_access *access = &site_visit.access;
 
 	if (!memory_is_watched())
+		return false;
+	contexts_note(record, frame);
+	if (record->kind >= SITE_FUNCTION_ENTRY)
 		return false;
 	access->address = address;
 	access->bytes = record->bytes;

@@ -116,7 +116,9 @@ static bool site_is_watched(uint8_t kind)
 
 static bool site_is_on(uint8_t kind, uint8_t state)
 {
-	return site_is_access(kind) && (state & SITE_ON || site_is_watched(kind));
+	if (!site_is_access(kind))
+		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
+	return state & SITE_ON || site_is_watched(kind);
 }
 
 bool sites_apply(void)

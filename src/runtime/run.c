@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "runtime/contexts.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
@@ -73,6 +74,7 @@ void runtime_begin_run(uint64_t number)
 	strategy->begin_run(state, run.seed);
 	contract->is_live = 1;
 	runtime_detect_begin();
+	contexts_begin_run();
 	engine_begin_run(&run);
 	engine_go_live();
 	sites_are_live = 1;

@@ -66,6 +66,7 @@ raddle_site_v2:
 	movslq	3(%rbx), %rax
 	leaq	3(%rbx, %rax), %rbx	/* the record */
 	movq	%rbx, %rdx
+	movq	8(%rbp), %rcx		/* the frame of the code at the point */
 	cld
 	call	site_reached
 	testb	%al, %al

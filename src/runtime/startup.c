@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/sync.h"
 #include "runtime/attach.h"
+#include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -91,6 +92,7 @@ static void startup_observe(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 
+	contexts_tell(thread->id, step);
 	if (contract->trace_count < capacity) {
 		struct contract_event *event = &events[contract->trace_count];
 
@@ -106,7 +108,8 @@ static void startup_observe(
 			.thread = thread->id.index,
 			.kind = op->kind,
 		};
-		runtime_note_callers(thread, op->site, event->callers, TRACE_CALLERS);
+		if (!contexts_callers(thread->id, op->site, event->callers, TRACE_CALLERS))
+			runtime_note_callers(thread, op->site, event->callers, TRACE_CALLERS);
 	}
 	contract->trace_count++;
 }
@@ -136,6 +139,8 @@ void runtime_set_up(void)
 		host.observe = startup_observe;
 	if (runtime.contract && runtime.contract->plan.detectors)
 		host.performed = runtime_detect;
+	if (runtime.contract && runtime.contract->plan.has_contexts && contexts_set_up())
+		host.context = contexts_of;
 	host.executor = runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);

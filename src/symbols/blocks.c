@@ -341,6 +341,17 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 	types_describe_inside(&known->type, offset % known->size, access->bytes, out);
 }
 
+bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, Dwarf_Die *type)
+{
+	const struct block_type *known =
+		&index_of(symbols, memory)->types[block - memory->blocks];
+
+	if (known->name)
+		*type = known->type;
+	return known->name;
+}
+
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out)
 {

@@ -282,6 +282,21 @@ static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
 	free(name);
 }
 
+bool variables_find(struct symbols *symbols, uint64_t address, struct variable_found *out)
+{
+	Dwfl_Module *module = symbols_data_module(symbols, address);
+	const struct variable *variable =
+		module ? find_variable(index_of(symbols, module), address, false) : NULL;
+
+	if (!variable)
+		return false;
+	*out = (struct variable_found){.die = variable->die,
+		.unit = variable->unit,
+		.start = variable->start - variable->inner,
+		.scope = variable->scope};
+	return true;
+}
+
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable_place *place, struct strbuf *out)
 {

@@ -99,6 +99,18 @@ uint64_t types_size(Dwarf_Die *type);
  * union apart, and a struct from its first member; 0: not known.
  */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
+/* The same, visiting the structs on the way, outermost first. True: the place is declared constant. */
+struct types_path {
+	Dwarf_Die *type;
+	uint64_t offset, bytes;
+	struct strbuf *out;
+};
+typedef void types_visit(Dwarf_Die *type, void *argument);
+bool types_follow(struct types_path *path, types_visit *visit, void *argument);
+/* A struct, class or union. */
+bool types_is_struct(Dwarf_Die *type);
+/* Is a variable or member declared const, or an array of what is? */
+bool types_is_constant(Dwarf_Die *die);
 /* Could an access of so many bytes be about something that begins at this offset in the type? */
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
 /* Is the place in the type the field that the compiler named? NULL: any that fits. */
@@ -117,6 +129,13 @@ struct variable_place {
 	bool is_brief; /* without the place of declaration */
 };
 
+/* A variable at a fixed address that has debug information: where it begins, and what it is. */
+struct variable_found {
+	Dwarf_Die die, unit;
+	uint64_t start;
+	const char *scope; /* "bank::teller::", or NULL where a mangled name says it */
+};
+bool variables_find(struct symbols *symbols, uint64_t address, struct variable_found *out);
 /* A variable that has debug information, with the place where it is declared. */
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable_place *place, struct strbuf *out);
@@ -180,6 +199,9 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 /* The block that held the address at that step, else the one that did last; NULL: none. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
+/* What the block is, as far as accesses have told; false: nothing is known. */
+bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, Dwarf_Die *type);
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
 

@@ -35,6 +35,30 @@ uint64_t types_size(Dwarf_Die *type)
 	return dwarf_aggregate_size(type, &size) ? 0 : size;
 }
 
+bool types_is_struct(Dwarf_Die *type)
+{
+	const int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type;
+}
+
+bool types_is_constant(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type = *die;
+
+	while (dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &type)) {
+		const int tag = dwarf_tag(&type);
+
+		if (tag == DW_TAG_const_type)
+			return true;
+		if (tag != DW_TAG_typedef && tag != DW_TAG_volatile_type && tag != DW_TAG_array_type)
+			return false;
+	}
+	return false;
+}
+
 /* ---- arrays ---- */
 
 /*
@@ -73,6 +97,7 @@ struct descent {
 	uint64_t offset; /* in the type */
 	uint64_t bytes;	 /* of the access; 0: not known */
 	uint64_t hidden; /* distance passed in silence since the last word */
+	bool is_constant;
 	struct strbuf *out;
 };
 
@@ -246,15 +271,19 @@ static bool step_into_struct(struct descent *descent)
 	/* Wider than its first member: the struct was meant, as in an assignment. */
 	if (!best_fit || (!descent->offset && members > 1 && best_bytes < descent->bytes))
 		return false;
+	descent->is_constant |= types_is_constant(&best);
 	add_member(descent, dwarf_diename(&best), best_place);
 	descent->offset -= best_place;
 	descent->type = best_type;
 	return true;
 }
 
-void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out)
+bool types_follow(struct types_path *path, types_visit *visit, void *argument)
 {
-	struct descent descent = {.type = *type, .offset = offset, .bytes = bytes, .out = out};
+	struct descent descent = {.type = *path->type,
+		.offset = path->offset,
+		.bytes = path->bytes,
+		.out = path->out};
 	bool goes_on = true;
 
 	for (unsigned depth = 0; goes_on && depth < DEPTH_MAX; depth++) {
@@ -262,14 +291,25 @@ void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, str
 
 		if (tag == DW_TAG_array_type)
 			goes_on = step_into_array(&descent);
-		else if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-			 tag == DW_TAG_union_type)
-			goes_on = step_into_struct(&descent);
-		else
+		else if (!types_is_struct(&descent.type))
 			break;
+		else {
+			if (visit)
+				visit(&descent.type, argument);
+			goes_on = step_into_struct(&descent);
+		}
 	}
 	if (descent.offset + descent.hidden)
-		strbuf_addf(out, "+%llu", (unsigned long long)(descent.offset + descent.hidden));
+		strbuf_addf(path->out, "+%llu",
+			(unsigned long long)(descent.offset + descent.hidden));
+	return descent.is_constant;
+}
+
+void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out)
+{
+	struct types_path path = {.type = type, .offset = offset, .bytes = bytes, .out = out};
+
+	(void)types_follow(&path, NULL, NULL);
 }
 
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)

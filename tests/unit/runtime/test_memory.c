@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/contexts.h"
 #include "runtime/memory.c"
 #include "runtime/memory_prepare.c"
 
@@ -27,6 +28,12 @@ struct runtime runtime = {.contract = &contract};
 struct contract_memory *sites_memory(void)
 {
 	return memory;
+}
+
+void contexts_note(const struct site_record *record, uintptr_t frame)
+{
+	(void)record;
+	(void)frame;
 }
 
 /* Nothing is on the heap. */
@@ -476,19 +483,19 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 	current = threads;
 	memory->mode = MEMORY_ALL;
 	run(1);
-	assert_true(site_reached("four", SIZE_MAX, &string));
+	assert_true(site_reached("four", SIZE_MAX, &string, 0));
 	site_perform();
 	assert_int_equal(last_op.bytes, 5);
-	assert_true(site_reached((void *)0x100, (size_t) "to", &copy));
+	assert_true(site_reached((void *)0x100, (size_t) "to", &copy, 0));
 	site_perform();
 	assert_int_equal(last_op.bytes, 3);
 	assert_int_equal(last_op.kind, OP_STORE);
-	assert_true(site_reached((void *)0x100, 40, &range));
+	assert_true(site_reached((void *)0x100, 40, &range, 0));
 	site_perform();
 	assert_int_equal(last_op.bytes, 40);
-	assert_false(site_reached((void *)0x100, 0, &range));
-	assert_false(site_reached((void *)0x100, 0, &copy)); /* no string was given */
-	assert_true(site_reached(there, (size_t) "to", &append));
+	assert_false(site_reached((void *)0x100, 0, &range, 0));
+	assert_false(site_reached((void *)0x100, 0, &copy, 0)); /* no string was given */
+	assert_true(site_reached(there, (size_t) "to", &append, 0));
 	site_perform();
 	assert_ptr_equal(last_op.address, there + 5);
 	assert_int_equal(last_op.bytes, 3);

@@ -1,0 +1,158 @@
+/* See contexts.h. Runs in the moving thread; state in shared memory, which no rewind restores. */
+#include "runtime/contexts.h"
+
+#include "base/hash.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* A frame pointer lies just above the stack pointer; what is further away is none. */
+#define FRAME_DISTANCE_MOST (UINT64_C(1) << 24)
+
+struct context_frame {
+	uint64_t site;		 /* point of the function's entry */
+	uint64_t return_address; /* 0: not known */
+	uintptr_t frame;
+	uint32_t context;
+	bool is_told; /* the trace has it */
+};
+
+struct context_stack {
+	uint32_t generation; /* of the run that it is of */
+	uint32_t depth;
+	struct context_frame frames[CONTEXTS_DEPTH];
+};
+
+/* One block, made once by contexts_set_up(); the pointer never changes after that. */
+static struct context_table {
+	uint32_t generation;
+	struct context_stack stacks[THREAD_CAPACITY];
+} *contexts;
+
+bool contexts_set_up(void)
+{
+	contexts = platform_map(sizeof *contexts, true);
+	return contexts != NULL;
+}
+
+void contexts_begin_run(void)
+{
+	if (contexts)
+		contexts->generation++;
+}
+
+static struct context_stack *context_stack(struct thread_id thread)
+{
+	struct context_stack *stack = &contexts->stacks[thread.index];
+
+	if (stack->generation != contexts->generation) {
+		stack->generation = contexts->generation;
+		stack->depth = 0;
+	}
+	return stack;
+}
+
+/* ---- traces ---- */
+
+static void context_trace(struct thread_id thread, const struct context_frame *frame,
+	enum op_kind kind, uint64_t step)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_event *events = contract_area(contract, contract->trace_offset);
+
+	if (contract->trace_count < contract->trace_bytes / sizeof *events)
+		events[contract->trace_count] = (struct contract_event){
+			.step = step,
+			.site = frame->site,
+			.address = frame->frame,
+			.object = frame->context,
+			.thread = thread.index,
+			.kind = (uint8_t)kind,
+			.callers = {frame->return_address},
+		};
+	contract->trace_count++;
+}
+
+void contexts_tell(struct thread_id thread, uint64_t step)
+{
+	struct context_stack *stack;
+
+	if (!contexts)
+		return;
+	stack = context_stack(thread);
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		if (stack->frames[i].is_told)
+			continue;
+		stack->frames[i].is_told = true;
+		context_trace(thread, &stack->frames[i], OP_ENTER, step);
+	}
+}
+
+bool contexts_callers(
+	struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity)
+{
+	const struct context_stack *stack;
+
+	(void)site;
+	if (!contexts)
+		return false;
+	stack = context_stack(thread);
+	for (uint32_t i = 0; i < stack->depth && i < capacity; i++)
+		callers[i] = stack->frames[stack->depth - 1 - i].return_address;
+	return true;
+}
+
+/* ---- functions ---- */
+
+/* Frames of functions that have been left: stacks grow downwards, so theirs lie below. */
+static void context_drop(struct thread_id thread, struct context_stack *stack, uintptr_t below)
+{
+	while (stack->depth && stack->frames[stack->depth - 1].frame < below) {
+		const struct context_frame *frame = &stack->frames[--stack->depth];
+
+		if (frame->is_told)
+			context_trace(thread, frame, OP_LEAVE, engine_step());
+	}
+}
+
+static void context_enter(
+	struct context_stack *stack, const struct site_record *record, uintptr_t frame)
+{
+	const uint32_t outer = stack->depth ? stack->frames[stack->depth - 1].context : 0;
+	struct context_frame *entered;
+
+	if (stack->depth == CONTEXTS_DEPTH)
+		return;
+	entered = &stack->frames[stack->depth++];
+	*entered = (struct context_frame){
+		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
+		.return_address = ((const uint64_t *)frame)[1],
+		.frame = frame,
+	};
+	entered->context = (uint32_t)hash_pair(outer,
+				   hash_pair(entered->site, entered->return_address)) |
+			   1;
+}
+
+void contexts_note(const struct site_record *record, uintptr_t frame)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct context_stack *stack;
+	struct thread_id thread;
+
+	/* Code without frame pointers may have anything there. */
+	if (!contexts || frame % sizeof(uint64_t) || frame < here ||
+		frame - here > FRAME_DISTANCE_MOST)
+		return;
+	thread = engine_current()->id;
+	stack = context_stack(thread);
+	context_drop(thread, stack, record->kind >= SITE_FUNCTION_ENTRY ? frame + 1 : frame);
+	if (record->kind == SITE_FUNCTION_ENTRY)
+		context_enter(stack, record, frame);
+}
+
+uint32_t contexts_of(struct thread_id thread)
+{
+	const struct context_stack *stack = context_stack(thread);
+
+	return stack->depth ? stack->frames[stack->depth - 1].context : 0;
+}

@@ -1,0 +1,221 @@
+#include "symbols/owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "symbols/site_table.h"
+#include "symbols/symbols_internal.h"
+
+#define BASES_DEPTH_MAX 8
+#define FIELD_BYTES_MOST 256
+
+/* ---- lists of structs ---- */
+
+struct type_list {
+	struct symbols *symbols;
+	const char **names;
+	uint32_t *count;
+};
+
+static void add_name(const struct type_list *list, const char *name)
+{
+	for (uint32_t i = 0; i < *list->count; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return;
+	if (*list->count < OWNERS_TYPES_MAX)
+		list->names[(*list->count)++] = name;
+}
+
+/* A struct and its bases. */
+static void add_struct(const struct type_list *list, Dwarf_Die *type, unsigned depth)
+{
+	const char *name = types_name(list->symbols, type);
+	Dwarf_Die child, base;
+
+	if (name)
+		add_name(list, name);
+	if (depth == BASES_DEPTH_MAX || dwarf_child(type, &child))
+		return;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_inheritance && types_of(&child, &base))
+			add_struct(list, &base, depth + 1);
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+static void visit_struct(Dwarf_Die *type, void *argument)
+{
+	add_struct(argument, type, 0);
+}
+
+/* ---- memory ---- */
+
+static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
+	const struct symbols_access *access, struct symbols_part *out)
+{
+	struct type_list list = {symbols, out->types, &out->type_count};
+	struct strbuf place;
+	struct types_path path = {
+		.type = type, .offset = offset, .bytes = access->bytes, .out = &place};
+
+	strbuf_init(&place);
+	out->is_constant |= types_follow(&path, visit_struct, &list);
+	out->place = strbuf_detach(&place);
+}
+
+/* An array of structs is as many objects. `*offset` becomes that in the one object. */
+static uint64_t enter_elements(Dwarf_Die *type, uint64_t *offset)
+{
+	uint64_t skipped = 0;
+
+	while (dwarf_tag(type) == DW_TAG_array_type) {
+		Dwarf_Die element = *type, inner;
+		uint64_t size;
+
+		do {
+			if (!types_of(&element, &inner))
+				return skipped;
+			element = inner;
+		} while (dwarf_tag(&element) == DW_TAG_array_type);
+		size = types_size(&element);
+		if (!types_is_struct(&element) || !size)
+			return skipped;
+		skipped += *offset / size * size;
+		*offset %= size;
+		*type = element;
+	}
+	return skipped;
+}
+
+static bool part_of_static(
+	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
+{
+	struct variable_found variable;
+	Dwarf_Attribute folder;
+	uint64_t offset;
+	Dwarf_Die type;
+	const char *name;
+
+	if (!variables_find(symbols, access->address, &variable) ||
+		!types_of(&variable.die, &type))
+		return false;
+	offset = access->address - variable.start;
+	name = dwarf_diename(&variable.die);
+	out->variable = symbols_keep(symbols, name ? name : "(unnamed)");
+	out->file = symbols_shown_path(symbols,
+		dwarf_formstring(dwarf_attr(&variable.unit, DW_AT_comp_dir, &folder)),
+		dwarf_diename(&variable.unit));
+	out->is_constant = types_is_constant(&variable.die);
+	out->start = variable.start + enter_elements(&type, &offset);
+	out->type = types_is_struct(&type) ? types_name(symbols, &type) : NULL;
+	fill_place(symbols, &type, offset, access, out);
+	return true;
+}
+
+static bool part_of_block(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access, struct symbols_part *out)
+{
+	const struct memory_block *block = blocks_at(symbols, memory, access);
+	uint64_t offset, size;
+	Dwarf_Die type;
+
+	if (!block || block->kind == BLOCK_MAPPING || !blocks_type(symbols, memory, block, &type))
+		return false;
+	size = types_size(&type);
+	offset = access->address - block->start;
+	out->start = block->start + offset / size * size;
+	out->type = types_name(symbols, &type);
+	fill_place(symbols, &type, offset % size, access, out);
+	return true;
+}
+
+/* Where else the compiler said which field is accessed, the object lies around it. */
+static bool part_of_field(
+	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
+{
+	const struct site *site = points_at(symbols, access->site);
+	uint64_t size, offset = UINT64_MAX;
+	Dwarf_Die type;
+
+	if (!site || !site->type || !site->field ||
+		!types_named(
+			symbols, dwfl_addrmodule(symbols->dwfl, access->site), site->type, &type))
+		return false;
+	size = types_size(&type);
+	for (uint64_t at = 0; at < size && at < FIELD_BYTES_MOST && offset == UINT64_MAX; at++)
+		if (types_is_field(&type, at, access->bytes, site->field) && *site->field != '+')
+			offset = at;
+	if (offset == UINT64_MAX)
+		return false;
+	out->start = access->address - offset;
+	out->type = types_name(symbols, &type);
+	fill_place(symbols, &type, offset, access, out);
+	return true;
+}
+
+bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access, struct symbols_part *out)
+{
+	*out = (struct symbols_part){0};
+	return part_of_static(symbols, access, out) ||
+	       (!symbols_data_module(symbols, access->address) &&
+		       (part_of_block(symbols, memory, access, out) ||
+			       part_of_field(symbols, access, out)));
+}
+
+/* ---- functions ---- */
+
+static void add_parameter(const struct type_list *list, Dwarf_Die *parameter)
+{
+	Dwarf_Die type, target;
+	int tag;
+
+	if (!types_of(parameter, &type))
+		return;
+	tag = dwarf_tag(&type);
+	if ((tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+		    tag == DW_TAG_rvalue_reference_type) &&
+		types_of(&type, &target) && types_is_struct(&target) &&
+		types_name(list->symbols, &target))
+		add_name(list, types_name(list->symbols, &target));
+}
+
+static void add_parameters(const struct type_list *list, Dwarf_Die *function)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(function, &child))
+		return;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
+			add_parameter(list, &child);
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+bool symbols_routine_at(struct symbols *symbols, uint64_t address, struct symbols_routine *out)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	struct type_list list = {symbols, out->types, &out->type_count};
+	struct symbols_frame frames[CHAIN_MAX];
+	Dwarf_Attribute folder;
+	struct chain chain;
+	Dwarf_Addr bias;
+	Dwarf_Die unit;
+	unsigned count;
+
+	*out = (struct symbols_routine){0};
+	if (!module || !symbols_unit_at(symbols, module, address, &unit) ||
+		!dwfl_module_getdwarf(module, &bias))
+		return false;
+	chain_find(&unit, address - bias, &chain);
+	if (!chain.count)
+		return false;
+	count = symbols_lookup(symbols, address, false, frames, CHAIN_MAX);
+	out->name = frames[count - 1].function;
+	out->is_system = frames[count - 1].is_system;
+	out->line = symbols_die_number(&chain.functions[0], DW_AT_decl_line);
+	out->file = symbols_shown_path(symbols,
+		dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder)), dwarf_diename(&unit));
+	add_parameters(&list, &chain.functions[0]);
+	return out->name;
+}

@@ -1,0 +1,47 @@
+/*
+ * Whom memory belongs to, and who works on it, by the debug information: the object that an address is
+ * in, and the functions that are given pointers to objects of a kind. This is what atomic sets and units
+ * of work are inferred from (analyses/atomic_sets.h).
+ */
+#ifndef RADDLE_SYMBOLS_OWNERS_H
+#define RADDLE_SYMBOLS_OWNERS_H
+
+#include "symbols/symbols.h"
+
+#define OWNERS_TYPES_MAX 12
+
+/* Strings live as long as the struct symbols. */
+struct symbols_part {
+	const char *type; /* of the object, where that is a struct: "struct account"; else NULL */
+	const char *file; /* static data: the source file of its compilation unit; else NULL */
+	const char *variable; /* static data: its name; else NULL */
+	uint64_t start;	      /* of the object, or of the variable */
+	char *place; /* the part in words, ".savings", "[3]"; owned by whoever asked, never NULL */
+	bool is_constant;
+	/* The structs on the way to the part, with their bases: whoever is given a pointer to one of
+	 * them works on it. */
+	const char *types[OWNERS_TYPES_MAX];
+	uint32_t type_count;
+};
+
+/*
+ * What an access is to. An object is the outermost struct there: an element of an array of structs is one
+ * of its own. All accesses of the run should have been noted (symbols_note_access). False: not known.
+ */
+bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct symbols_access *access, struct symbols_part *out);
+
+/* A function, by an address in its own code. */
+struct symbols_routine {
+	const char *name; /* demangled */
+	const char *file; /* the source file of its compilation unit */
+	unsigned line;
+	const char *types[OWNERS_TYPES_MAX]; /* structs that its parameters lead to; `this` is one */
+	uint32_t type_count;
+	bool is_system; /* not the user's code */
+};
+
+/* False: there is no debug information for it. */
+bool symbols_routine_at(struct symbols *symbols, uint64_t address, struct symbols_routine *out);
+
+#endif
