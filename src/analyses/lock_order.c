@@ -17,10 +17,11 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-static void *lock_order_begin(void)
+static void *lock_order_begin(const struct analysis_setting *setting)
 {
 	struct lock_order *graph = calloc(1, sizeof *graph);
 
+	(void)setting;
 	BUG_ON(!graph);
 	return graph;
 }
@@ -180,35 +181,6 @@ static void add_request(const struct reading *reading, const struct trace_event 
 
 /* ---- runs ---- */
 
-static struct trace_event *read_events(
-	struct trace_reader *trace, uint32_t *total, struct error *err)
-{
-	struct trace_event *events = NULL;
-	const struct trace_event *block;
-	uint32_t capacity = 0, count;
-
-	*total = 0;
-	for (;;) {
-		const int result = trace_reader_next(trace, &block, &count, err);
-
-		if (result < 0) {
-			free(events);
-			return NULL;
-		}
-		if (!count && events)
-			return events;
-		while (*total + count >= capacity) {
-			capacity = capacity ? 2 * capacity : 4096;
-			events = realloc(events, capacity * sizeof *events);
-			BUG_ON(!events);
-		}
-		memcpy(events + *total, block, count * sizeof *events);
-		*total += count;
-		if (!count)
-			return events;
-	}
-}
-
 /* For each event the index of the next one of its thread; `count`: there is none. */
 static uint32_t *index_next(const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
@@ -246,13 +218,13 @@ static void read_run(
 }
 
 static int lock_order_add_run(
-	void *state, struct trace_reader *trace, uint32_t run, struct error *err)
+	void *state, struct trace_reader *trace, const struct analysis_run *run, struct error *err)
 {
 	struct lock_order *graph = state;
 	const struct trace_run *about = trace_reader_run(trace);
 	uint32_t count;
-	struct trace_event *events = read_events(trace, &count, err);
-	struct reading reading = {.graph = graph, .run = run};
+	struct trace_event *events = analysis_read_events(trace, &count, err);
+	struct reading reading = {.graph = graph, .run = run->number};
 
 	if (!events)
 		return ERROR_FORMAT;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "base/bug.h"
 #include "model/op.h"
 #include "trace/schedule_text.h"
@@ -15,6 +17,15 @@ struct ordered_thread {
 	uint64_t record;  /* address by which the run speaks of the thread, once it has ended */
 	struct epoch *epoch;
 	uint32_t *before_start; /* the `before` of its first epoch; NULL: it has not been created */
+	uint64_t waits_on;	/* condition variable, 0: none */
+	uint32_t *woken_by;	/* what is over when it wakes, as in an epoch; NULL: not yet used */
+};
+
+/* What is over when somebody gets past it: a barrier, a semaphore. */
+struct passage {
+	uint64_t address;
+	uint32_t *before;
+	UT_hash_handle hh;
 };
 
 struct thread_order {
@@ -22,6 +33,7 @@ struct thread_order {
 	struct ordered_thread *threads;
 	struct epoch **epochs; /* all of them, owned */
 	uint32_t epoch_count, epoch_capacity;
+	struct passage *passages;
 };
 
 static void *allocate(size_t count, size_t size)
@@ -98,12 +110,22 @@ struct thread_order *thread_order_new(const struct trace_run *run)
 
 void thread_order_free(struct thread_order *order)
 {
+	struct passage *passage, *next;
+
 	if (!order)
 		return;
 	for (uint32_t i = 0; i < order->epoch_count; i++) {
 		free(order->epochs[i]->before);
 		free(order->epochs[i]);
 	}
+	HASH_ITER(hh, order->passages, passage, next)
+	{
+		HASH_DEL(order->passages, passage);
+		free(passage->before);
+		free(passage);
+	}
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		free(order->threads[i].woken_by);
 	free(order->epochs);
 	free(order->threads);
 	free(order);
@@ -193,6 +215,107 @@ void thread_order_add(struct thread_order *order, const struct trace_event *even
 	default:
 		break;
 	}
+}
+
+/* ---- waiting ---- */
+
+static void merge(const struct thread_order *order, uint32_t *into, const uint32_t *from)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		if (into[i] < from[i])
+			into[i] = from[i];
+}
+
+static uint32_t *passage_before(struct thread_order *order, uint64_t address)
+{
+	struct passage *passage;
+
+	HASH_FIND(hh, order->passages, &address, sizeof address, passage);
+	if (!passage) {
+		passage = allocate(1, sizeof *passage);
+		passage->address = address;
+		passage->before = allocate(order->thread_count, sizeof *passage->before);
+		HASH_ADD(hh, order->passages, address, sizeof passage->address, passage);
+	}
+	return passage->before;
+}
+
+/* All that the thread has done is over for whoever is told by `to`. */
+static void tell(struct thread_order *order, uint32_t thread, uint32_t *to)
+{
+	const struct epoch *epoch = order->threads[thread].epoch;
+
+	merge(order, to, epoch->before);
+	if (to[thread] < epoch->number)
+		to[thread] = epoch->number;
+}
+
+static void learn(struct thread_order *order, uint32_t thread, const uint32_t *from)
+{
+	next_epoch(order, thread);
+	merge(order, order->threads[thread].epoch->before, from);
+	/* It knows itself by its number. */
+	order->threads[thread].epoch->before[thread] = 0;
+}
+
+static void note_wait(struct thread_order *order, const struct trace_event *event)
+{
+	struct ordered_thread *thread = &order->threads[event->thread];
+
+	thread->waits_on = event->address;
+	if (!thread->woken_by)
+		thread->woken_by = allocate(order->thread_count, sizeof *thread->woken_by);
+	memset(thread->woken_by, 0, order->thread_count * sizeof *thread->woken_by);
+}
+
+static void note_signal(struct thread_order *order, const struct trace_event *event)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		if (event->address && order->threads[i].waits_on == event->address)
+			tell(order, event->thread, order->threads[i].woken_by);
+	next_epoch(order, event->thread);
+}
+
+void thread_order_add_waits(struct thread_order *order, const struct trace_event *event)
+{
+	struct ordered_thread *thread = &order->threads[event->thread];
+
+	/* Who is signalled takes the mutex next; who is not, wakes. */
+	if (thread->waits_on && event->kind != OP_ENTER && event->kind != OP_LEAVE) {
+		if (event->kind == OP_MUTEX_LOCK)
+			learn(order, event->thread, thread->woken_by);
+		thread->waits_on = 0;
+	}
+	switch (event->kind) {
+	case OP_COND_WAIT:
+		note_wait(order, event);
+		break;
+	case OP_COND_SIGNAL:
+	case OP_COND_BROADCAST:
+		note_signal(order, event);
+		break;
+	case OP_BARRIER_ARRIVE:
+	case OP_SEM_POST:
+	case OP_ONCE_DONE:
+		tell(order, event->thread, passage_before(order, event->address));
+		next_epoch(order, event->thread);
+		break;
+	case OP_BARRIER_LEAVE:
+	case OP_SEM_WAIT:
+	case OP_ONCE_ENTER:
+		learn(order, event->thread, passage_before(order, event->address));
+		break;
+	default:
+		thread_order_add(order, event);
+		break;
+	}
+}
+
+bool epoch_is_before(const struct epoch *first, const struct epoch *second)
+{
+	if (first->thread == second->thread)
+		return first->number < second->number;
+	return second->before[first->thread] >= first->number;
 }
 
 /* ---- overlap ---- */

@@ -29,6 +29,14 @@ void thread_order_free(struct thread_order *order);
 
 /* Events of the run in their order. */
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
+/*
+ * In place of it, where what one thread waits for another to do orders them as well: signals and those
+ * whom they may have woken, arrivals at a barrier and departures, posts of a semaphore and waits for
+ * it, initialisation that is done once. Locks order nothing.
+ */
+void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
+/* Is all of `first` over before `second` begins? Of epochs of one run. */
+bool epoch_is_before(const struct epoch *first, const struct epoch *second);
 /* The epoch that the thread is in; lives as long as the order. */
 const struct epoch *thread_order_epoch(struct thread_order *order, uint32_t thread);
 

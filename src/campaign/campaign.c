@@ -299,6 +299,10 @@ static int set_up(struct campaign *campaign, struct error *err)
 		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
 	}
+	campaign->keys = calloc(options->known_failure_count + 1u, sizeof *campaign->keys);
+	BUG_ON(!campaign->keys);
+	for (uint32_t i = 0; i < options->known_failure_count; i++)
+		campaign->keys[campaign->key_count++] = options->known_failures[i];
 	campaign->started_ns = platform_monotonic_ns();
 	campaign->deadline_ns =
 		options->time_ns ? campaign->started_ns + options->time_ns : UINT64_MAX;

@@ -42,11 +42,14 @@ struct campaign_options {
 	 * traced, so many events at most.
 	 */
 	bool is_one_by_one;
+	const uint64_t *known_failures; /* keys (failure.h) of failures that are not looked at */
+	uint32_t known_failure_count;
 	uint64_t trace_events;
 	/* Signals that raddle is sent are the program's, of whose runs there is one: see forward.h. */
 	bool forwards_signals;
 	bool has_contexts; /* traces tell functions, strategies see contexts (runtime/contexts.h) */
-	const struct memory_view *memory; /* what runs see of memory, nothing is learnt; NULL: it is */
+	const struct memory_view
+		*memory; /* what runs see of memory, nothing is learnt; NULL: it is */
 	const volatile int *is_interrupted;
 	const char *runtime; /* libraddle.so */
 };

@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "campaign/contract_block.h"
 #include "campaign/predict_internal.h"
 #include "campaign/probe.h"
 #include "platform/platform.h"
 #include "trace/trace_writer.h"
 
-/* 88 MB of events, of which only what is used takes memory. Later ones are counted. */
-#define RECORDED_EVENTS_MAX (UINT64_C(1) << 20)
 /* Runs that fail are not recorded; where nearly all do there is nothing to predict. */
 #define RUNS_FOR_ONE 4
 
@@ -36,7 +35,7 @@ struct predict *predict_open(
 	return predict;
 }
 
-static void release_run(struct recorded_run *run)
+void recorded_run_release(struct recorded_run *run)
 {
 	failure_release(&run->run);
 	free(run->threads);
@@ -50,8 +49,11 @@ void predict_close(struct predict *predict)
 	if (!predict)
 		return;
 	for (uint32_t i = 0; i < predict->run_count; i++)
-		release_run(&predict->runs[i]);
+		recorded_run_release(&predict->runs[i]);
 	symbols_free(predict->symbols);
+	memory_view_release(&predict->view);
+	free(predict->known_keys);
+	free(predict->known_findings);
 	free(predict);
 }
 
@@ -86,20 +88,37 @@ static void take_threads(struct recorded_run *run, struct contract *contract)
 	}
 }
 
-static void take_run(struct recorded_run *run, struct contract *contract)
+void recorded_run_take(struct recorded_run *run, struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory(contract);
 	const uint64_t events = contract->trace_count;
 
 	failure_take(&run->run, contract);
 	take_threads(run, contract);
-	run->event_count = events < RECORDED_EVENTS_MAX ? events : RECORDED_EVENTS_MAX;
+	run->event_count = events < PREDICT_EVENTS_MAX ? events : PREDICT_EVENTS_MAX;
 	run->events_dropped = events - run->event_count;
 	run->events = copy_array(contract_area(contract, contract->trace_offset), run->event_count,
 		sizeof *run->events);
 	run->block_count =
 		memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count : MEMORY_BLOCKS_MAX;
 	run->blocks = copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
+}
+
+/* What later runs are to see of memory: as much as is known. */
+static void take_view(struct predict *predict, struct contract *contract)
+{
+	if (!predict->options->has_contexts ||
+		(predict->has_view && predict->run_count < predict->options->runs))
+		return;
+	memory_view_release(&predict->view);
+	memory_view_take(&predict->view, contract_memory(contract));
+	predict->has_view = true;
+}
+
+/* Runs in which accesses are still being learnt do not show them all. */
+static bool is_complete(const struct predict *predict, struct contract *contract)
+{
+	return !predict->options->has_contexts || !contract_memory(contract)->newly_shared;
 }
 
 static void on_ran(void *context, struct contract *contract)
@@ -110,10 +129,12 @@ static void on_ran(void *context, struct contract *contract)
 	const bool has_passed = !outcome_is_failure(&contract->outcome) ||
 				contract->plan.tolerated >> contract->outcome.kind & 1;
 
-	if (has_passed && contract->is_live && predict->run_count < predict->options->runs) {
-		take_run(run, contract);
+	if (has_passed && contract->is_live && predict->run_count < predict->options->runs &&
+		is_complete(predict, contract)) {
+		recorded_run_take(run, contract);
 		run->run_ns = now - predict->last_ns;
 		predict->run_count++;
+		take_view(predict, contract);
 	}
 	predict->last_ns = now;
 }
@@ -176,7 +197,8 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	options.workers = 1;
 	options.keep_going = true;
 	options.is_one_by_one = true;
-	options.trace_events = RECORDED_EVENTS_MAX;
+	options.trace_events = PREDICT_EVENTS_MAX;
+	options.has_contexts = predict->options->has_contexts;
 	predict->last_ns = platform_monotonic_ns();
 	return campaign_run(&options, &listener, result, err);
 }
@@ -198,10 +220,8 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 
 /* ---- traces and words ---- */
 
-struct finding_source predict_source(const struct predict *predict, uint32_t index)
+struct finding_source recorded_run_source(const struct recorded_run *run, const char *program)
 {
-	const struct recorded_run *run = &predict->runs[index];
-
 	return (struct finding_source){
 		.outcome = &run->run.outcome,
 		.threads = run->threads,
@@ -213,22 +233,47 @@ struct finding_source predict_source(const struct predict *predict, uint32_t ind
 		.block_count = run->block_count,
 		.segments = run->run.segments,
 		.segment_count = run->run.segment_count,
-		.program = predict->options->campaign.argv[0],
+		.program = program,
 	};
+}
+
+struct finding_source predict_source(const struct predict *predict, uint32_t index)
+{
+	return recorded_run_source(&predict->runs[index], predict->options->campaign.argv[0]);
+}
+
+int recorded_run_trace(const struct recorded_run *run, const char *program, char **bytes,
+	size_t *size, struct error *err)
+{
+	struct finding_source source = recorded_run_source(run, program);
+	struct trace_event *events = copy_array(source.events, source.event_count, sizeof *events);
+	int result;
+
+	predict_name_objects(run, events);
+	source.events = events;
+	result = finding_trace_bytes(&source, bytes, size, err);
+	free(events);
+	return result;
 }
 
 int predict_trace(
 	struct predict *predict, uint32_t index, char **bytes, size_t *size, struct error *err)
 {
-	struct finding_source source = predict_source(predict, index);
-	struct trace_event *events = copy_array(source.events, source.event_count, sizeof *events);
-	int result;
+	return recorded_run_trace(
+		&predict->runs[index], predict->options->campaign.argv[0], bytes, size, err);
+}
 
-	predict_name_objects(&predict->runs[index], events);
-	source.events = events;
-	result = finding_trace_bytes(&source, bytes, size, err);
-	free(events);
-	return result;
+const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run)
+{
+	predict->memory = (struct symbols_memory){
+		.blocks = predict->runs[run].blocks, .block_count = predict->runs[run].block_count};
+	return &predict->memory;
+}
+
+struct symbols *predict_symbols(struct predict *predict)
+{
+	predict_need_symbols(predict);
+	return predict->symbols;
 }
 
 /* The run again, in a process that stands still when it is over, so that its symbols can be read. */
@@ -272,10 +317,32 @@ void predict_need_symbols(struct predict *predict)
 	target_release(&target);
 }
 
+static void describe_scenario(
+	struct predict *predict, struct candidate *candidate, const struct finding_source *source)
+{
+	char **paths = calloc(source->thread_count + 1u, sizeof *paths);
+
+	BUG_ON(!paths);
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
+	candidate_describe_scenario(
+		candidate, &(struct candidate_words){.symbols = predict->symbols,
+				   .memory = predict_memory(predict, candidate->places[0].run),
+				   .paths = paths,
+				   .path_count = source->thread_count});
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		free(paths[i]);
+	free(paths);
+}
+
 int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err)
 {
 	const struct finding_source source = predict_source(predict, candidate->places[0].run);
 
 	predict_need_symbols(predict);
+	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {
+		describe_scenario(predict, candidate, &source);
+		return 0;
+	}
 	return candidate_describe(candidate, &source, predict->symbols, err);
 }

@@ -15,6 +15,8 @@
 #include "campaign/campaign.h"
 #include "findings/candidate.h"
 #include "strategies/directed.h"
+#include "symbols/symbols.h"
+#include "trace/trace_reader.h"
 
 /* Runs that can be recorded, and candidates that are driven. */
 #define PREDICT_RUNS_MAX 100u
@@ -22,8 +24,10 @@
 struct predict_options {
 	/* Program, store, seed, settings, ...; strategy and budget of it are those of recording. */
 	struct campaign_options campaign;
-	uint32_t runs;	   /* that pass and are recorded */
-	uint32_t attempts; /* runs that a candidate is driven for */
+	uint32_t runs;		 /* that pass and are recorded */
+	uint32_t attempts;	 /* runs that a candidate is driven for */
+	bool has_contexts;	 /* runs tell functions and accesses (runtime/contexts.h) */
+	bool makes_all_attempts; /* also when it is clear what comes of a candidate: to count */
 };
 
 struct predict;
@@ -50,13 +54,30 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 int predict_trace(
 	struct predict *predict, uint32_t run, char **bytes, size_t *size, struct error *err);
 
+/* The memory of the run, for symbols. Lives as long as `predict`, until the next call. */
+const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run);
+/* NULL: none are to be had. */
+struct symbols *predict_symbols(struct predict *predict);
+
 /* Gives it its words. */
 int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err);
 
+/*
+ * Says whether a run shows what it was driven to, by its trace. The trace's memory is the judge's for the
+ * time of the call.
+ */
+struct predict_trace {
+	struct trace_reader *reader;
+	const struct symbols_memory *memory;
+	bool has_failed;
+};
+typedef bool predict_judge(void *context, const struct predict_trace *trace);
+
 /* What came of driving a candidate. */
 struct predict_attempt {
-	bool is_confirmed; /* a run ended as predicted, and repeats */
-	bool is_unsteady;  /* a run ended as predicted, but does not repeat */
+	bool is_confirmed; /* a run ended as predicted (a scenario, a race: showed it), and repeats */
+	bool fails;	   /* such a run failed */
+	bool is_unsteady; /* a run ended as predicted, but does not repeat */
 	bool is_interrupted;
 	char finding[32]; /* what it became, or another failure that came up; empty: none */
 	uint32_t other_findings;
@@ -64,9 +85,24 @@ struct predict_attempt {
 	uint64_t meetings;			 /* runs in which all places were taken at once */
 	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread came to the place */
 	uint64_t thrashes;			 /* threads let on because nobody else could move */
+	uint64_t shown;				 /* scenarios and races: runs that showed it, */
+	uint64_t shown_failed;			 /* and failed */
 };
 
+/* `judge` is asked about runs of scenarios. */
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
-	struct predict_attempt *attempt, struct error *err);
+	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);
+
+/* What watching runs came to. */
+struct predict_watched {
+	uint64_t runs;
+	uint64_t failed;
+	uint32_t findings;
+	bool is_interrupted;
+};
+
+/* Makes so many runs at random, each of which the judge looks at. */
+int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, void *context,
+	struct predict_watched *watched, struct error *err);
 
 #endif

@@ -7,12 +7,50 @@
 
 _Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
 
+/* Runs that show something and pass, before it is believed to do no harm. */
+#define HARMLESS_RUNS 10
+
 struct drive {
 	struct predict *predict;
 	const struct candidate *candidate;
 	struct predict_attempt *attempt;
-	bool is_shown; /* the failure that is being investigated is the candidate */
+	predict_judge *judge;
+	void *context;
+	bool is_shown;	      /* the failure that is being investigated is the candidate */
+	uint64_t key;	      /* of that failure */
+	uint64_t completions; /* runs that came to the end of the scenario, so far */
 };
+
+static void equip_scenario(const struct candidate *candidate, struct directed_state *state)
+{
+	struct directed_op ops[SCENARIO_OPS_MAX];
+
+	for (uint32_t i = 0; i < candidate->place_count; i++) {
+		const struct candidate_place *place = &candidate->places[i];
+
+		ops[i] = (struct directed_op){
+			.site = place->op.site,
+			.context = place->context,
+			.kind = place->op.kind,
+			.gate_site = place->taken.kind == OP_NONE ? 0 : place->taken.site,
+			.gate_context = place->taken_context,
+			.party = place->party,
+			.variable = place->variable,
+		};
+	}
+	directed_state_set_scenario(state, ops, candidate->place_count);
+}
+
+static void equip_race(const struct candidate *candidate, struct directed_state *state)
+{
+	struct directed_place places[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		places[i] = (struct directed_place){
+			.site = candidate->places[i].op.site, .kind = candidate->places[i].op.kind};
+	directed_state_init(state, places, 2);
+	directed_state_set_race(state);
+}
 
 static void on_equip(void *context, void *strategy_state)
 {
@@ -20,6 +58,14 @@ static void on_equip(void *context, void *strategy_state)
 	const struct candidate *candidate = drive->candidate;
 	struct directed_place places[CANDIDATE_PLACES_MAX];
 
+	if (candidate_is_scenario(candidate->kind)) {
+		equip_scenario(candidate, strategy_state);
+		return;
+	}
+	if (candidate->kind == CANDIDATE_RACE) {
+		equip_race(candidate, strategy_state);
+		return;
+	}
 	for (uint32_t i = 0; i < candidate->place_count; i++) {
 		const struct candidate_place *place = &candidate->places[i];
 		const bool is_join = place->op.kind == OP_THREAD_JOIN;
@@ -44,12 +90,68 @@ static void on_equip(void *context, void *strategy_state)
 	directed_state_set_ring(strategy_state);
 }
 
+/* The run is over; the strategy says whether the scenario came about, the judge whether it is the one. */
+static void look_at_scenario(
+	struct drive *drive, struct contract *contract, const struct directed_scenario *scenario)
+{
+	struct predict_attempt *attempt = drive->attempt;
+	const bool has_failed = outcome_is_failure(&contract->outcome);
+	const char *finding;
+
+	for (uint32_t i = 0; i < scenario->op_count; i++)
+		attempt->arrivals[i] = scenario->reached[i];
+	attempt->meetings = scenario->completions;
+	if (scenario->completions == drive->completions)
+		return;
+	drive->completions = scenario->completions;
+	if (!predict_judge_run(drive->predict, contract, drive->judge, drive->context))
+		return;
+	attempt->shown++;
+	attempt->shown_failed += has_failed;
+	attempt->is_confirmed = true;
+	finding =
+		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
+	if (!finding || attempt->fails)
+		return;
+	attempt->fails = true;
+	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
+}
+
+/* Two threads before the same memory, one about to write: no trace says more. */
+static void look_at_race(
+	struct drive *drive, struct contract *contract, const struct directed_state *state)
+{
+	struct predict_attempt *attempt = drive->attempt;
+	const bool has_failed = outcome_is_failure(&contract->outcome);
+	const char *finding;
+
+	if (state->meetings == attempt->meetings)
+		return;
+	attempt->shown++;
+	attempt->shown_failed += has_failed;
+	attempt->is_confirmed = true;
+	finding =
+		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
+	if (!finding || attempt->fails)
+		return;
+	attempt->fails = true;
+	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
+}
+
 static void on_ran(void *context, struct contract *contract)
 {
-	const struct drive *drive = context;
+	struct drive *drive = context;
 	const struct directed_state *state = contract_strategy(contract);
 	struct predict_attempt *attempt = drive->attempt;
 
+	if (candidate_is_scenario(drive->candidate->kind)) {
+		attempt->runs = state->runs;
+		attempt->thrashes = state->thrashes;
+		look_at_scenario(drive, contract, &state->scenario);
+		return;
+	}
+	if (drive->candidate->kind == CANDIDATE_RACE)
+		look_at_race(drive, contract, state);
 	attempt->runs = state->runs;
 	attempt->meetings = state->meetings;
 	attempt->thrashes = state->thrashes;
@@ -61,7 +163,13 @@ static bool is_enough(void *context)
 {
 	const struct drive *drive = context;
 
-	return drive->attempt->is_confirmed;
+	const struct predict_attempt *attempt = drive->attempt;
+
+	if (drive->predict->options->makes_all_attempts)
+		return false;
+	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE)
+		return attempt->fails || attempt->shown >= HARMLESS_RUNS;
+	return attempt->is_confirmed;
 }
 
 static void on_confirming(void *context, const struct failure *failure)
@@ -69,6 +177,7 @@ static void on_confirming(void *context, const struct failure *failure)
 	struct drive *drive = context;
 	const struct campaign_listener *listener = drive->predict->listener;
 
+	drive->key = failure_key(&failure->outcome);
 	drive->is_shown = candidate_is_shown(drive->candidate, &failure->outcome);
 	if (listener->confirming)
 		listener->confirming(listener->context, failure);
@@ -81,6 +190,12 @@ static void on_found(void *context, const struct campaign_found *found)
 	const struct campaign_listener *listener = drive->predict->listener;
 	const bool is_repeatable = confirmation_is_repeatable(&found->confirmation);
 
+	predict_learn(drive->predict, drive->key, found->finding->id);
+	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
+		if (listener->found)
+			listener->found(listener->context, found);
+		return; /* whether it is a failure of the scenario is seen by the run's trace */
+	}
 	attempt->other_findings += !drive->is_shown;
 	if (!drive->is_shown && *attempt->finding == '\0')
 		(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", found->finding->id);
@@ -112,9 +227,13 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 }
 
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
-	struct predict_attempt *attempt, struct error *err)
+	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err)
 {
-	struct drive drive = {.predict = predict, .candidate = candidate, .attempt = attempt};
+	struct drive drive = {.predict = predict,
+		.candidate = candidate,
+		.attempt = attempt,
+		.judge = judge,
+		.context = context};
 	const struct campaign_listener listener = {
 		.context = &drive,
 		.progress = on_progress,
@@ -136,6 +255,18 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	options.workers = 1;
 	options.keep_going = true;
 	options.is_one_by_one = true;
+	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
+		options.settings.memory_mode = MEMORY_NONE;
+	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {
+		options.memory = predict->has_view ? &predict->view : NULL;
+		options.known_failures = predict->known_keys;
+		options.known_failure_count = predict->known_count;
+	}
+	if (candidate_is_scenario(candidate->kind)) {
+		options.trace_events = PREDICT_EVENTS_MAX;
+		options.has_contexts = true;
+	}
 	status = campaign_run(&options, &listener, &result, err);
 	attempt->is_interrupted = status == 0 && result.is_interrupted;
 	return status;

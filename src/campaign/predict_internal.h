@@ -3,7 +3,11 @@
 #define RADDLE_CAMPAIGN_PREDICT_INTERNAL_H
 
 #include "campaign/failure.h"
+#include "campaign/memory_view.h"
 #include "campaign/predict.h"
+
+/* 88 MB of events, of which only what is used takes memory. Later ones are counted. */
+#define PREDICT_EVENTS_MAX (UINT64_C(1) << 20)
 
 /* A passing run. Everything is owned. */
 struct recorded_run {
@@ -24,7 +28,14 @@ struct predict {
 	struct recorded_run runs[PREDICT_RUNS_MAX];
 	uint32_t run_count;
 	uint64_t last_ns;	 /* when the last run ended */
-	struct symbols *symbols; /* NULL: none could be had, or nobody has asked yet */
+	struct memory_view view; /* of a recorded run, what driven runs see of memory */
+	bool has_view;
+	/* Failures that have been looked at, and what they became; owned. */
+	uint64_t *known_keys;
+	char (*known_findings)[32];
+	uint32_t known_count;
+	struct symbols_memory memory; /* predict_memory()'s */
+	struct symbols *symbols;      /* NULL: none could be had, or nobody has asked yet */
 	bool has_tried_symbols;
 };
 
@@ -36,6 +47,21 @@ struct predict {
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
 /* The runtime's name of the object that the event of this step is about; 0: none. */
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step);
+
+/* Takes the last run out of the contract; to be released. */
+void recorded_run_take(struct recorded_run *run, struct contract *contract);
+void recorded_run_release(struct recorded_run *run);
+/* Its trace, with names of objects that hold in other runs; to be freed. NULL: it has no events. */
+int recorded_run_trace(const struct recorded_run *run, const char *program, char **bytes,
+	size_t *size, struct error *err);
+struct finding_source recorded_run_source(const struct recorded_run *run, const char *program);
+
+/* predict_watch.c: what a failure of a driven or watched run became; NULL: it is not known. */
+const char *predict_known(const struct predict *predict, uint64_t key);
+void predict_learn(struct predict *predict, uint64_t key, const char *finding);
+/* Asks about the run in the contract. */
+bool predict_judge_run(const struct predict *predict, struct contract *contract,
+	predict_judge *judge, void *context);
 
 /* Sees to it that there are symbols, where that is possible. */
 void predict_need_symbols(struct predict *predict);

@@ -10,9 +10,15 @@
 #include "cli/command.h"
 #include "cli/number.h"
 #include "cli/predict_result.h"
+#include "cli/predict_work.h"
 
 enum {
 	OPTION_DEADLOCKS = 256,
+	OPTION_ATOMICITY,
+	OPTION_METHOD,
+	OPTION_SHOW_SETS,
+	OPTION_ATOMIC_SETS,
+	OPTION_ALL_ATTEMPTS,
 	OPTION_RUNS,
 	OPTION_ATTEMPTS,
 	OPTION_CANDIDATES,
@@ -29,11 +35,26 @@ enum {
 static const struct argp_option predict_options[] = {
 	{.doc = "What to predict:", .group = 1},
 	{"deadlocks", OPTION_DEADLOCKS, NULL, 0,
-		"Locks that threads take in orders that close a circle (the only kind so far)", 1},
+		"Locks that threads take in orders that close a circle", 1},
+	{"atomicity", OPTION_ATOMICITY, NULL, 0,
+		"Memory that has to agree and is seen, or left, as it does not (programs of raddle-cc)",
+		1},
+	{"method", OPTION_METHOD, "NAME", 0,
+		"How --atomicity looks for it: predict; or what it is compared with: monitor (watch runs "
+		"at random), race (bring the accesses of races together), atomicity (take a lock "
+		"between two times that a critical section takes it)",
+		1},
+	{"show-sets", OPTION_SHOW_SETS, NULL, 0,
+		"Only print which memory has to agree and which functions work on it, as inferred",
+		1},
+	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
+		"Annotations that correct what is inferred, as in raddle.h, a line each", 1},
 	{.doc = "How much is done:", .group = 2},
 	{"runs", OPTION_RUNS, "N", 0, "Record N runs that pass, at most 100 (5)", 2},
 	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate for up to N runs (50)", 2},
 	{"candidates", OPTION_CANDIDATES, "N", 0, "Drive at most N candidates (100)", 2},
+	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
+		"Make all attempts, also when it is clear what comes of a candidate", 2},
 	{"time", OPTION_TIME, "TIME", 0,
 		"End recording, and each candidate, after this time, such as 30s, 2m (60s)", 2},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
@@ -57,7 +78,11 @@ struct predict_arguments {
 	struct predict_options options;
 	const char *strategy;
 	uint64_t candidates; /* that are driven at most */
-	bool wants_deadlocks;
+	enum predict_method method;
+	const char *atomic_sets;
+	bool wants_deadlocks, wants_atomicity;
+	bool is_everything; /* that can be predicted of the program */
+	bool shows_sets;
 	bool is_json;
 	bool is_quiet;
 };
@@ -126,6 +151,9 @@ static error_t parse_settings(int key, char *text, struct argp_state *state)
 	case 'q':
 		arguments->is_quiet = true;
 		return 0;
+	case OPTION_ALL_ATTEMPTS:
+		arguments->options.makes_all_attempts = true;
+		return 0;
 	case OPTION_NO_MINIMISE:
 		campaign->without_minimising = true;
 		return 0;
@@ -135,6 +163,17 @@ static error_t parse_settings(int key, char *text, struct argp_state *state)
 	default:
 		return parse_amounts(key, text, state);
 	}
+}
+
+static enum predict_method parse_method(struct argp_state *state, const char *text)
+{
+	enum predict_method method = METHOD_PREDICT;
+
+	while (method < METHODS && strcmp(text, predict_method_words[method]) != 0)
+		method++;
+	if (method == METHODS)
+		argp_error(state, "--method is predict, monitor, race or atomicity, not %s", text);
+	return method;
 }
 
 static error_t parse_predict(int key, char *text, struct argp_state *state)
@@ -148,18 +187,33 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 	case OPTION_DEADLOCKS:
 		arguments->wants_deadlocks = true;
 		return 0;
+	case OPTION_SHOW_SETS:
+		arguments->shows_sets = arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_ATOMICITY:
+		arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_METHOD:
+		arguments->method = parse_method(state, text);
+		arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_ATOMIC_SETS:
+		arguments->atomic_sets = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		/* Everything from the program's name on is the program's. */
 		arguments->options.campaign.argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(
-			state, "no program given; raddle predict --deadlocks -- PROGRAM [ARG...]");
+		argp_error(state, "no program given; raddle predict -- PROGRAM [ARG...]");
 		return 0;
 	case ARGP_KEY_END:
-		if (!arguments->wants_deadlocks)
-			argp_error(state, "what is to be predicted? give --deadlocks");
+		/* Everything, where nothing is asked for. */
+		arguments->is_everything =
+			!arguments->wants_deadlocks && !arguments->wants_atomicity;
+		arguments->wants_deadlocks |= arguments->is_everything;
+		arguments->wants_atomicity |= arguments->is_everything;
 		return 0;
 	default:
 		return parse_settings(key, text, state);
@@ -169,7 +223,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 static const struct argp predict_argp = {
 	.options = predict_options,
 	.parser = parse_predict,
-	.args_doc = "--deadlocks -- PROGRAM [ARG...]",
+	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Runs PROGRAM a few times, infers from runs that pass what could go wrong in others, "
 	       "and drives the program to make it happen. What has happened is a finding; what has "
 	       "not is a candidate, told with the reason why it was not reached.\v"
@@ -179,74 +233,11 @@ static const struct argp predict_argp = {
 
 /* ---- the work ---- */
 
-static int analyse_run(const struct analysis *analysis, void *state, struct predict *predict,
-	uint32_t run, struct error *err)
-{
-	struct trace_reader *reader;
-	char *bytes;
-	size_t size;
-	int result = predict_trace(predict, run, &bytes, &size, err);
-
-	if (result < 0 || !bytes)
-		return result;
-	result = trace_reader_open_memory(&reader, bytes, size, "the trace of a run", err);
-	if (result == 0) {
-		result = analysis->add_run(state, reader, run, err);
-		trace_reader_close(reader);
-	}
-	free(bytes);
-	return result;
-}
-
-static int analyse(struct predict *predict, struct predict_result *out, struct error *err)
-{
-	const struct analysis *analysis = &analysis_lock_order;
-	void *state = analysis->begin();
-	int result = 0;
-
-	for (uint32_t run = 0; run < predict_run_count(predict) && result == 0; run++)
-		result = analyse_run(analysis, state, predict, run, err);
-	if (result == 0)
-		analysis->find(state, &out->candidates);
-	analysis->end(state);
-	for (uint32_t i = 0; i < out->candidates.count && result == 0; i++)
-		result = predict_describe(predict, &out->candidates.items[i], err);
-	out->predictions = calloc(out->candidates.count + 1u, sizeof *out->predictions);
-	BUG_ON(!out->predictions);
-	for (uint32_t i = 0; i < out->candidates.count; i++)
-		out->predictions[i].state = PREDICTION_UNTRIED;
-	return result;
-}
-
-static int drive(struct predict *predict, const struct predict_arguments *arguments,
-	struct predict_result *out, struct error *err)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < out->candidates.count; i++) {
-		struct prediction *prediction = &out->predictions[i];
-
-		if (i < arguments->candidates && !*arguments->options.campaign.is_interrupted) {
-			out->candidate_now = i;
-			result = predict_confirm(
-				predict, &out->candidates.items[i], &prediction->attempt, err);
-			if (result < 0)
-				return result;
-			prediction->state = prediction->attempt.is_confirmed ? PREDICTION_CONFIRMED
-									     : PREDICTION_CANDIDATE;
-			if (prediction->attempt.is_confirmed)
-				memcpy(prediction->finding, prediction->attempt.finding,
-					sizeof prediction->finding);
-		}
-		predict_report_candidate(out, i);
-	}
-	return 0;
-}
-
 static int say_end(const struct predict_result *result)
 {
 	const char *program = result->options->campaign.argv[0];
 
+	predict_report_candidates(result);
 	if (result->is_json)
 		predict_print_json(result);
 	if (result->recording.has_no_threads && !result->finding_count)
@@ -260,15 +251,46 @@ static int say_end(const struct predict_result *result)
 				    "(--time), or its input (--stdin FILE)",
 			program);
 	predict_report_end(result);
-	return result->finding_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	return result->finding_count || result->harmless_count ? EXIT_FAILURE_FOUND
+							       : EXIT_NOTHING_FOUND;
 }
 
-static int work(const struct predict_arguments *arguments)
+/* Accesses to memory are seen in programs of raddle-cc only. */
+static int need_memory(
+	const struct predict_arguments *arguments, struct predict_work *work, struct error *err)
+{
+	const struct predict_result *result = work->result;
+
+	if (!work->wants_atomicity || result->has_memory_sites || !result->has_started)
+		return 0;
+	if (!arguments->is_everything)
+		return error_set(err, ERROR_TARGET,
+			"%s shows no accesses to memory, so nothing is known of what has to agree "
+			"in it; compile it with raddle-cc",
+			arguments->options.campaign.argv[0]);
+	work->wants_atomicity = false;
+	if (!arguments->is_quiet)
+		(void)fprintf(stderr,
+			"note: accesses to memory are not seen, so only deadlocks are predicted; "
+			"compile the program with raddle-cc to see them\n");
+	return 0;
+}
+
+static int do_work(const struct predict_arguments *arguments)
 {
 	struct predict_result result = {.options = &arguments->options,
 		.is_json = arguments->is_json,
 		.is_quiet = arguments->is_quiet,
+		.nothing = arguments->wants_atomicity
+				   ? "nothing in them could go wrong, as far as is seen"
+				   : "no circle of locks that could close",
 		.candidate_now = UINT32_MAX};
+	struct predict_work work = {.result = &result,
+		.candidates = arguments->candidates,
+		.method = arguments->method,
+		.wants_deadlocks = arguments->wants_deadlocks,
+		.wants_atomicity = arguments->wants_atomicity,
+		.atomic_sets = arguments->atomic_sets};
 	struct campaign_listener listener;
 	struct predict *predict;
 	struct error err;
@@ -279,12 +301,18 @@ static int work(const struct predict_arguments *arguments)
 	result.predict = predict = predict_open(&arguments->options, &listener);
 	status = predict_record(predict, &result.recording, &err);
 	if (status == 0)
-		status = analyse(predict, &result, &err);
-	if (status == 0) {
-		predict_report_recorded(&result);
-		status = drive(predict, arguments, &result, &err);
-	}
-	status = status < 0 ? command_fail("%s", err.text) : say_end(&result);
+		status = need_memory(arguments, &work, &err);
+	if (status == 0)
+		status = predict_work_begin(&work, predict, &err);
+	if (status == 0 && !arguments->shows_sets)
+		status = predict_work_do(&work, predict, &err);
+	if (status < 0)
+		status = command_fail("%s", err.text);
+	else if (arguments->shows_sets)
+		predict_work_show_sets(&work);
+	else
+		status = say_end(&result);
+	predict_work_end(&work);
 	predict_close(predict);
 	candidates_release(&result.candidates);
 	free(result.predictions);
@@ -303,17 +331,19 @@ static int predict_run_command(int argc, char **argv)
 	int status;
 
 	campaign_options_init(campaign);
-	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
-	campaign->settings.memory_mode = MEMORY_NONE;
 	campaign->is_interrupted = command_interruption();
 	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	if (!arguments.wants_atomicity)
+		campaign->settings.memory_mode = MEMORY_NONE;
+	arguments.options.has_contexts = arguments.wants_atomicity;
 	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,
 		    &err) < 0 ||
 		launch_find_runtime(&runtime, &err) < 0) {
 		status = command_fail("%s", err.text);
 	} else {
 		campaign->runtime = runtime;
-		status = work(&arguments);
+		status = do_work(&arguments);
 	}
 	free(runtime);
 	settings_release(&campaign->settings);

@@ -10,7 +10,8 @@
 #include "cli/terminal.h"
 
 const char *const prediction_state_words[PREDICTION_STATES] = {
-	[PREDICTION_CONFIRMED] = "confirmed",
+	[PREDICTION_CONFIRMED] = "confirmed, and it fails",
+	[PREDICTION_HARMLESS] = "confirmed, no failure seen",
 	[PREDICTION_CANDIDATE] = "candidate",
 	[PREDICTION_UNTRIED] = "not tried",
 };
@@ -24,8 +25,13 @@ static bool is_silent(const struct predict_result *result)
 
 static void on_started(void *context, const struct campaign_start *start)
 {
-	const struct predict_result *result = context;
+	struct predict_result *result = context;
 
+	/* Runs that are driven are told of as well. */
+	if (result->has_started || result->candidate_now != UINT32_MAX)
+		return;
+	result->has_started = true;
+	result->has_memory_sites = start->has_memory_sites;
 	if (is_silent(result))
 		return;
 	terminal_clear_live();
@@ -124,6 +130,36 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 	};
 }
 
+/* "1 circle of locks, 12 violations to be tried" */
+static void say_candidates(const struct predict_result *result)
+{
+	static const char *const words[CANDIDATE_KINDS] = {
+		[CANDIDATE_LOCK_CYCLE] = "circle%s of locks",
+		[CANDIDATE_RACE] = "possible race%s",
+		[CANDIDATE_VIOLATION] = "possible violation%s of atomic sets",
+		[CANDIDATE_LOCK_WINDOW] = "critical section%s that may be come between",
+	};
+	uint32_t counts[CANDIDATE_KINDS] = {0};
+	const char *separator = "";
+
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		counts[result->candidates.items[i].kind]++;
+	for (unsigned kind = 0; kind < CANDIDATE_KINDS; kind++) {
+		const char *plural = strchr(words[kind], '%');
+
+		if (!counts[kind])
+			continue;
+		(void)fprintf(stderr, "%s%u %.*s%s%s", separator, counts[kind],
+			(int)(plural - words[kind]), words[kind], counts[kind] == 1 ? "" : "s",
+			plural + 2);
+		separator = ", ";
+	}
+	if (result->candidates.count)
+		(void)fprintf(stderr, " to be tried\n");
+	else
+		(void)fprintf(stderr, "%s\n", result->nothing);
+}
+
 void predict_report_recorded(const struct predict_result *result)
 {
 	const uint32_t runs = predict_run_count(result->predict);
@@ -144,11 +180,7 @@ void predict_report_recorded(const struct predict_result *result)
 	(void)fprintf(stderr,
 		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
 		runs == 1 ? "" : "s", threads_most, terminal_number(steps_most, number));
-	if (result->candidates.count)
-		(void)fprintf(stderr, "%u circle%s of locks to be tried\n",
-			result->candidates.count, result->candidates.count == 1 ? "" : "s");
-	else
-		(void)fprintf(stderr, "no circle of locks that could close\n");
+	say_candidates(result);
 	if (dropped)
 		(void)fprintf(stderr,
 			"note: the last %s steps of these runs were too many to be recorded; what "
@@ -156,8 +188,8 @@ void predict_report_recorded(const struct predict_result *result)
 			terminal_number(dropped, number));
 	if (result->candidates.is_cut)
 		(void)fprintf(stderr,
-			"note: there are so many lock orders that not all circles were looked at; "
-			"short ones come first\n");
+			"note: there is so much that could go wrong that not all of it was looked at; "
+			"what is shortest comes first\n");
 }
 
 /* ---- candidates ---- */
@@ -187,7 +219,8 @@ static void add_missing(const struct candidate *candidate, const struct predict_
 			continue;
 		strbuf_adds(out, missing++ ? ", nor where one " : "no thread came to where it ");
 		add_place(candidate, i, out);
-		if (candidate->places[i].taken.kind != OP_NONE)
+		if (candidate->kind == CANDIDATE_LOCK_CYCLE &&
+			candidate->places[i].taken.kind != OP_NONE)
 			strbuf_adds(out, " holding the other lock");
 	}
 }
@@ -213,6 +246,11 @@ struct strbuf prediction_reason(
 		strbuf_adds(&out, "it was not tried");
 	else if (attempt->is_unsteady)
 		strbuf_addf(&out, "it happened once (%s) but does not repeat", attempt->finding);
+	else if (attempt->meetings && candidate->kind != CANDIDATE_LOCK_CYCLE)
+		strbuf_addf(&out,
+			"its accesses came in this order in %" PRIu64 " of %" PRIu64
+			" runs, but not within one call of its units of work",
+			attempt->meetings, attempt->runs);
 	else if (attempt->meetings)
 		strbuf_addf(&out,
 			"its threads met in %" PRIu64 " of %" PRIu64
@@ -220,6 +258,11 @@ struct strbuf prediction_reason(
 			attempt->meetings, attempt->runs);
 	else if (has_missing(candidate, attempt))
 		add_missing(candidate, attempt, &out);
+	else if (candidate_is_scenario(candidate->kind))
+		strbuf_addf(&out,
+			"its accesses were made, but never in this order (threads let on %" PRIu64
+			" times)",
+			attempt->thrashes);
 	else
 		strbuf_addf(&out,
 			"its threads came to their places, but never at the same time: while one "
@@ -269,8 +312,8 @@ void predict_report_end(const struct predict_result *result)
 		return;
 	if (result->candidates.count)
 		(void)fprintf(stderr, "%u confirmed, %u not reached, %u not tried\n",
-			counts[PREDICTION_CONFIRMED], counts[PREDICTION_CANDIDATE],
-			counts[PREDICTION_UNTRIED]);
+			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
+			counts[PREDICTION_CANDIDATE], counts[PREDICTION_UNTRIED]);
 	if (*result->last_finding)
 		(void)fprintf(
 			stderr, "next: raddle replay %s --gdb, or --trace\n", result->last_finding);

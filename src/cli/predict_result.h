@@ -9,7 +9,8 @@
 #include "findings/candidate.h"
 
 enum prediction_state {
-	PREDICTION_CONFIRMED, /* it happened, and happens again */
+	PREDICTION_CONFIRMED, /* it happened, and made the run fail */
+	PREDICTION_HARMLESS,  /* it happened, and no run failed by it */
 	PREDICTION_CANDIDATE, /* it did not happen */
 	PREDICTION_UNTRIED,   /* nobody tried: there were too many, or the user had enough */
 	PREDICTION_STATES
@@ -27,11 +28,18 @@ struct predict_result {
 	const struct predict *predict;
 	struct campaign_result recording;
 	struct candidates candidates;
-	struct prediction *predictions; /* owned, as many as candidates */
+	struct prediction *predictions; /* owned */
+	uint32_t prediction_count;	/* as many as candidates, in the end */
+	struct predict_watched watched; /* method monitor */
+	uint64_t runs_showing;		/* of those: that showed any violation */
 	struct strbuf findings;		/* JSON texts with commas between them */
+	uint32_t harmless_count;	/* predictions that came about and did no harm */
 	uint32_t finding_count;		/* of this command, also those that nobody predicted */
 	char last_finding[32];
-	char *told; /* ids that have been printed, " F1 F2 "; owned */
+	bool has_started;
+	bool has_memory_sites; /* the program is raddle-cc's */
+	const char *nothing;   /* what is said where there are no candidates */
+	char *told;	       /* ids that have been printed, " F1 F2 "; owned */
 	bool is_json;
 	bool is_quiet;
 	uint32_t candidate_now; /* that is being driven; UINT32_MAX: recording */
@@ -46,9 +54,12 @@ struct strbuf prediction_reason(
 
 /* A listener that refers to `result`. */
 void predict_report_listen(struct predict_result *result, struct campaign_listener *listener);
-/* After recording; after each candidate; in the end. */
+/* Indices of candidates, what matters first; to be freed. */
+uint32_t *predict_ranking(const struct predict_result *result);
+/* After recording; a circle of locks; all candidates in their ranking; in the end. */
 void predict_report_recorded(const struct predict_result *result);
 void predict_report_candidate(const struct predict_result *result, uint32_t index);
+void predict_report_candidates(const struct predict_result *result);
 void predict_report_end(const struct predict_result *result);
 
 /* Everything, as JSON on standard output. */

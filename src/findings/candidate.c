@@ -9,13 +9,16 @@
 #include "findings/build_internal.h"
 #include "trace/schedule_text.h"
 
-static void candidate_release(struct candidate *candidate)
+void candidate_release(struct candidate *candidate)
 {
 	struct finding words = {.title = candidate->title,
 		.waits = candidate->waits,
 		.wait_count = candidate->wait_count};
 
 	finding_release(&words);
+	free(candidate->set);
+	free(candidate->units[0]);
+	free(candidate->units[1]);
 	*candidate = (struct candidate){0};
 }
 
@@ -27,12 +30,21 @@ void candidates_release(struct candidates *candidates)
 	*candidates = (struct candidates){0};
 }
 
+uint32_t candidates_find(const struct candidates *candidates, uint64_t key)
+{
+	uint32_t index = 0;
+
+	while (index < candidates->count && candidates->items[index].key != key)
+		index++;
+	return index;
+}
+
 void candidates_add(struct candidates *candidates, struct candidate *candidate)
 {
-	for (uint32_t i = 0; i < candidates->count; i++) {
-		if (candidates->items[i].key != candidate->key)
-			continue;
-		candidates->items[i].times++;
+	const uint32_t known = candidates_find(candidates, candidate->key);
+
+	if (known < candidates->count) {
+		candidates->items[known].times++;
 		candidate_release(candidate);
 		return;
 	}
@@ -56,6 +68,18 @@ static uint64_t event_code(const struct trace_event *event)
 	for (unsigned i = 0; i < TRACE_CALLERS; i++)
 		code = hash_pair(code, event->callers[i]);
 	return code;
+}
+
+uint64_t candidate_scenario_key(const struct candidate *candidate)
+{
+	uint64_t key = hash_pair((uint64_t)candidate->kind + 1, candidate->pattern);
+
+	for (uint32_t i = 0; i < candidate->place_count; i++) {
+		const struct candidate_place *place = &candidate->places[i];
+
+		key = hash_pair(key, hash_pair(place->op.site, place->context));
+	}
+	return key;
 }
 
 static int compare_codes(const void *first, const void *second)
@@ -84,7 +108,7 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 {
 	uint32_t on_cycle = 0;
 
-	if (outcome->kind != OUTCOME_DEADLOCK)
+	if (candidate->kind != CANDIDATE_LOCK_CYCLE || outcome->kind != OUTCOME_DEADLOCK)
 		return false;
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];

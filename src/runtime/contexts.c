@@ -26,7 +26,7 @@ struct context_stack {
 static struct context_table {
 	uint32_t generation;
 	struct context_stack stacks[THREAD_CAPACITY];
-} *contexts;
+} * contexts;
 
 bool contexts_set_up(void)
 {
@@ -87,8 +87,7 @@ void contexts_tell(struct thread_id thread, uint64_t step)
 	}
 }
 
-bool contexts_callers(
-	struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity)
+bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity)
 {
 	const struct context_stack *stack;
 
@@ -96,6 +95,8 @@ bool contexts_callers(
 	if (!contexts)
 		return false;
 	stack = context_stack(thread);
+	if (!stack->depth)
+		return false;
 	for (uint32_t i = 0; i < stack->depth && i < capacity; i++)
 		callers[i] = stack->frames[stack->depth - 1 - i].return_address;
 	return true;
@@ -128,9 +129,8 @@ static void context_enter(
 		.return_address = ((const uint64_t *)frame)[1],
 		.frame = frame,
 	};
-	entered->context = (uint32_t)hash_pair(outer,
-				   hash_pair(entered->site, entered->return_address)) |
-			   1;
+	entered->context =
+		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
 void contexts_note(const struct site_record *record, uintptr_t frame)

@@ -31,7 +31,6 @@ uint32_t contexts_of(struct thread_id thread);
 /* Before an event of the thread is traced: the functions that it is in. */
 void contexts_tell(struct thread_id thread, uint64_t step);
 /* Return addresses around the thread's op, innermost first, then 0. False: they are not known. */
-bool contexts_callers(
-	struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
+bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
 
 #endif

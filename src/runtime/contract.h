@@ -98,7 +98,7 @@ struct contract_plan {
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 	uint32_t detectors;	   /* bit DETECTOR_x: watches the runs */
-	bool has_contexts;	   /* keep account of the functions that threads are in (contexts.h) */
+	bool has_contexts; /* keep account of the functions that threads are in (contexts.h) */
 };
 
 /* One step of a traced run. */

@@ -24,7 +24,8 @@ extern uint32_t sites_vectors_by_hand;
  * From site_thunk.S, with nothing but general registers saved: the code at the record's point is about to
  * do its access; `frame` is its frame pointer. True: site_perform() is to be called, with all registers saved.
  */
-bool site_reached(const void *address, size_t length, const struct site_record *record, uintptr_t frame);
+bool site_reached(
+	const void *address, size_t length, const struct site_record *record, uintptr_t frame);
 void site_perform(void);
 
 /* The byte in contract_memory.sites of a record; NULL: its module is not known there. */

@@ -38,6 +38,19 @@ void directed_state_set_orders(
 		state->orders[i] = orders[i];
 }
 
+void directed_state_set_race(struct directed_state *state)
+{
+	state->shares_object = true;
+}
+
+void directed_state_set_scenario(
+	struct directed_state *state, const struct directed_op *ops, uint32_t op_count)
+{
+	state->scenario.op_count = op_count > SCENARIO_OPS_MAX ? SCENARIO_OPS_MAX : op_count;
+	for (uint32_t i = 0; i < state->scenario.op_count; i++)
+		state->scenario.ops[i] = ops[i];
+}
+
 static size_t directed_state_bytes(const struct strategy_config *config)
 {
 	(void)config; /* no options */
@@ -85,6 +98,7 @@ static void directed_begin_run(void *state, uint64_t seed)
 	rng_seed(&directed->rng, seed);
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
+	directed_scenario_begin_run(&directed->scenario, directed_draw_skipped(directed));
 	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
 	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
 	directed_orders_relate(directed->orders, directed->order_count);
@@ -147,6 +161,20 @@ static bool directed_fits_approach(const struct directed_state *directed,
 	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
 }
 
+/* Do those that have come already stand before the same object? */
+static bool directed_fits_object(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; directed->shares_object && i < directed->place_count; i++) {
+		const uint16_t other = directed->stopped_at[i];
+
+		if (other != NOBODY && other < view->thread_count &&
+			view->pending[other].object != view->pending[thread].object)
+			return false;
+	}
+	return true;
+}
+
 static bool directed_fits(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t index, uint32_t thread)
 {
@@ -165,6 +193,8 @@ static bool directed_fits(const struct directed_state *directed, const struct sc
 	if (directed->width < DIRECTED_ANY_OBJECT &&
 		((place->object && place->object != op->object) ||
 			(place->held && !directed_holds(directed, thread, place->held))))
+		return false;
+	if (!directed_fits_object(directed, view, thread))
 		return false;
 	return directed->is_approaching || directed_fits_ring(directed, view, index, thread);
 }
@@ -329,13 +359,15 @@ static bool directed_is_held(
 		if (directed_order_holds(directed->orders, i, view, thread) ||
 			directed_is_gated(directed, &directed->orders[i], view, thread))
 			return true;
-	return false;
+	return directed_scenario_holds(&directed->scenario, view, thread);
 }
 
 /* Takes those that orders hold back out of the candidates. True: an order has a thread to move now. */
 static bool directed_follow_orders(
 	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
 {
+	struct thread_id favoured = THREAD_NONE;
+
 	for (uint32_t thread = view_next_enabled(view, 0); thread < view->thread_count;
 		thread = view_next_enabled(view, thread + 1)) {
 		if (!bitset_has(directed->candidates, thread))
@@ -350,8 +382,15 @@ static bool directed_follow_orders(
 			*chosen = (struct thread_id){(uint16_t)thread};
 			return true;
 		}
+		if (directed_scenario_wants(&directed->scenario, view, thread)) {
+			*chosen = (struct thread_id){(uint16_t)thread};
+			return true;
+		}
+		if (directed_scenario_favours(&directed->scenario, thread))
+			favoured = (struct thread_id){(uint16_t)thread};
 	}
-	return false;
+	*chosen = favoured;
+	return favoured.index != THREAD_NONE.index;
 }
 
 /* Threads that have left their approaches move before all others. False: none of them can. */
@@ -387,7 +426,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	/* In vain: a ring that is closed lets nobody on. */
 	if (directed->has_met && directed->is_ring)
 		directed_start_over(directed);
-	if (directed->has_met && !directed->order_count)
+	if (directed->has_met && !directed->order_count && !directed->scenario.op_count)
 		return directed_draw(directed, view->enabled, view->enabled_count);
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		directed->candidates[word] =
@@ -451,6 +490,7 @@ static void directed_executed(
 
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_executed(&directed->orders[i], view, thread.index);
+	directed_scenario_executed(&directed->scenario, view, thread.index);
 	bitset_remove(directed->is_let_on, thread.index);
 	if (bitset_has(directed->is_stopped, thread.index))
 		directed_free(directed, thread.index);

@@ -17,7 +17,8 @@
  * runs of a ring threads stop for the first time where they are about to take the lock that they will
  * hold (the *approach*); when all have come there, these threads go on alone to their places.
  *
- * Beside a meeting, or instead of one, there may be orders of accesses: directed_order.h.
+ * Beside a meeting, or instead of one, there may be orders of accesses (directed_order.h) and a scenario
+ * (directed_scenario.h).
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_H
 #define RADDLE_STRATEGIES_DIRECTED_H
@@ -28,6 +29,7 @@
 #include "base/rng.h"
 #include "model/ids.h"
 #include "strategies/directed_order.h"
+#include "strategies/directed_scenario.h"
 
 #define DIRECTED_PLACES_MAX 16
 /* Long enough for the way to a meeting in programs whose other threads never come to rest. */
@@ -40,7 +42,8 @@ struct directed_place {
 	object_name
 		held;  /* a lock that the thread must hold: one that it took and has not given up */
 	uint64_t site; /* of the pending op */
-	uint8_t kind;  /* enum op_kind */
+	uint32_t context; /* likewise */
+	uint8_t kind;	  /* enum op_kind */
 	/* Of the op that takes `held`; 0: the thread holds nothing, it comes straight to its place. */
 	uint8_t approach_kind;
 	uint64_t approach_site;
@@ -56,9 +59,11 @@ enum directed_width {
 struct directed_state {
 	uint32_t place_count;
 	bool is_ring;
+	bool shares_object; /* threads at its places are about to access the same object */
 	struct directed_place places[DIRECTED_PLACES_MAX];
 	uint32_t order_count;
 	struct directed_order orders[DIRECTED_ORDERS_MAX];
+	struct directed_scenario scenario;
 
 	/* Over all runs since it was filled. */
 	uint64_t runs;
@@ -94,6 +99,10 @@ struct directed_state {
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
 /* Says that the places are a ring. */
+/* A race: threads meet before the same object. */
+void directed_state_set_race(struct directed_state *state);
+void directed_state_set_scenario(
+	struct directed_state *state, const struct directed_op *ops, uint32_t op_count);
 void directed_state_set_ring(struct directed_state *state);
 /* Into a zeroed block, or one that has been given a meeting; at most DIRECTED_ORDERS_MAX. Copied. */
 void directed_state_set_orders(

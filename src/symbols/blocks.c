@@ -344,8 +344,7 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type)
 {
-	const struct block_type *known =
-		&index_of(symbols, memory)->types[block - memory->blocks];
+	const struct block_type *known = &index_of(symbols, memory)->types[block - memory->blocks];
 
 	if (known->name)
 		*type = known->type;

@@ -96,8 +96,7 @@ static bool part_of_static(
 	Dwarf_Die type;
 	const char *name;
 
-	if (!variables_find(symbols, access->address, &variable) ||
-		!types_of(&variable.die, &type))
+	if (!variables_find(symbols, access->address, &variable) || !types_of(&variable.die, &type))
 		return false;
 	offset = access->address - variable.start;
 	name = dwarf_diename(&variable.die);
@@ -192,30 +191,49 @@ static void add_parameters(const struct type_list *list, Dwarf_Die *function)
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-bool symbols_routine_at(struct symbols *symbols, uint64_t address, struct symbols_routine *out)
+static void fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *function,
+	const struct symbols_frame *frame, struct symbols_routine *out)
+{
+	struct type_list list = {symbols, out->types, &out->type_count};
+	Dwarf_Attribute folder;
+
+	*out = (struct symbols_routine){
+		.key = dwarf_tag(function) == DW_TAG_subprogram ? 0 : dwarf_dieoffset(function),
+		.name = frame->function,
+		.line = symbols_die_number(function, DW_AT_decl_line),
+		.file = symbols_shown_path(symbols,
+			dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)),
+			dwarf_diename(unit)),
+		.is_system = frame->is_system,
+	};
+	add_parameters(&list, function);
+}
+
+unsigned symbols_routines_at(
+	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
-	struct type_list list = {symbols, out->types, &out->type_count};
 	struct symbols_frame frames[CHAIN_MAX];
-	Dwarf_Attribute folder;
 	struct chain chain;
 	Dwarf_Addr bias;
 	Dwarf_Die unit;
 	unsigned count;
 
-	*out = (struct symbols_routine){0};
 	if (!module || !symbols_unit_at(symbols, module, address, &unit) ||
 		!dwfl_module_getdwarf(module, &bias))
-		return false;
+		return 0;
 	chain_find(&unit, address - bias, &chain);
-	if (!chain.count)
-		return false;
 	count = symbols_lookup(symbols, address, false, frames, CHAIN_MAX);
-	out->name = frames[count - 1].function;
-	out->is_system = frames[count - 1].is_system;
-	out->line = symbols_die_number(&chain.functions[0], DW_AT_decl_line);
-	out->file = symbols_shown_path(symbols,
-		dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder)), dwarf_diename(&unit));
-	add_parameters(&list, &chain.functions[0]);
-	return out->name;
+	if (count > chain.count)
+		count = chain.count;
+	if (count > capacity)
+		count = capacity;
+	/* Frames begin with the innermost. */
+	for (unsigned i = 0; i < count; i++) {
+		fill_routine(
+			symbols, &unit, &chain.functions[i], &frames[chain.count - 1 - i], &out[i]);
+		if (!out[i].name)
+			return i;
+	}
+	return count;
 }

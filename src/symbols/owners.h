@@ -31,17 +31,36 @@ struct symbols_part {
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
 
-/* A function, by an address in its own code. */
+/* A function. */
 struct symbols_routine {
+	uint64_t key; /* of an inlined function: of the place where it was inlined; of others 0 */
 	const char *name; /* demangled */
 	const char *file; /* the source file of its compilation unit */
 	unsigned line;
-	const char *types[OWNERS_TYPES_MAX]; /* structs that its parameters lead to; `this` is one */
+	const char
+		*types[OWNERS_TYPES_MAX]; /* structs that its parameters lead to; `this` is one */
 	uint32_t type_count;
 	bool is_system; /* not the user's code */
 };
 
-/* False: there is no debug information for it. */
-bool symbols_routine_at(struct symbols *symbols, uint64_t address, struct symbols_routine *out);
+/*
+ * The function at an address in its code, and those that were inlined into it there, outermost first. 0:
+ * there is no debug information.
+ */
+unsigned symbols_routines_at(
+	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
+
+/* Does the user's code have a function, or a struct ("account"), field ("account.checking") or static
+ * variable of this name? */
+bool symbols_has_function(struct symbols *symbols, const char *name);
+bool symbols_has_part(struct symbols *symbols, const char *name);
+
+/*
+ * The zero-terminated strings of the sections of that name, in all modules, one after the other, until
+ * `visit` says something else than 0, which is the result.
+ */
+typedef int symbols_visit_text(void *argument, const char *text, const char *module);
+int symbols_each_text(
+	struct symbols *symbols, const char *section, symbols_visit_text *visit, void *argument);
 
 #endif

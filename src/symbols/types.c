@@ -39,8 +39,7 @@ bool types_is_struct(Dwarf_Die *type)
 {
 	const int tag = dwarf_tag(type);
 
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type;
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
 bool types_is_constant(Dwarf_Die *die)
@@ -53,7 +52,8 @@ bool types_is_constant(Dwarf_Die *die)
 
 		if (tag == DW_TAG_const_type)
 			return true;
-		if (tag != DW_TAG_typedef && tag != DW_TAG_volatile_type && tag != DW_TAG_array_type)
+		if (tag != DW_TAG_typedef && tag != DW_TAG_volatile_type &&
+			tag != DW_TAG_array_type)
 			return false;
 	}
 	return false;
@@ -300,8 +300,8 @@ bool types_follow(struct types_path *path, types_visit *visit, void *argument)
 		}
 	}
 	if (descent.offset + descent.hidden)
-		strbuf_addf(path->out, "+%llu",
-			(unsigned long long)(descent.offset + descent.hidden));
+		strbuf_addf(
+			path->out, "+%llu", (unsigned long long)(descent.offset + descent.hidden));
 	return descent.is_constant;
 }
 

@@ -47,7 +47,9 @@ static void add(void *state, const struct synthetic_run *run, uint32_t number)
 	char *bytes;
 
 	assert_int_equal(synthetic_open(run, &reader, &bytes), 0);
-	assert_int_equal(analysis_lock_order.add_run(state, reader, number, NULL), 0);
+	assert_int_equal(analysis_lock_order.add_run(
+				 state, reader, &(struct analysis_run){.number = number}, NULL),
+		0);
 	trace_reader_close(reader);
 	free(bytes);
 }
@@ -55,7 +57,7 @@ static void add(void *state, const struct synthetic_run *run, uint32_t number)
 /* What one or two runs say; `second` NULL: one. */
 static struct candidates find(const struct synthetic_run *first, const struct synthetic_run *second)
 {
-	void *state = analysis_lock_order.begin();
+	void *state = analysis_lock_order.begin(&(struct analysis_setting){0});
 	struct candidates found = {0};
 
 	add(state, first, 0);
@@ -395,7 +397,7 @@ static void test_join__while_holding_what_the_thread_wants(void **unused)
 static void test_damaged_trace__is_an_error(void **unused)
 {
 	struct synthetic_run run = begin_together();
-	void *state = analysis_lock_order.begin();
+	void *state = analysis_lock_order.begin(&(struct analysis_setting){0});
 	struct trace_reader *reader;
 	struct error err;
 	size_t cut = 100;
@@ -408,7 +410,8 @@ static void test_damaged_trace__is_an_error(void **unused)
 	/* The reader has seen the threads; what comes behind them is cut off. */
 	while (trace_reader_open_memory(&reader, bytes, cut, "cut", &err) < 0)
 		cut++;
-	assert_true(analysis_lock_order.add_run(state, reader, 0, &err) < 0);
+	assert_true(
+		analysis_lock_order.add_run(state, reader, &(struct analysis_run){0}, &err) < 0);
 	trace_reader_close(reader);
 	analysis_lock_order.end(state);
 	free(bytes);

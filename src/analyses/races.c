@@ -1,0 +1,224 @@
+/*
+ * Predicts races: accesses of two threads to the same memory, one of which writes, that neither a common
+ * lock nor waiting for each other keeps apart.
+ *
+ * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed Random
+ * Testing of Concurrent Programs", PLDI 2008 (phase 1). Two atomic accesses are no race.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/analysis.h"
+#include "analyses/atomic_sets.h"
+#include "analyses/unit_trace.h"
+#include "base/bug.h"
+#include "base/hash.h"
+
+/* Different accesses to one location that are looked at. */
+#define ALIKE_MOST 2
+#define ACCESSES_AT_LOCATION 64
+#define CANDIDATES_MOST 5000
+
+struct races {
+	struct candidates found;
+};
+
+struct race_search {
+	const struct unit_trace *trace;
+	uint32_t run;
+	struct candidates *out;
+};
+
+static const struct atomic_rules no_rules;
+
+static void *races_begin(const struct analysis_setting *setting)
+{
+	struct races *state = calloc(1, sizeof *state);
+
+	(void)setting;
+	BUG_ON(!state);
+	return state;
+}
+
+static const struct trace_event *event_of(
+	const struct race_search *search, const struct unit_access *access)
+{
+	return &search->trace->events[access->event];
+}
+
+static bool is_atomic(const struct trace_event *event)
+{
+	return event->kind != OP_LOAD && event->kind != OP_STORE;
+}
+
+static bool have_common_lock(
+	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
+{
+	const struct unit_trace *trace = search->trace;
+	const struct lockset *held = &trace->locksets[a->lockset];
+
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct unit_lock *lock = &trace->locks[held->first + i];
+		const struct unit_lock *other = unit_trace_lock(trace, b->lockset, lock->address);
+
+		if (other && !(lock->is_shared && other->is_shared))
+			return true;
+	}
+	return false;
+}
+
+static bool can_race(
+	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
+{
+	const struct trace_event *first = event_of(search, a), *second = event_of(search, b);
+
+	return first->thread != second->thread && (a->is_write || b->is_write) &&
+	       !(is_atomic(first) && is_atomic(second)) && !have_common_lock(search, a, b) &&
+	       !epoch_is_before(a->epoch, b->epoch) && !epoch_is_before(b->epoch, a->epoch);
+}
+
+static void add_race(
+	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
+{
+	const struct unit_access *const accesses[] = {a, b};
+	const uint64_t sites[] = {event_of(search, a)->site, event_of(search, b)->site};
+	struct candidate candidate = {.kind = CANDIDATE_RACE, .place_count = 2};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct trace_event *event = event_of(search, accesses[i]);
+
+		candidate.places[i] = (struct candidate_place){
+			.thread = thread_order_name(search->trace->order, event->thread),
+			.run = search->run,
+			.op = *event,
+			.context = search->trace->contexts[accesses[i]->event],
+		};
+	}
+	candidate.key = hash_pair(sites[0] < sites[1] ? sites[0] : sites[1],
+		sites[0] < sites[1] ? sites[1] : sites[0]);
+	if (search->out->count >= CANDIDATES_MOST)
+		search->out->is_cut = true;
+	else
+		candidates_add(search->out, &candidate);
+}
+
+/* ---- by location ---- */
+
+static int compare_locations(const void *first, const void *second, void *argument)
+{
+	const struct unit_trace *trace = argument;
+	const struct unit_access *a = &trace->accesses[*(const uint32_t *)first];
+	const struct unit_access *b = &trace->accesses[*(const uint32_t *)second];
+
+	if (a->location != b->location)
+		return a->location < b->location ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+/* Of a thread the same access, with the same locks, once or twice is enough. */
+static bool is_news(const struct race_search *search, const uint32_t *kept, uint32_t count,
+	const struct unit_access *access)
+{
+	const struct trace_event *event = event_of(search, access);
+	uint32_t alike = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct unit_access *other = &search->trace->accesses[kept[i]];
+
+		alike += event_of(search, other)->site == event->site &&
+			 event_of(search, other)->thread == event->thread;
+	}
+	return alike < ALIKE_MOST && count < ACCESSES_AT_LOCATION;
+}
+
+static void search_location(const struct race_search *search, const uint32_t *order, uint32_t count)
+{
+	uint32_t kept[ACCESSES_AT_LOCATION], kept_count = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct unit_access *access = &search->trace->accesses[order[i]];
+
+		if (!is_news(search, kept, kept_count, access))
+			continue;
+		for (uint32_t other = 0; other < kept_count; other++)
+			if (can_race(search, &search->trace->accesses[kept[other]], access))
+				add_race(search, &search->trace->accesses[kept[other]], access);
+		kept[kept_count++] = order[i];
+	}
+}
+
+static void search_locations(const struct race_search *search)
+{
+	const struct unit_trace *trace = search->trace;
+	uint32_t *order = calloc(trace->access_count + 1u, sizeof *order);
+	uint32_t first = 0;
+
+	BUG_ON(!order);
+	for (uint32_t i = 0; i < trace->access_count; i++)
+		order[i] = i;
+	if (trace->access_count)
+		qsort_r(order, trace->access_count, sizeof *order, compare_locations,
+			(void *)(uintptr_t)trace);
+	for (uint32_t i = 1; i <= trace->access_count; i++) {
+		if (i < trace->access_count && trace->accesses[order[i]].location ==
+						       trace->accesses[order[first]].location)
+			continue;
+		search_location(search, order + first, i - first);
+		first = i;
+	}
+	free(order);
+}
+
+static int races_add_run(
+	void *state, struct trace_reader *trace, const struct analysis_run *run, struct error *err)
+{
+	static const struct symbols_memory no_memory;
+	struct races *races = state;
+	struct race_search search = {.run = run->number, .out = &races->found};
+	uint32_t count;
+	struct trace_event *events = analysis_read_events(trace, &count, err);
+	struct atomic_sets *sets;
+	struct unit_trace *units;
+
+	if (!events)
+		return ERROR_FORMAT;
+	/* Which sets there are is all the same here. */
+	sets = atomic_sets_new(NULL, &no_rules);
+	atomic_sets_begin_run(sets, &no_memory, events, count);
+	units = unit_trace_new(sets, trace_reader_run(trace), events, count);
+	search.trace = units;
+	search_locations(&search);
+	races->found.is_cut |= units->is_cut;
+	unit_trace_free(units);
+	atomic_sets_free(sets);
+	free(events);
+	return 0;
+}
+
+static void races_find(void *state, struct candidates *out)
+{
+	struct races *races = state;
+
+	for (uint32_t i = 0; i < races->found.count; i++)
+		candidates_add(out, &races->found.items[i]);
+	out->is_cut |= races->found.is_cut;
+	races->found.count = 0;
+}
+
+static void races_end(void *state)
+{
+	struct races *races = state;
+
+	candidates_release(&races->found);
+	free(races);
+}
+
+const struct analysis analysis_races = {
+	.name = "races",
+	.summary = "accesses to the same memory that no lock and no waiting keeps apart",
+	.needs_memory = true,
+	.begin = races_begin,
+	.add_run = races_add_run,
+	.find = races_find,
+	.end = races_end,
+};

@@ -1,0 +1,466 @@
+#include "analyses/unit_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "analyses/held_locks.h"
+#include "base/bug.h"
+
+#define STACK_MOST 160
+#define CALLS_MOST 256
+/* Words of a wide access that are looked at. */
+#define WORDS_MOST 16
+#define WORD_BYTES 8u
+#define ACCESSES_MOST (1u << 20)
+
+/*
+ * A function that has been inlined has no entry of its own: it is where its code is. It begins anew when
+ * the code was elsewhere in between, or when the place comes again where it began.
+ */
+struct inlined_call {
+	const struct atomic_routine *routine;
+	uint32_t activation;
+	uint64_t began; /* address */
+};
+
+struct frame {
+	const struct atomic_routine *routine; /* NULL: not known */
+	uint32_t activation;
+	uint32_t context;
+	uint64_t address;
+	struct inlined_call inlined[ATOMIC_INLINED_MAX];
+	uint32_t inlined_count;
+};
+
+struct call_stack {
+	struct frame frames[STACK_MOST];
+	uint32_t depth;
+	uint32_t lockset; /* index + 1 of what the thread holds now; 0: not known */
+};
+
+struct unit_entry {
+	struct {
+		uint64_t activation;
+		uint64_t instance;
+	} key;
+	uint32_t unit;
+	UT_hash_handle hh;
+};
+
+struct instance_entry {
+	struct {
+		uint64_t kind;
+		uint64_t address;
+	} key;
+	uint32_t instance;
+	UT_hash_handle hh;
+};
+
+struct reading {
+	struct unit_trace *trace;
+	struct atomic_sets *sets;
+	struct held_locks *held;
+	struct call_stack *stacks;
+	struct unit_entry *units;
+	struct instance_entry *instances;
+	uint32_t activations;
+	uint32_t access_capacity, unit_capacity, instance_capacity, lock_capacity, lockset_capacity;
+};
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return array;
+	*capacity = *capacity ? 2 * *capacity : 64;
+	array = realloc(array, *capacity * size);
+	BUG_ON(!array);
+	return array;
+}
+
+/* ---- functions ---- */
+
+/* The thread is at this address, in the innermost function that it has entered. */
+static void be_at(struct reading *reading, struct call_stack *stack, uint64_t address)
+{
+	const struct atomic_place *place = atomic_sets_place(reading->sets, address);
+	struct frame *frame;
+	uint32_t kept = 0;
+
+	if (!stack->depth || !place->count)
+		return;
+	frame = &stack->frames[stack->depth - 1];
+	/* A library's code, say, which is in none of the functions that are known. */
+	if (!frame->routine ||
+		strcmp(place->routines[0].routine.name, frame->routine->routine.name) != 0)
+		return;
+	while (kept < frame->inlined_count && kept + 1 < place->count &&
+		frame->inlined[kept].routine->routine.key ==
+			place->routines[kept + 1].routine.key &&
+		frame->inlined[kept].began != address)
+		kept++;
+	for (frame->inlined_count = kept; frame->inlined_count + 1 < place->count;
+		frame->inlined_count++)
+		frame->inlined[frame->inlined_count] =
+			(struct inlined_call){.routine = &place->routines[frame->inlined_count + 1],
+				.activation = ++reading->activations,
+				.began = address};
+}
+
+static void enter(struct reading *reading, const struct trace_event *event)
+{
+	struct call_stack *stack = &reading->stacks[event->thread];
+	const struct atomic_place *place = atomic_sets_place(reading->sets, event->site);
+
+	if (event->callers[0])
+		be_at(reading, stack, event->callers[0] - 1);
+	if (stack->depth == STACK_MOST)
+		return;
+	stack->frames[stack->depth++] = (struct frame){
+		.routine = place->count ? &place->routines[0] : NULL,
+		.activation = ++reading->activations,
+		.context = event->object,
+		.address = event->address,
+	};
+}
+
+static void leave(struct reading *reading, const struct trace_event *event)
+{
+	struct call_stack *stack = &reading->stacks[event->thread];
+
+	/* Inner ones that were not told to be left went with it. */
+	while (stack->depth && stack->frames[stack->depth - 1].address <= event->address)
+		stack->depth--;
+}
+
+static void add_call(struct atomic_call *calls, uint32_t *count,
+	const struct atomic_routine *routine, uint32_t activation)
+{
+	if (*count < CALLS_MOST)
+		calls[(*count)++] =
+			(struct atomic_call){.routine = routine, .activation = activation};
+}
+
+/* All calls that the thread is in, outermost first. */
+static uint32_t list_calls(
+	const struct call_stack *stack, uint32_t thread, struct atomic_call calls[CALLS_MOST])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		const struct frame *frame = &stack->frames[i];
+
+		add_call(calls, &count, frame->routine, frame->activation);
+		for (uint32_t inlined = 0; inlined < frame->inlined_count; inlined++)
+			add_call(calls, &count, frame->inlined[inlined].routine,
+				frame->inlined[inlined].activation);
+	}
+	for (uint32_t i = 0; thread && i < count; i++) {
+		if (!calls[i].routine || calls[i].routine->routine.is_system)
+			continue;
+		calls[i].is_first = true;
+		break;
+	}
+	return count;
+}
+
+/* ---- locks ---- */
+
+static uint32_t find_event(const struct unit_trace *trace, const struct trace_event *event)
+{
+	uint32_t low = 0, high = trace->count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (trace->events[middle].step < event->step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + 1 < trace->count && (trace->events[low].kind != event->kind ||
+						 trace->events[low].thread != event->thread))
+		low++;
+	return low;
+}
+
+static uint32_t lockset_of(struct reading *reading, uint32_t thread)
+{
+	struct unit_trace *trace = reading->trace;
+	struct call_stack *stack = &reading->stacks[thread];
+	struct lockset set = {.first = trace->lock_count};
+	const struct held_lock *held;
+
+	if (stack->lockset)
+		return stack->lockset - 1;
+	held = held_locks_of(reading->held, thread, &set.count);
+	for (uint32_t i = 0; i < set.count; i++) {
+		trace->locks = grow(trace->locks, trace->lock_count, &reading->lock_capacity,
+			sizeof *trace->locks);
+		trace->locks[trace->lock_count++] = (struct unit_lock){.address = held[i].address,
+			.taken = find_event(trace, &held[i].taken),
+			.is_shared = held[i].is_shared};
+	}
+	trace->locksets = grow(trace->locksets, trace->lockset_count, &reading->lockset_capacity,
+		sizeof *trace->locksets);
+	trace->locksets[trace->lockset_count++] = set;
+	stack->lockset = trace->lockset_count;
+	return stack->lockset - 1;
+}
+
+const struct unit_lock *unit_trace_lock(
+	const struct unit_trace *trace, uint32_t lockset, uint64_t address)
+{
+	const struct lockset *set = &trace->locksets[lockset];
+
+	for (uint32_t i = 0; i < set->count; i++)
+		if (trace->locks[set->first + i].address == address)
+			return &trace->locks[set->first + i];
+	return NULL;
+}
+
+/* ---- sets and units ---- */
+
+static uint32_t find_instance(struct reading *reading, const struct atomic_member *member)
+{
+	struct unit_trace *trace = reading->trace;
+	struct instance_entry *entry, key = {.key = {.kind = UNIT_NO_SET}};
+
+	if (member) {
+		key.key.kind = member->kind;
+		key.key.address = member->instance;
+	}
+	HASH_FIND(hh, reading->instances, &key.key, sizeof key.key, entry);
+	if (entry)
+		return entry->instance;
+	entry = allocate(1, sizeof *entry);
+	entry->key = key.key;
+	entry->instance = trace->instance_count;
+	trace->instances = grow(trace->instances, trace->instance_count,
+		&reading->instance_capacity, sizeof *trace->instances);
+	trace->instances[trace->instance_count++] =
+		(struct unit_instance){.kind = (uint32_t)key.key.kind, .address = key.key.address};
+	HASH_ADD(hh, reading->instances, key, sizeof entry->key, entry);
+	return entry->instance;
+}
+
+static uint32_t add_unit(struct reading *reading, const struct unit *unit)
+{
+	struct unit_trace *trace = reading->trace;
+	struct unit_instance *instance = &trace->instances[unit->instance];
+
+	trace->units = grow(
+		trace->units, trace->unit_count, &reading->unit_capacity, sizeof *trace->units);
+	trace->units[trace->unit_count] = *unit;
+	instance->units = grow(instance->units, instance->unit_count, &instance->capacity,
+		sizeof *instance->units);
+	instance->units[instance->unit_count++] = trace->unit_count;
+	return trace->unit_count++;
+}
+
+static uint32_t find_unit(struct reading *reading, const struct trace_event *event,
+	const struct atomic_member *member)
+{
+	struct atomic_call calls[CALLS_MOST];
+	const uint32_t count = list_calls(&reading->stacks[event->thread], event->thread, calls);
+	const uint32_t owner =
+		member ? atomic_sets_owner(reading->sets, member, calls, count) : count;
+	struct unit unit = {.thread = event->thread, .instance = find_instance(reading, member)};
+	struct unit_entry *entry, key;
+
+	if (owner == count)
+		return add_unit(reading, &unit);
+	unit.activation = calls[owner].activation;
+	unit.routine = calls[owner].routine;
+	memset(&key, 0, sizeof key);
+	key.key.activation = unit.activation;
+	key.key.instance = unit.instance;
+	HASH_FIND(hh, reading->units, &key.key, sizeof key.key, entry);
+	if (entry)
+		return entry->unit;
+	entry = allocate(1, sizeof *entry);
+	entry->key = key.key;
+	entry->unit = add_unit(reading, &unit);
+	HASH_ADD(hh, reading->units, key, sizeof entry->key, entry);
+	return entry->unit;
+}
+
+/* ---- accesses ---- */
+
+static bool is_write(const struct trace_event *event)
+{
+	return !(op_descriptions[event->kind].flags & OP_READ);
+}
+
+static void add_access(struct reading *reading, uint32_t index, const struct atomic_member *member,
+	uint64_t location)
+{
+	struct unit_trace *trace = reading->trace;
+	const struct trace_event *event = &trace->events[index];
+	struct unit *unit;
+	uint32_t number;
+
+	if (trace->access_count == ACCESSES_MOST) {
+		trace->is_cut = true;
+		return;
+	}
+	number = find_unit(reading, event, member);
+	unit = &trace->units[number];
+	if (!unit->count++)
+		unit->begins = index;
+	unit->ends = index;
+	trace->accesses = grow(trace->accesses, trace->access_count, &reading->access_capacity,
+		sizeof *trace->accesses);
+	trace->accesses[trace->access_count++] = (struct unit_access){
+		.event = index,
+		.unit = number,
+		.location = location,
+		.lockset = lockset_of(reading, event->thread),
+		.epoch = thread_order_epoch(trace->order, event->thread),
+		.is_write = is_write(event),
+	};
+}
+
+static void read_access(struct reading *reading, uint32_t index)
+{
+	const struct trace_event *event = &reading->trace->events[index];
+	const uint64_t end = event->address + (event->bytes ? event->bytes : 1);
+	const struct atomic_member *member;
+	uint64_t at = event->address;
+
+	for (uint32_t word = 0; at < end && word < WORDS_MOST; word++) {
+		member = atomic_sets_member(reading->sets, event, at);
+		add_access(reading, index, member, at);
+		at = event->bytes <= WORD_BYTES ? end : (at | (WORD_BYTES - 1)) + 1;
+	}
+}
+
+static void read_event(struct reading *reading, const uint32_t *next, uint32_t index)
+{
+	struct unit_trace *trace = reading->trace;
+	const struct trace_event *event = &trace->events[index];
+	struct call_stack *stack = &reading->stacks[event->thread];
+
+	if (event->kind == OP_ENTER) {
+		enter(reading, event);
+		return;
+	}
+	if (event->kind == OP_LEAVE) {
+		leave(reading, event);
+		return;
+	}
+	trace->contexts[index] = stack->depth ? stack->frames[stack->depth - 1].context : 0;
+	if (op_descriptions[event->kind].object == OBJECT_MEMORY) {
+		be_at(reading, stack, event->site);
+		read_access(reading, index);
+		return;
+	}
+	if (event->site)
+		be_at(reading, stack, event->site - 1);
+	thread_order_add_waits(trace->order, event);
+	held_locks_add(reading->held, event,
+		event->kind == OP_COND_WAIT ? waited_mutex(trace->events, next, trace->count, index)
+					    : 0);
+	stack->lockset = 0;
+}
+
+/* For each event the next one of its thread that is no function's; `count`: there is none. */
+static uint32_t *index_next(const struct unit_trace *trace, uint32_t thread_count)
+{
+	uint32_t *next = allocate(trace->count, sizeof *next);
+	uint32_t *last = allocate(thread_count, sizeof *last);
+
+	for (uint32_t i = 0; i < thread_count; i++)
+		last[i] = trace->count;
+	for (uint32_t i = trace->count; i--;) {
+		next[i] = last[trace->events[i].thread];
+		if (trace->events[i].kind != OP_ENTER && trace->events[i].kind != OP_LEAVE)
+			last[trace->events[i].thread] = i;
+	}
+	free(last);
+	return next;
+}
+
+static void index_units(struct unit_trace *trace)
+{
+	uint32_t first = 0;
+
+	trace->unit_accesses = allocate(trace->access_count, sizeof *trace->unit_accesses);
+	for (uint32_t i = 0; i < trace->unit_count; i++) {
+		trace->units[i].first = first;
+		first += trace->units[i].count;
+		trace->units[i].count = 0;
+	}
+	for (uint32_t i = 0; i < trace->access_count; i++) {
+		struct unit *unit = &trace->units[trace->accesses[i].unit];
+
+		trace->unit_accesses[unit->first + unit->count++] = i;
+	}
+}
+
+static void reading_release(struct reading *reading)
+{
+	struct unit_entry *unit, *next_unit;
+	struct instance_entry *instance, *next_instance;
+
+	HASH_ITER(hh, reading->units, unit, next_unit)
+	{
+		HASH_DEL(reading->units, unit);
+		free(unit);
+	}
+	HASH_ITER(hh, reading->instances, instance, next_instance)
+	{
+		HASH_DEL(reading->instances, instance);
+		free(instance);
+	}
+	held_locks_free(reading->held);
+	free(reading->stacks);
+}
+
+struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_run *run,
+	const struct trace_event *events, uint32_t count)
+{
+	struct unit_trace *trace = allocate(1, sizeof *trace);
+	struct reading reading = {.trace = trace, .sets = sets};
+	uint32_t *next;
+
+	trace->events = events;
+	trace->count = count;
+	trace->contexts = allocate(count, sizeof *trace->contexts);
+	trace->order = thread_order_new(run);
+	reading.held = held_locks_new(run->thread_count);
+	reading.stacks = allocate(run->thread_count, sizeof *reading.stacks);
+	next = index_next(trace, run->thread_count);
+	for (uint32_t i = 0; i < count; i++)
+		read_event(&reading, next, i);
+	index_units(trace);
+	free(next);
+	reading_release(&reading);
+	return trace;
+}
+
+void unit_trace_free(struct unit_trace *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t i = 0; i < trace->instance_count; i++)
+		free(trace->instances[i].units);
+	thread_order_free(trace->order);
+	free(trace->instances);
+	free(trace->contexts);
+	free(trace->accesses);
+	free(trace->unit_accesses);
+	free(trace->units);
+	free(trace->locks);
+	free(trace->locksets);
+	free(trace);
+}

@@ -1,0 +1,85 @@
+/* Scenarios in words: whose accesses, to what, where, in which calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build_internal.h"
+#include "findings/candidate.h"
+#include "model/pattern.h"
+
+static char *copy_text(const char *text)
+{
+	char *copy = strdup(text);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+static char *object_words(const struct candidate_words *words, const struct trace_event *event)
+{
+	const struct symbols_access access = {.address = event->address,
+		.bytes = event->bytes,
+		.site = event->site,
+		.step = event->step,
+		.is_brief = true};
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (!words->symbols || !words->memory ||
+		!symbols_describe_data(words->symbols, words->memory, &access, &text))
+		strbuf_adds(&text, object_class_text(op_descriptions[event->kind].object));
+	return strbuf_detach(&text);
+}
+
+static void describe_place(const struct candidate_words *words, const struct candidate_place *place,
+	struct finding_wait *out)
+{
+	const struct finding_source nothing = {0};
+	const struct builder builder = {.source = &nothing, .symbols = words->symbols};
+	unsigned count = 0;
+
+	while (count < TRACE_CALLERS && place->op.callers[count])
+		count++;
+	*out = (struct finding_wait){
+		.thread = copy_text(place->op.thread < words->path_count
+					    ? words->paths[place->op.thread]
+					    : "a thread"),
+		.verb = copy_text(op_descriptions[place->op.kind].verb),
+		.object = object_words(words, &place->op),
+	};
+	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
+}
+
+static char *title_of(const struct candidate *candidate)
+{
+	const char *first = candidate->units[0], *second = candidate->units[1];
+	char *title;
+
+	if (candidate->kind == CANDIDATE_VIOLATION)
+		BUG_ON(asprintf(&title, "%s and %s are not serialisable over %s: %s (%s)",
+			       first ? first : "a thread", second ? second : "another thread",
+			       candidate->set, pattern_descriptions[candidate->pattern].meaning,
+			       pattern_descriptions[candidate->pattern].text) < 0);
+	else if (candidate->kind == CANDIDATE_RACE)
+		BUG_ON(asprintf(&title, "race for %s: %s and %s", candidate->waits[0].object,
+			       first ? first : "a thread", second ? second : "another thread") < 0);
+	else
+		BUG_ON(asprintf(&title,
+			       "%s takes %s twice in one critical section, and %s takes it between",
+			       first ? first : "a thread", candidate->waits[0].object,
+			       second ? second : "another thread") < 0);
+	return title;
+}
+
+void candidate_describe_scenario(struct candidate *candidate, const struct candidate_words *words)
+{
+	if (candidate->title)
+		return;
+	candidate->waits = calloc(candidate->place_count + 1u, sizeof *candidate->waits);
+	BUG_ON(!candidate->waits);
+	for (uint32_t i = 0; i < candidate->place_count; i++)
+		describe_place(words, &candidate->places[i], &candidate->waits[i]);
+	candidate->wait_count = candidate->place_count;
+	candidate->title = title_of(candidate);
+}

@@ -1,0 +1,171 @@
+#include "strategies/directed_scenario.h"
+
+#define NOBODY UINT16_MAX
+/* Once may do no harm, or be of other objects than were meant. */
+#define COMPLETIONS_WANTED 4
+
+static void scenario_restart(struct directed_scenario *scenario)
+{
+	scenario->next = 0;
+	scenario->threads[0] = scenario->threads[1] = NOBODY;
+	scenario->objects[0] = scenario->objects[1] = 0;
+}
+
+void directed_scenario_begin_run(struct directed_scenario *scenario, uint32_t skipped)
+{
+	scenario_restart(scenario);
+	scenario->skipped = skipped;
+	scenario->seen = 0;
+	scenario->completed = 0;
+}
+
+static bool is_over(const struct directed_scenario *scenario)
+{
+	return !scenario->op_count || scenario->completed == COMPLETIONS_WANTED;
+}
+
+/* ---- what a pending op is ---- */
+
+static bool has_context(const struct schedule_view *view, uint32_t thread, uint32_t context)
+{
+	return !context || !view->contexts || view->contexts[thread] == context;
+}
+
+static bool fits_op(const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return pending->site == op->site && pending->kind == op->kind &&
+	       has_context(view, thread, op->context);
+}
+
+static bool fits_gate(
+	const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return op->gate_site && pending->site == op->gate_site && pending->flags & OP_ACQUIRE &&
+	       has_context(view, thread, op->gate_context);
+}
+
+/* Could it be this thread's, with who and what is known already? */
+static bool could_be_of(
+	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
+{
+	const uint16_t bound = scenario->threads[op->party];
+
+	return bound == NOBODY ? thread != scenario->threads[!op->party] : thread == bound;
+}
+
+static bool could_be_about(const struct directed_scenario *scenario, const struct directed_op *op,
+	const struct pending_op *pending)
+{
+	const object_name object = scenario->objects[op->variable];
+
+	return !object || object == pending->object || pending->flags & OP_WIDE;
+}
+
+static bool is_due(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op = &scenario->ops[scenario->next];
+
+	return fits_op(op, view, thread) && could_be_of(scenario, op, thread) &&
+	       could_be_about(scenario, op, &view->pending[thread]);
+}
+
+/* On the way to the op that is due. */
+static bool leads_to_due(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op = &scenario->ops[scenario->next];
+
+	return could_be_of(scenario, op, thread) && fits_gate(op, view, thread);
+}
+
+/* ---- who waits ---- */
+
+bool directed_scenario_holds(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const uint8_t turn = scenario->ops[scenario->next].party;
+
+	if (is_over(scenario) || is_due(scenario, view, thread) ||
+		leads_to_due(scenario, view, thread))
+		return false;
+	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
+		const struct directed_op *op = &scenario->ops[i];
+
+		/* Later ops of the party whose turn it is come after this one anyhow. */
+		if (op->party == turn || !could_be_of(scenario, op, thread))
+			continue;
+		if (op->gate_site ? fits_gate(op, view, thread)
+				  : fits_op(op, view, thread) &&
+					    could_be_about(scenario, op, &view->pending[thread]))
+			return true;
+	}
+	return false;
+}
+
+bool directed_scenario_wants(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	return !is_over(scenario) && scenario->next && is_due(scenario, view, thread);
+}
+
+bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread)
+{
+	return !is_over(scenario) && scenario->next &&
+	       scenario->threads[scenario->ops[scenario->next].party] == thread;
+}
+
+/* ---- how far it has come ---- */
+
+/* An op that comes too early, by a thread that is known: it was let on. */
+static bool leaves_turn(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	if (!scenario->next || (thread != scenario->threads[0] && thread != scenario->threads[1]))
+		return false;
+	if (view->pending[thread].kind == OP_THREAD_EXIT)
+		return true;
+	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++)
+		if (could_be_of(scenario, &scenario->ops[i], thread) &&
+			fits_op(&scenario->ops[i], view, thread) &&
+			could_be_about(scenario, &scenario->ops[i], &view->pending[thread]))
+			return true;
+	return false;
+}
+
+void directed_scenario_executed(
+	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op;
+
+	if (is_over(scenario))
+		return;
+	if (!is_due(scenario, view, thread) && leaves_turn(scenario, view, thread))
+		scenario_restart(scenario);
+	/* The first op again, before anybody has answered it: that one counts. */
+	if (scenario->next == 1 && thread == scenario->threads[scenario->ops[0].party] &&
+		fits_op(&scenario->ops[0], view, thread))
+		scenario_restart(scenario);
+	if (!is_due(scenario, view, thread))
+		return;
+	if (scenario->next == 0 && scenario->skipped) {
+		scenario->skipped--;
+		return;
+	}
+	op = &scenario->ops[scenario->next];
+	scenario->threads[op->party] = (uint16_t)thread;
+	if (!scenario->objects[op->variable])
+		scenario->objects[op->variable] = view->pending[thread].object;
+	if (!(scenario->seen >> scenario->next & 1))
+		scenario->reached[scenario->next]++;
+	scenario->seen |= (uint8_t)(1u << scenario->next);
+	if (++scenario->next < scenario->op_count)
+		return;
+	scenario->completions += !scenario->completed;
+	scenario->completed++;
+	scenario_restart(scenario);
+}

@@ -1,0 +1,62 @@
+/*
+ * A scenario that strategy `directed` makes come about, part of its state: up to four ops of two threads,
+ * the *parties*, one after the other. Threads are whoever comes first; so are objects, of which the ops
+ * have one or two.
+ *
+ * An op is *due* when those before it have been performed. A thread that is to perform a later one is
+ * stopped before it; where others need a lock that it would take on the way, it is stopped before that
+ * lock (the *gate*) and never between lock and op, where it would keep the other party away. So after its
+ * first op a thread goes on until it has given the lock back: the papers' vulnerable-window lockset. When
+ * nobody but stopped threads could move, one of them, drawn at random, does (thrashing); a thread that
+ * leaves its turn so puts the scenario back to its beginning.
+ *
+ * Lai, Cheung, Chan, ICSE 2010, section 4.2; Park, Sen, "Randomized Active Atomicity Violation Detection
+ * in Concurrent Programs", FSE 2008, for lock operations.
+ */
+#ifndef RADDLE_STRATEGIES_DIRECTED_SCENARIO_H
+#define RADDLE_STRATEGIES_DIRECTED_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/view.h"
+
+#define SCENARIO_OPS_MAX 4
+
+struct directed_op {
+	uint64_t site;
+	uint64_t gate_site;		/* 0: there is none */
+	uint32_t context, gate_context; /* 0: any */
+	uint8_t kind;			/* enum op_kind */
+	uint8_t party, variable;	/* 0 or 1 */
+};
+
+struct directed_scenario {
+	struct directed_op ops[SCENARIO_OPS_MAX];
+	uint32_t op_count; /* 0: there is none */
+	/* Over all runs. */
+	uint64_t completions;		    /* runs in which it came about */
+	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when it was due */
+	/* Of the run. */
+	uint32_t next;
+	uint32_t skipped; /* first ops that are still let pass */
+	uint16_t threads[2];
+	object_name objects[2]; /* 0: not yet known */
+	uint8_t seen;		/* bits of ops */
+	uint8_t completed;	/* times */
+};
+
+void directed_scenario_begin_run(struct directed_scenario *scenario, uint32_t skipped);
+/* Must the thread wait before its pending op? */
+bool directed_scenario_holds(const struct directed_scenario *scenario,
+	const struct schedule_view *view, uint32_t thread);
+/* Is its pending op the one that is due, by a party that is known? */
+bool directed_scenario_wants(const struct directed_scenario *scenario,
+	const struct schedule_view *view, uint32_t thread);
+/* Is it the turn of this thread, whatever its pending op? */
+bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
+/* The thread is about to perform its pending op. */
+void directed_scenario_executed(
+	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);
+
+#endif

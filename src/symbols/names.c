@@ -1,0 +1,210 @@
+/* What the debug information knows by name, and texts that a program carries for us. */
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/owners.h"
+#include "symbols/symbols_internal.h"
+
+#define DEPTH_MAX 16
+
+/* ---- functions and variables ---- */
+
+struct name_search {
+	const char *name;
+	bool wants_function; /* else a variable */
+};
+
+static bool is_named(const struct name_search *search, Dwarf_Die *die)
+{
+	const char *raw = symbols_die_linkage_name(die), *plain = dwarf_diename(die);
+	bool is_it = plain && strcmp(plain, search->name) == 0;
+	char *readable;
+
+	if (is_it || !raw)
+		return is_it;
+	readable = symbols_readable_name(raw);
+	is_it = readable && strcmp(readable, search->name) == 0;
+	free(readable);
+	return is_it;
+}
+
+static bool search_die(const struct name_search *search, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
+		return false;
+	do {
+		const int tag = dwarf_tag(&child);
+
+		if (tag == (search->wants_function ? DW_TAG_subprogram : DW_TAG_variable) &&
+			is_named(search, &child))
+			return true;
+		if ((tag == DW_TAG_namespace || tag == DW_TAG_subprogram ||
+			    types_is_struct(&child)) &&
+			search_die(search, &child, depth + 1))
+			return true;
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+struct module_visit {
+	struct symbols *symbols;
+	bool (*visit)(struct module_visit *visit, Dwfl_Module *module); /* true ends it */
+	const void *argument;
+	bool is_found;
+};
+
+static int visit_module(
+	Dwfl_Module *module, void **unused, const char *name, Dwarf_Addr start, void *argument)
+{
+	struct module_visit *visit = argument;
+
+	(void)unused;
+	(void)name;
+	(void)start;
+	if (!symbols_module_is_system(module))
+		visit->is_found = visit->visit(visit, module);
+	return visit->is_found ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+static bool visit_modules(struct module_visit *visit)
+{
+	(void)dwfl_getmodules(visit->symbols->dwfl, visit_module, visit, 0);
+	return visit->is_found;
+}
+
+static bool search_module(struct module_visit *visit, Dwfl_Module *module)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+		if (search_die(visit->argument, unit, 0))
+			return true;
+	return false;
+}
+
+static bool has_name(struct symbols *symbols, const char *name, bool wants_function)
+{
+	const struct name_search search = {.name = name, .wants_function = wants_function};
+	struct module_visit visit = {
+		.symbols = symbols, .visit = search_module, .argument = &search};
+
+	return visit_modules(&visit);
+}
+
+bool symbols_has_function(struct symbols *symbols, const char *name)
+{
+	return has_name(symbols, name, true);
+}
+
+/* ---- structs ---- */
+
+/* Is there a member of this name, also in a base? */
+static bool find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *out)
+{
+	Dwarf_Die child, base;
+
+	if (dwarf_child(type, &child))
+		return false;
+	do {
+		const int tag = dwarf_tag(&child);
+		const char *own = dwarf_diename(&child);
+
+		if (tag == DW_TAG_member && own && strlen(own) == length &&
+			strncmp(own, name, length) == 0)
+			return types_of(&child, out);
+		if (tag == DW_TAG_inheritance && types_of(&child, &base) &&
+			find_member(&base, name, length, out))
+			return true;
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+static bool search_type(struct module_visit *visit, Dwfl_Module *module)
+{
+	const char *name = visit->argument, *field = strchr(name, '.');
+	char *type_name = strndup(name, field ? (size_t)(field - name) : strlen(name));
+	Dwarf_Die type;
+	bool is_found = type_name && types_named(visit->symbols, module, type_name, &type);
+
+	free(type_name);
+	while (is_found && field) {
+		const size_t length = strcspn(++field, ".");
+
+		is_found = find_member(&type, field, length, &type);
+		field = field[length] ? field + length : NULL;
+		while (dwarf_tag(&type) == DW_TAG_array_type && types_of(&type, &type))
+			;
+	}
+	return is_found;
+}
+
+bool symbols_has_part(struct symbols *symbols, const char *name)
+{
+	struct module_visit visit = {.symbols = symbols, .visit = search_type, .argument = name};
+
+	return visit_modules(&visit) || has_name(symbols, name, false);
+}
+
+/* ---- texts ---- */
+
+struct text_visit {
+	const char *section;
+	symbols_visit_text *visit;
+	void *argument;
+	int result;
+};
+
+static void visit_texts(struct text_visit *visit, Elf_Scn *section, const char *module)
+{
+	const Elf_Data *bytes = elf_rawdata(section, NULL);
+	const char *text = bytes ? bytes->d_buf : NULL;
+	const char *end = text ? text + bytes->d_size : NULL;
+
+	while (text < end && visit->result == 0) {
+		const size_t length = strnlen(text, (size_t)(end - text));
+
+		/* Linkers fill gaps with zeros. */
+		if (length && text + length < end)
+			visit->result = visit->visit(visit->argument, text, module);
+		text += length + 1;
+	}
+}
+
+static int visit_module_texts(
+	Dwfl_Module *module, void **unused, const char *name, Dwarf_Addr start, void *argument)
+{
+	struct text_visit *visit = argument;
+	Elf_Scn *section = NULL;
+	size_t names;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+
+	(void)unused;
+	(void)name;
+	(void)start;
+	if (!elf || symbols_module_is_system(module) || elf_getshdrstrndx(elf, &names))
+		return DWARF_CB_OK;
+	while (visit->result == 0 && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *own = gelf_getshdr(section, &header)
+					  ? elf_strptr(elf, names, header.sh_name)
+					  : NULL;
+
+		if (own && strcmp(own, visit->section) == 0)
+			visit_texts(visit, section, symbols_module_name(module));
+	}
+	return visit->result ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+int symbols_each_text(
+	struct symbols *symbols, const char *section, symbols_visit_text *visit, void *argument)
+{
+	struct text_visit state = {.section = section, .visit = visit, .argument = argument};
+
+	(void)dwfl_getmodules(symbols->dwfl, visit_module_texts, &state, 0);
+	return state.result;
+}
