@@ -130,8 +130,10 @@ static uintptr_t noise_address(const void *address, const struct site_record *re
 	return (uintptr_t)address + (bytes ? bytes - 1 : 0);
 }
 
-bool site_reached(const void *address, size_t length, const struct site_record *record)
+bool site_reached(
+	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
 {
+	(void)frame;
 	struct noise_access *access = &noise_thread.pending;
 
 	if (record->kind >= SITE_FENCE && record->kind != SITE_RANGE_READ &&
