@@ -27,12 +27,23 @@ static size_t patterns_state_bytes(void)
 	return sizeof(struct patterns_state);
 }
 
+/* Forgets where variables are. */
+static void patterns_clear_slots(struct patterns_state *state)
+{
+	if (!++state->slots_generation) {
+		memset(state->slots, 0, sizeof state->slots);
+		state->slots_generation = 1;
+	}
+}
+
 static void patterns_begin_run(void *block)
 {
 	struct patterns_state *state = block;
 
+	patterns_clear_slots(state);
+	if (!state->slots_used)
+		state->slots_used = PATTERNS_SLOTS_LEAST;
 	if (!++state->generation) {
-		memset(state->variables, 0, sizeof state->variables);
 		memset(state->threads, 0, sizeof state->threads);
 		memset(state->kept_slots, 0, sizeof state->kept_slots);
 		state->generation = 1;
@@ -43,34 +54,72 @@ static void patterns_begin_run(void *block)
 	state->patterns_dropped = 0;
 }
 
-/* The variable of that name; NULL: there is no room for one more, and the access is lost. */
-static struct patterns_variable *patterns_variable(
+/* The slot of that name, or the free one where it belongs. */
+static struct patterns_slot *patterns_slot(struct patterns_state *state, object_name name)
+{
+	const uint32_t mask = state->slots_used - 1;
+	uint32_t at = (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 40) & mask;
+
+	while (state->slots[at].generation == state->slots_generation &&
+		state->slots[at].name != name)
+		at = (at + 1) & mask;
+	return &state->slots[at];
+}
+
+static void patterns_enter(struct patterns_state *state, uint32_t index)
+{
+	const object_name name = state->variables[index].name;
+
+	*patterns_slot(state, name) = (struct patterns_slot){
+		.name = name, .generation = state->slots_generation, .index = (uint16_t)index};
+}
+
+/* Searches stay short: at most three quarters of the slots in use are taken. */
+static void patterns_take_more_slots(struct patterns_state *state)
+{
+	if (state->variable_count < state->slots_used / 4 * 3 ||
+		state->slots_used == PATTERNS_SLOTS)
+		return;
+	state->slots_used *= 2;
+	patterns_clear_slots(state);
+	for (uint32_t i = 0; i < state->variable_count; i++)
+		patterns_enter(state, i);
+}
+
+static struct patterns_variable *patterns_add_variable(
 	struct patterns_state *state, const struct detector_event *event, object_name name)
 {
-	uint32_t slot = (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PATTERNS_SLOTS;
+	const uint32_t index = state->variable_count;
 
-	while (state->variables[slot].generation == state->generation) {
-		if (state->variables[slot].name == name)
-			return &state->variables[slot];
-		slot = (slot + 1) % PATTERNS_SLOTS;
-	}
-	if (state->variable_count >= PATTERNS_VARIABLES_MAX) {
+	if (index >= PATTERNS_VARIABLES_MAX) {
 		state->accesses_dropped++;
 		return NULL;
 	}
+	patterns_take_more_slots(state);
 	state->variable_count++;
-	state->variables[slot] = (struct patterns_variable){
-		.generation = state->generation,
+	state->variables[index] = (struct patterns_variable){
 		.name = name,
 		.address = event->address,
-		.slot = slot,
-		.first = slot * patterns_window(state),
+		.index = index,
+		.first = index * patterns_window(state),
 		.since_write = UINT32_MAX,
 		.class = event->class	   ? event->class
 			 : event->class_of ? event->class_of(event->address)
 					   : 1,
 	};
-	return &state->variables[slot];
+	patterns_enter(state, index);
+	return &state->variables[index];
+}
+
+/* The variable of that name; NULL: there is no room for one more, and the access is lost. */
+static struct patterns_variable *patterns_variable(
+	struct patterns_state *state, const struct detector_event *event, object_name name)
+{
+	const struct patterns_slot *slot = patterns_slot(state, name);
+
+	if (slot->generation == state->slots_generation)
+		return &state->variables[slot->index];
+	return patterns_add_variable(state, event, name);
 }
 
 static void patterns_meet_thread(struct patterns_state *state, const struct detector_event *event)

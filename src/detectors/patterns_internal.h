@@ -10,6 +10,7 @@
 #include "detectors/patterns.h"
 
 #define PATTERNS_SLOTS 32768u	   /* of variables: a power of two */
+#define PATTERNS_SLOTS_LEAST 256u  /* in use: likewise */
 #define PATTERNS_KEPT_SLOTS 16384u /* of patterns: a power of two */
 /*
  * A thread's accesses to other variables are taken to belong to the present one if they are among its
@@ -26,10 +27,9 @@ struct patterns_access {
 };
 
 struct patterns_variable {
-	uint32_t generation; /* of the run that it is of: others are free slots */
-	object_name name;
 	uint64_t address;
-	uint32_t slot;	/* its index */
+	object_name name;
+	uint32_t index; /* of it */
 	uint32_t first; /* of its window, in the accesses of all */
 	uint32_t class;
 	uint32_t count;	 /* entries of its window that are in use */
@@ -45,8 +45,19 @@ struct patterns_thread {
 	uint32_t generation;
 	uint32_t newest;
 	uint64_t role;
-	uint32_t variables[PATTERNS_RECENT]; /* slot + 1; 0: none */
+	uint32_t variables[PATTERNS_RECENT]; /* index + 1; 0: none */
 	struct patterns_access accesses[PATTERNS_RECENT];
+};
+
+/*
+ * Where a variable is, by hash of its name. Most runs have few variables, and are fast while all that they
+ * touch is close together: so slots are small, few of them are in use (more and more, as variables
+ * come), and variables and windows stand in the order in which they came.
+ */
+struct patterns_slot {
+	object_name name;
+	uint16_t generation; /* others than the present one are free */
+	uint16_t index;
 };
 
 struct patterns_state {
@@ -56,21 +67,24 @@ struct patterns_state {
 	/* The run. */
 	uint32_t generation;
 	uint32_t variable_count;
+	uint32_t slots_used; /* a power of two; 0: PATTERNS_SLOTS_LEAST. Stays for the next run */
+	uint16_t slots_generation;
 	uint32_t kept_count;
 	uint64_t accesses_dropped;
 	uint64_t patterns_dropped;
-	struct patterns_variable variables[PATTERNS_SLOTS];
+	struct patterns_slot slots[PATTERNS_SLOTS];
+	struct patterns_variable variables[PATTERNS_VARIABLES_MAX];
 	struct patterns_thread threads[THREAD_CAPACITY];
 	/* Found patterns, and where they are: index + 1 where the generation is the run's. */
 	struct pattern kept[PATTERNS_KEPT_MAX];
-	uint32_t kept_variables[PATTERNS_KEPT_MAX]; /* slots of their first variables */
+	uint32_t kept_variables[PATTERNS_KEPT_MAX]; /* indices of their first variables */
 	struct {
 		uint64_t quick; /* tells patterns of this run apart */
 		uint32_t generation;
 		uint32_t index;
 	} kept_slots[PATTERNS_KEPT_SLOTS];
-	/* The windows: `window` entries for each slot of a variable, as a ring. */
-	struct patterns_access accesses[PATTERNS_SLOTS * PATTERNS_WINDOW_MOST];
+	/* The windows: `window` entries for each variable, as a ring. */
+	struct patterns_access accesses[PATTERNS_VARIABLES_MAX * PATTERNS_WINDOW_MOST];
 };
 
 static inline uint32_t patterns_window(const struct patterns_state *state)

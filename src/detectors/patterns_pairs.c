@@ -132,15 +132,15 @@ void patterns_note_recent(struct patterns_state *state, const struct patterns_va
 	const struct patterns_access *access)
 {
 	struct patterns_thread *thread = &state->threads[access->thread];
-	const uint32_t slot = variable->slot + 1;
+	const uint32_t place = variable->index + 1;
 
 	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
-		if (thread->variables[i] == slot) {
+		if (thread->variables[i] == place) {
 			thread->accesses[i] = *access;
 			return;
 		}
 	}
 	thread->newest = (thread->newest + 1) % PATTERNS_RECENT;
-	thread->variables[thread->newest] = slot;
+	thread->variables[thread->newest] = place;
 	thread->accesses[thread->newest] = *access;
 }

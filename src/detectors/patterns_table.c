@@ -73,7 +73,7 @@ void patterns_keep(
 	state->kept_slots[slot].quick = quick;
 	state->kept_slots[slot].generation = state->generation;
 	state->kept_slots[slot].index = state->kept_count;
-	state->kept_variables[state->kept_count] = parts[0].variable->slot;
+	state->kept_variables[state->kept_count] = parts[0].variable->index;
 	patterns_fill(state, &state->kept[state->kept_count++], kind, parts);
 }
 
@@ -101,11 +101,11 @@ uint32_t patterns_of_run(void *block, const struct pattern **patterns)
 		state->kept_count < PATTERNS_KEPT_MAX ? state->kept_count : PATTERNS_KEPT_MAX;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t slot = state->kept_variables[i] % PATTERNS_SLOTS;
+		const uint32_t index = state->kept_variables[i] % PATTERNS_VARIABLES_MAX;
 
 		state->kept[i].kind %= PATTERN_KIND_COUNT;
 		state->kept[i].is_followed = state->kept[i].kind == PATTERN_R &&
-					     state->variables[slot].since_write != UINT32_MAX;
+					     state->variables[index].since_write != UINT32_MAX;
 	}
 	*patterns = state->kept;
 	return count;

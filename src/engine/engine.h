@@ -62,10 +62,12 @@ struct engine_op {
 	uint64_t argument;     /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
 	object_name
-		object;	 /* name of the object where the caller knows it, 0: engine_object_name() */
-	uint32_t bytes;	 /* accesses to memory: how many */
-	uint8_t order;	 /* enum site_order of atomic accesses and fences */
-	uint16_t second; /* for struct pending_op; COND_WAIT: filled in */
+		object; /* name of the object where the caller knows it, 0: engine_object_name() */
+	/* Accesses to memory, where `object` is the first word: the name of the next; 0: not known. */
+	object_name next_object;
+	uint32_t bytes;		  /* accesses to memory: how many */
+	uint8_t order;		  /* enum site_order of atomic accesses and fences */
+	uint16_t second;	  /* for struct pending_op; COND_WAIT: filled in */
 	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
 	uint8_t order_of_failure; /* of an exchange that writes nothing */
 };
@@ -77,7 +79,8 @@ struct engine_performed {
 	const void *address; /* NULL: none */
 	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. Others: the op's argument. */
 	uint64_t argument;
-	object_name object; /* as the op says, so 0 for most */
+	object_name object;	 /* as the op says, so 0 for most */
+	object_name next_object; /* likewise */
 	uint32_t bytes;
 	struct thread_id thread;
 	struct thread_id other; /* created, joined, cancelled or signalled; THREAD_NONE */

@@ -9,11 +9,13 @@
 
 static void engine_flush_performed(void)
 {
-	struct engine_performed last = engine.performed;
+	struct engine_performed last;
 
+	if (engine.performed.kind == OP_NONE)
+		return;
+	last = engine.performed;
 	engine.performed.kind = OP_NONE;
-	if (last.kind != OP_NONE)
-		engine.host.performed(&last);
+	engine.host.performed(&last);
 }
 
 static struct thread_id engine_thread_at(const struct engine_op *op)
@@ -32,6 +34,7 @@ static void engine_tell_access(const struct engine_thread *self, const struct en
 		.address = op->address,
 		.argument = op->argument,
 		.object = op->object,
+		.next_object = op->next_object,
 		.bytes = op->bytes,
 		.thread = self->id,
 		.other = THREAD_NONE,

@@ -23,13 +23,22 @@ static void detect_event(const struct detector_event *event)
 			engine_fail_by_verdict(&verdict);
 }
 
-/* The engine knows the name of one word. */
-static void detect_access(struct detector_event *event)
+/* The engine knows the names of one word or two. */
+static void detect_access(struct detector_event *event, object_name next)
 {
 	uint64_t end = event->address + event->bytes;
 	uint64_t first_end = (event->address | (DETECT_WORD - 1)) + 1;
 
 	if (end <= first_end && event->object) {
+		detect_event(event);
+		return;
+	}
+	if (next && end <= first_end + DETECT_WORD) {
+		event->bytes = (uint32_t)(first_end - event->address);
+		detect_event(event);
+		event->bytes = (uint32_t)(end - first_end);
+		event->object = next;
+		event->address = first_end;
 		detect_event(event);
 		return;
 	}
@@ -88,7 +97,7 @@ void runtime_detect(const struct engine_performed *performed)
 			runtime_stand_still();
 		if (performed->exchange == EXCHANGE_OF_EXPECTED)
 			detect_exchange(&event, performed);
-		detect_access(&event);
+		detect_access(&event, performed->next_object);
 		return;
 	}
 	if (class == OBJECT_FD && performed->address && !fd_object_is_whole(performed->address))

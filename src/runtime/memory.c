@@ -120,8 +120,9 @@ struct memory_visit {
 	struct memory_access access;
 	uint16_t allocated_at; /* of the point's variable */
 	object_name point;     /* name of its first part that is a point, 0: none is */
-	bool is_named;	       /* the names of all its parts are known */
-	bool is_waiting;       /* a point all the same: see memory_waits() */
+	object_name next; /* if the first part is the point: of the second, where there is one */
+	bool is_named;	  /* the names of all its parts are known */
+	bool is_waiting;  /* a point all the same: see memory_waits() */
 };
 
 /* Looked up once per variable: 1 is the number of no site. */
@@ -163,6 +164,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
 	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
 	const bool is_write = memory_is_write(access->kind);
+	object_name first = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
 		const object_name name = name_of((const void *)at);
@@ -181,6 +183,10 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		if (variable && variable->flags & VARIABLE_POINT && access->site_state &&
 			!(*access->site_state & SITE_SHARED) && !memory->is_frozen)
 			*access->site_state |= SITE_SHARED;
+		if (at == start)
+			first = name;
+		else if (at == start + GRANULE_BYTES && visit->point == first)
+			visit->next = name;
 		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
 			break;
 	}
@@ -203,12 +209,12 @@ static struct engine_op memory_engine_op(const struct memory_access *access, obj
 								  : EXCHANGE_UNKNOWN};
 }
 
-static void memory_point(
-	const struct memory_access *access, object_name name, uint16_t allocated_at)
+static void memory_point(const struct memory_visit *visit, object_name name)
 {
-	struct engine_op op = memory_engine_op(access, name);
+	struct engine_op op = memory_engine_op(&visit->access, name);
 
-	op.second = allocated_at;
+	op.second = visit->allocated_at;
+	op.next_object = visit->next;
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
@@ -285,7 +291,7 @@ static bool memory_begin(struct memory_visit *visit)
 	struct contract_memory *memory = sites_memory();
 	const struct memory_access *access = &visit->access;
 
-	visit->point = 0;
+	visit->point = visit->next = 0;
 	visit->allocated_at = 0;
 	visit->is_named = true;
 	visit->is_waiting = false;
@@ -313,11 +319,11 @@ static void memory_finish(struct memory_visit *visit)
 		engine_spin_point(visit->access.site);
 	}
 	if (visit->access.kind == SITE_FENCE) {
-		memory_point(&visit->access, 0, 0);
+		memory_point(visit, 0);
 		return;
 	}
 	if (!visit->is_named) {
-		visit->point = 0;
+		visit->point = visit->next = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
 	}
 	if (!visit->point && visit->is_waiting) {
@@ -328,7 +334,7 @@ static void memory_finish(struct memory_visit *visit)
 		memory_pass(&visit->access);
 		return;
 	}
-	memory_point(&visit->access, visit->point, visit->allocated_at);
+	memory_point(visit, visit->point);
 	spinning_note(&visit->access);
 }
 
