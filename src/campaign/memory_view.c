@@ -58,8 +58,8 @@ static void take_module(struct memory_view_module *to, const struct contract_mem
 
 static int compare_names(const void *a, const void *b)
 {
-	const object_name left = *(const object_name *)a;
-	const object_name right = *(const object_name *)b;
+	const variable_name left = *(const variable_name *)a;
+	const variable_name right = *(const variable_name *)b;
 
 	return left < right ? -1 : left > right;
 }
@@ -92,7 +92,7 @@ void memory_view_release(struct memory_view *view)
 	*view = (struct memory_view){0};
 }
 
-static void apply_point(struct contract_memory *memory, object_name name)
+static void apply_point(struct contract_memory *memory, variable_name name)
 {
 	uint32_t slot = memory_variable_slot(name);
 
@@ -185,7 +185,7 @@ char *memory_view_to_json(const struct memory_view *view)
 			modules, module_to_json(&view->modules[i]));
 	strbuf_init(&points);
 	for (uint32_t i = 0; i < view->point_count; i++)
-		strbuf_addf(&points, "%08" PRIx32, view->points[i]);
+		strbuf_addf(&points, "%016" PRIx64, view->points[i]);
 	object = json_pack("{s:s, s:o, s:s}", "mode", memory_mode_words[view->mode], "modules",
 		modules, "points", points.text);
 	strbuf_release(&points);
@@ -293,20 +293,22 @@ static int read_modules(const json_t *modules, struct memory_view *view, struct 
 	return 0;
 }
 
+#define NAME_DIGITS 16
+
 static int read_points(const char *text, struct memory_view *view, struct error *err)
 {
 	const size_t length = strlen(text);
 
 	/* The table must keep a free slot. */
-	if (length % 8 || length / 8 >= MEMORY_VARIABLES_MAX)
+	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX)
 		return damaged(err, "points");
-	view->points = allocate(length / 8, sizeof *view->points);
-	for (size_t i = 0; i < length; i += 8) {
-		uint64_t name;
+	view->points = allocate(length / NAME_DIGITS, sizeof *view->points);
+	for (size_t i = 0; i < length; i += NAME_DIGITS) {
+		variable_name name;
 
-		if (!read_hex(text + i, 8, &name) || !name)
+		if (!read_hex(text + i, NAME_DIGITS, &name) || !name)
 			return damaged(err, "a point");
-		view->points[view->point_count++] = (object_name)name;
+		view->points[view->point_count++] = name;
 	}
 	return 0;
 }

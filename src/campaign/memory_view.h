@@ -24,7 +24,7 @@ struct memory_view {
 	enum memory_mode mode;
 	struct memory_view_module *modules;
 	uint32_t module_count;
-	object_name *points; /* names of the variables, ascending */
+	variable_name *points; /* names of the variables, ascending */
 	uint32_t point_count;
 };
 

@@ -295,7 +295,7 @@ uint32_t engine_choose_value(uint32_t count);
 /* Stable name of the object at this address; see decisions/0002. */
 object_name engine_object_name(const void *address);
 /* The name of static data of a known module; 0: it is not there. */
-object_name engine_static_name(const void *address);
+variable_name engine_static_name(const void *address);
 /* The object was initialised or destroyed: its memory may become another object. */
 void engine_object_renew(const void *address);
 /* Tells the engine where static objects live (one call per loaded module, before the first run). */

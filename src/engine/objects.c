@@ -17,7 +17,7 @@ static struct engine_name_entry *engine_name_entry(const void *address)
 	return &engine.name_cache[(key >> 3 ^ key >> 13) % ENGINE_NAME_CACHE];
 }
 
-object_name engine_static_name(const void *object)
+variable_name engine_static_name(const void *object)
 {
 	const uintptr_t address = (uintptr_t)object;
 
@@ -25,7 +25,7 @@ object_name engine_static_name(const void *object)
 		const struct engine_module *module = &engine.modules[i];
 
 		if (address >= module->start && address < module->end)
-			return (object_name)hash_pair(module->hash, address - module->start) | 1;
+			return hash_pair(module->hash, address - module->start) | 1;
 	}
 	return 0;
 }
@@ -42,7 +42,7 @@ object_name engine_object_name(const void *address)
 	if (entry->address == address)
 		return entry->name;
 	entry->address = address;
-	entry->name = engine_static_name(address);
+	entry->name = (object_name)engine_static_name(address);
 	if (!entry->name) {
 		struct engine_thread *self = engine.current;
 

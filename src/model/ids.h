@@ -27,6 +27,11 @@ static inline bool thread_same(struct thread_id a, struct thread_id b)
 
 /* Stable name of a synchronisation object, of a file descriptor or of memory; 0 means no object. */
 typedef uint32_t object_name;
+/*
+ * Name of a variable (eight aligned bytes of memory): its low half is its object_name. A program may touch
+ * millions of variables, too many for names of 32 bits to be all different.
+ */
+typedef uint64_t variable_name;
 /* Stable name of a thread. */
 typedef uint32_t thread_name;
 

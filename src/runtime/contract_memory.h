@@ -50,9 +50,9 @@ enum memory_mode {
 
 /* Open addressing by `name`, linear probing, nothing is ever removed; name 0: free. [guest] */
 struct memory_variable {
-	object_name name;
+	variable_name name;
 	thread_name thread; /* that touched it first */
-	uint32_t flags;
+	uint16_t flags;
 	uint16_t allocated_at; /* op_second() of the site that allocated it; 0: not on the heap */
 	uint16_t loop;	       /* and of its block: struct object_place */
 	object_name block_name;
@@ -107,10 +107,9 @@ static inline uint64_t memory_module_fingerprint(const struct site_record *first
 }
 
 /* Where the search for a variable begins in variables[]; it goes on to the next slot, cyclically. */
-static inline uint32_t memory_variable_slot(object_name name)
+static inline uint32_t memory_variable_slot(variable_name name)
 {
-	return (uint32_t)((uint64_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
-	       MEMORY_VARIABLES_MAX;
+	return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MEMORY_VARIABLES_MAX;
 }
 
 #endif

@@ -46,7 +46,7 @@ static void detect_access(struct detector_event *event, object_name next)
 		uint64_t word_end = (event->address | (DETECT_WORD - 1)) + 1;
 
 		event->bytes = (uint32_t)((end < word_end ? end : word_end) - event->address);
-		event->object = memory_variable_name((const void *)(uintptr_t)event->address);
+		event->object = (object_name)memory_variable_name((const void *)(uintptr_t)event->address);
 		detect_event(event);
 		event->address = word_end;
 	}

@@ -27,7 +27,7 @@
 
 /* The variable's entry; NULL: it is not there, and `add` is not set or there is no room. */
 static struct memory_variable *memory_variable(
-	struct contract_memory *memory, object_name name, bool add)
+	struct contract_memory *memory, variable_name name, bool add)
 {
 	uint32_t slot = memory_variable_slot(name);
 
@@ -158,7 +158,7 @@ bool memory_place(object_name object, struct object_place *out)
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
-	object_name (*name_of)(const void *address))
+	variable_name (*name_of)(const void *address))
 {
 	const struct memory_access *access = &visit->access;
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
@@ -167,7 +167,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	object_name first = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
-		const object_name name = name_of((const void *)at);
+		const variable_name name = name_of((const void *)at);
 		struct memory_variable *variable;
 
 		if (!name)
@@ -176,7 +176,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		if (variable && !memory->is_frozen)
 			memory_learn(memory, variable, is_write);
 		if (!visit->point && memory_wants(memory, access, variable)) {
-			visit->point = name;
+			visit->point = (object_name)name;
 			visit->allocated_at =
 				variable ? memory_allocated_at(variable, (const void *)at) : 0;
 		}
@@ -328,7 +328,7 @@ static void memory_finish(struct memory_visit *visit)
 	}
 	if (!visit->point && visit->is_waiting) {
 		engine_give_way();
-		visit->point = memory_variable_name(visit->access.address);
+		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
 	if (!visit->point) {
 		memory_pass(&visit->access);

@@ -96,9 +96,9 @@ void heap_start_recording(void);
 /* The live allocation that holds the address; false: none that was seen being made. */
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the eight aligned bytes around the address; never 0. */
-object_name memory_variable_name(const void *address);
+variable_name memory_variable_name(const void *address);
 /* The same where it can be told with general registers only, which is nearly always; else 0. */
-object_name memory_quick_name(const void *address);
+variable_name memory_quick_name(const void *address);
 /*
  * What kind of memory is there, never 0: blocks of one allocating call are of one kind, and all static
  * data is, and all other memory.

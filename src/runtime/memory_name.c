@@ -32,9 +32,9 @@ extern void *__libc_stack_end; /* the loader's: end of main's stack */
 /* The size of stacks that nobody asked for, 0: not yet known. Written by the moving thread. */
 static size_t stack_standard_bytes;
 
-static object_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
+static variable_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
 {
-	return (object_name)hash_pair(hash_pair(family, owner), offset / 8) | 1;
+	return hash_pair(hash_pair(family, owner), offset / 8) | 1;
 }
 
 static void find_stack_standard(void)
@@ -91,7 +91,7 @@ static bool thread_holds(const struct engine_thread *thread, uintptr_t address, 
 }
 
 /* The thread whose base is the next above the address is its owner. */
-static object_name stack_name(uintptr_t address)
+static variable_name stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
 	uint64_t depth = 0, nearest = UINT64_MAX;
@@ -116,7 +116,7 @@ static object_name stack_name(uintptr_t address)
 }
 
 /* Static data of what was loaded after the engine was told of the modules. */
-static object_name late_module_name(uintptr_t address)
+static variable_name late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;
 	const char *name;
@@ -129,25 +129,27 @@ static object_name late_module_name(uintptr_t address)
 		address - (uintptr_t)object.dlfo_map_start);
 }
 
-object_name memory_quick_name(const void *pointer)
+variable_name memory_quick_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
-	object_name name;
+	variable_name name;
 
 	/* A freed block keeps its name: who uses it too late means the same variable. */
 	if (heap_find_any((const void *)address, &block))
-		return (object_name)hash_pair(block.name, (address - block.start) / 8) | 1;
+		return hash_pair((uint64_t)block.ordinal << 32 | block.name,
+			       (address - block.start) / 8) |
+		       1;
 	name = engine_static_name((const void *)address);
 	if (!name && stack_standard_bytes)
 		name = stack_name(address);
 	return name;
 }
 
-object_name memory_variable_name(const void *pointer)
+variable_name memory_variable_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
-	object_name name;
+	variable_name name;
 
 	find_stack_standard();
 	name = memory_quick_name(pointer);

@@ -14,7 +14,7 @@
 static struct contract_memory *sample_memory(void)
 {
 	struct contract_memory *memory = calloc(1, sizeof *memory);
-	static const object_name names[] = {900, 17, UINT32_MAX, 5};
+	static const variable_name names[] = {900, 17, UINT64_MAX, 5};
 
 	assert_non_null(memory);
 	memory->module_count = 2;
@@ -73,7 +73,7 @@ static void test_memory_view__takes_sites_that_are_on_and_points(void **state)
 	assert_int_equal(view.point_count, 3);
 	assert_int_equal(view.points[0], 5);
 	assert_int_equal(view.points[1], 900);
-	assert_int_equal(view.points[2], UINT32_MAX);
+	assert_int_equal(view.points[2], UINT64_MAX);
 	memory_view_release(&view);
 	free(memory);
 }
@@ -132,9 +132,9 @@ static void test_memory_view__refuses_damaged_json(void **state)
 		"{\"mode\":\"some\",\"modules\":[],\"points\":\"\"}",
 		"{\"mode\":\"all\",\"modules\":{},\"points\":\"\"}",
 		"{\"mode\":\"all\",\"modules\":[1],\"points\":\"\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0000001\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"00000000\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0000000G\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000001\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0000000000000000\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000000G\"}",
 		MODULE("4", "4"),
 		MODULE("4", "0-4"),
 		MODULE("4", "3-2"),

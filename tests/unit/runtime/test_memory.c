@@ -66,12 +66,12 @@ uint8_t *site_state(const struct site_record *record)
 	return &memory->sites[0];
 }
 
-object_name memory_variable_name(const void *address)
+variable_name memory_variable_name(const void *address)
 {
-	return (object_name)((uintptr_t)address / 8 + 1);
+	return (variable_name)((uintptr_t)address / 8 + 1);
 }
 
-object_name memory_quick_name(const void *address)
+variable_name memory_quick_name(const void *address)
 {
 	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);
 }
@@ -402,7 +402,7 @@ static void test_memory__none_and_all(void **state)
 
 static void test_memory__chosen_sites_and_variables(void **state)
 {
-	const object_name name = memory_variable_name((void *)0x200);
+	const variable_name name = memory_variable_name((void *)0x200);
 
 	(void)state;
 	learn_sites();
