@@ -68,6 +68,18 @@ struct memory_module {
 	uint32_t count;
 };
 
+/*
+ * What lies at an address, so that names need not be made at every access: of blocks of the heap and static
+ * data, which keep their place for long. Holds while the epochs are equal. [guest]
+ */
+#define MEMORY_PLACES_MAX (UINT32_C(1) << 14) /* a power of two; an address has one place */
+#define MEMORY_NO_VARIABLE UINT32_MAX
+struct memory_place {
+	uint64_t granule; /* address / 8 */
+	uint32_t epoch;	  /* 0: empty */
+	uint32_t slot;	  /* in variables[]; MEMORY_NO_VARIABLE: it is not there, and will not be */
+};
+
 struct contract_memory {
 	uint32_t mode;	    /* [host] enum memory_mode */
 	uint32_t is_frozen; /* [host] nothing is learnt; sites are as sites[] says */
@@ -83,12 +95,14 @@ struct contract_memory {
 	uint32_t newly_shared;	 /* variables that become points when the next run begins */
 	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
+	uint32_t places_epoch;	 /* never 0 in a run */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	char refusal[128]; /* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
+	struct memory_place places[MEMORY_PLACES_MAX];
 };
 
 /* A module's identity: by its base name (the executable's is empty), and by its records. */

@@ -297,14 +297,32 @@ static struct heap_block heap_describe(
 		.loop = record->loop};
 }
 
+static bool heap_find_record(
+	uintptr_t address, uintptr_t *start, size_t *bytes, const struct heap_record **record);
+
+/* Whoever keeps names by address learns that a block comes here, and what lay here ends. */
+static void heap_rename(uintptr_t start, size_t bytes)
+{
+	const struct heap_record *record;
+	uintptr_t old_start;
+	size_t old_bytes;
+
+	if (heap_find_record(start, &old_start, &old_bytes, &record) &&
+		(old_start != start || old_bytes > bytes))
+		memory_renamed(old_start, old_bytes);
+	memory_renamed(start, bytes);
+}
+
 static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 {
 	struct heap_block block;
 
 	bytes = bytes ? bytes : 1; /* an address of its own, all the same */
+	heap_rename(start, bytes);
 	record.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 	record.is_freed = false;
 	if (!heap_is_window(start)) {
+		memory_renamed(0, SIZE_MAX);
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
 		/*
@@ -358,8 +376,10 @@ static void heap_forget(uintptr_t start)
 		return;
 	record->is_freed = true;
 	heap_blocks_freed(start);
-	if (!heap_is_window(start)) /* its memory goes back to the kernel */
-		heap_outside_remove(start);
+	if (heap_is_window(start))
+		return;
+	memory_renamed(0, SIZE_MAX);
+	heap_outside_remove(start); /* its memory goes back to the kernel */
 }
 
 void heap_freed(const void *start)

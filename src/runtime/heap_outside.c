@@ -77,6 +77,7 @@ void heap_unmapped(const void *start, size_t bytes)
 {
 	const uintptr_t from = (uintptr_t)start, end = from + bytes;
 
+	memory_renamed(0, SIZE_MAX);
 	for (uint32_t index = outside_at(from);
 		index < outside.count && outside.blocks[index].start < end;) {
 		struct heap_outside *block = &outside.blocks[index];

@@ -48,6 +48,70 @@ static struct memory_variable *memory_variable(
 	return &memory->variables[slot];
 }
 
+/* ---- variables by address ---- */
+
+static struct memory_place *memory_place(struct contract_memory *memory, uint64_t granule)
+{
+	return &memory->places[granule % MEMORY_PLACES_MAX];
+}
+
+void memory_next_epoch(struct contract_memory *memory)
+{
+	if (!++memory->places_epoch)
+		memory->places_epoch = 1;
+}
+
+/* Of more, all places are forgotten. */
+#define RENAMED_BYTES_MOST ((size_t)16384)
+
+void memory_renamed(uintptr_t start, size_t bytes)
+{
+	struct contract_memory *memory = sites_memory();
+	const uint64_t first = start / GRANULE_BYTES;
+	const uint64_t end = (start + bytes + GRANULE_BYTES - 1) / GRANULE_BYTES;
+
+	if (!memory)
+		return;
+	if (bytes > RENAMED_BYTES_MOST) {
+		memory_next_epoch(memory);
+		return;
+	}
+	for (uint64_t granule = first; granule < end; granule++)
+		if (memory_place(memory, granule)->granule == granule)
+			memory_place(memory, granule)->epoch = 0;
+}
+
+/*
+ * The variable at an address, with its name; NULL: it is not in the table. *name is 0 where name_of() does
+ * not know it, and not made where the variable is known to be absent and only its absence counts.
+ */
+static struct memory_variable *memory_variable_at(struct contract_memory *memory, uintptr_t at,
+	variable_name (*name_of)(const void *address), variable_name *name)
+{
+	const uint64_t granule = at / GRANULE_BYTES;
+	struct memory_place *place = memory_place(memory, granule);
+	struct memory_variable *variable;
+	bool is_lasting;
+
+	if (place->granule == granule && place->epoch == memory->places_epoch) {
+		variable =
+			place->slot == MEMORY_NO_VARIABLE ? NULL : &memory->variables[place->slot];
+		*name = variable ? variable->name : 1;
+		return variable;
+	}
+	*name = memory_lasting_name((const void *)at);
+	is_lasting = *name != 0;
+	if (!is_lasting)
+		*name = name_of((const void *)at);
+	if (!*name)
+		return NULL;
+	variable = memory_variable(memory, *name, !memory->is_frozen);
+	if (is_lasting && (variable || memory->mode != MEMORY_ALL))
+		*place = (struct memory_place){granule, memory->places_epoch,
+			variable ? (uint32_t)(variable - memory->variables) : MEMORY_NO_VARIABLE};
+	return variable;
+}
+
 static void memory_learn(
 	struct contract_memory *memory, struct memory_variable *variable, bool is_write)
 {
@@ -167,13 +231,13 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	object_name first = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
-		const variable_name name = name_of((const void *)at);
-		struct memory_variable *variable;
+		variable_name name;
+		struct memory_variable *variable = memory_variable_at(memory, at, name_of, &name);
 
 		if (!name)
 			return false;
-		variable = memory_variable(memory, name, !memory->is_frozen);
-		if (variable && !memory->is_frozen)
+		/* Of those that are points there is nothing more to learn. */
+		if (variable && !memory->is_frozen && !(variable->flags & VARIABLE_POINT))
 			memory_learn(memory, variable, is_write);
 		if (!visit->point && memory_wants(memory, access, variable)) {
 			visit->point = (object_name)name;

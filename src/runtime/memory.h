@@ -55,6 +55,9 @@ void memory_prepare_run(uint64_t number);
 /* For struct schedule_view. */
 bool memory_place(object_name object, struct object_place *out);
 
+/* What is known by address holds no longer; once for every run at least. */
+void memory_next_epoch(struct contract_memory *memory);
+
 /* The last run has found variables to be shared that will be points from the next one on. */
 bool memory_has_news(void);
 /* Have there come new points since this was last asked? */
@@ -99,6 +102,10 @@ bool heap_find(const void *address, struct heap_block *out);
 variable_name memory_variable_name(const void *address);
 /* The same where it can be told with general registers only, which is nearly always; else 0. */
 variable_name memory_quick_name(const void *address);
+/* The same of blocks of the heap and of static data alone; else 0. */
+variable_name memory_lasting_name(const void *address);
+/* From the heap: memory there has another name than before, or none. SIZE_MAX bytes: all memory may have. */
+void memory_renamed(uintptr_t start, size_t bytes);
 /*
  * What kind of memory is there, never 0: blocks of one allocating call are of one kind, and all static
  * data is, and all other memory.

@@ -129,21 +129,25 @@ static variable_name late_module_name(uintptr_t address)
 		address - (uintptr_t)object.dlfo_map_start);
 }
 
-variable_name memory_quick_name(const void *pointer)
+variable_name memory_lasting_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
-	variable_name name;
 
 	/* A freed block keeps its name: who uses it too late means the same variable. */
 	if (heap_find_any((const void *)address, &block))
 		return hash_pair((uint64_t)block.ordinal << 32 | block.name,
 			       (address - block.start) / 8) |
 		       1;
-	name = engine_static_name((const void *)address);
-	if (!name && stack_standard_bytes)
-		name = stack_name(address);
-	return name;
+	return engine_static_name((const void *)address);
+}
+
+variable_name memory_quick_name(const void *pointer)
+{
+	const variable_name name = memory_lasting_name(pointer);
+
+	return name || !stack_standard_bytes ? name
+					     : stack_name((uintptr_t)pointer & ~(uintptr_t)7);
 }
 
 variable_name memory_variable_name(const void *pointer)

@@ -69,6 +69,7 @@ void memory_prepare_run(uint64_t number)
 
 	if (!memory || !runtime.contract->has_memory_sites)
 		return;
+	memory_next_epoch(memory);
 	if (memory->is_frozen) {
 		if (memory->has_changed)
 			(void)sites_apply(); /* what cannot be stands in the contract */

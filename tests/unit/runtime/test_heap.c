@@ -41,6 +41,18 @@ uint8_t heap_loop_number(uint64_t stream, uint64_t site)
 	return 0;
 }
 
+/* Bytes whose names are known to change. */
+static uintptr_t renamed_start, renamed_before_start;
+static size_t renamed_bytes, renamed_before_bytes;
+
+void memory_renamed(uintptr_t start, size_t bytes)
+{
+	renamed_before_start = renamed_start;
+	renamed_before_bytes = renamed_bytes;
+	renamed_start = start;
+	renamed_bytes = bytes;
+}
+
 void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 {
 	(void)block;
@@ -115,6 +127,27 @@ static void test_heap__finds_every_byte_of_a_block_and_no_other(void **state)
 	assert_false(heap_find(at(0x500000), &block));
 	assert_false(heap_find(NULL, &block));
 	assert_false(heap_find(&block, &block));
+}
+
+static void test_heap__tells_whose_names_end(void **state)
+{
+	(void)state;
+	heap_made(at(0x1000), 100, 77, BLOCK_MALLOC);
+	assert_true(renamed_start == (uintptr_t)at(0x1000) && renamed_bytes == 100);
+	renamed_bytes = 0;
+	heap_freed(at(0x1000));
+	assert_int_equal(renamed_bytes, 0); /* its name goes on */
+	heap_made(at(0x1020), 16, 77, BLOCK_MALLOC);
+	assert_true(renamed_start == (uintptr_t)at(0x1020) && renamed_bytes == 16);
+	assert_true(renamed_before_start == (uintptr_t)at(0x1000) && renamed_before_bytes == 100);
+	heap_made(at(WINDOW_BYTES), 16, 77, BLOCK_MALLOC);
+	assert_true(renamed_bytes == SIZE_MAX);
+	renamed_bytes = 0;
+	heap_freed(at(WINDOW_BYTES));
+	assert_true(renamed_bytes == SIZE_MAX);
+	renamed_bytes = 0;
+	heap_unmapped(at(WINDOW_BYTES), 4096);
+	assert_true(renamed_bytes == SIZE_MAX);
 }
 
 static void test_heap__finds_the_start_of_large_blocks(void **state)
@@ -322,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_heap__finds_every_byte_of_a_block_and_no_other),
+		TEST(test_heap__tells_whose_names_end),
 		TEST(test_heap__finds_the_start_of_large_blocks),
 		TEST(test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out),
 		TEST(test_heap__frees_of_strangers_change_nothing),

@@ -22,6 +22,9 @@ static struct engine_op last_op;
 static unsigned points, notes, switches, gave_way, turns;
 static uint64_t step;
 static uintptr_t unnamed; /* an address without a quick name */
+static bool has_lasting_names = true;
+static uint64_t lives; /* blocks that have lain there: names differ */
+static unsigned names_made;
 
 struct runtime runtime = {.contract = &contract};
 
@@ -68,7 +71,13 @@ uint8_t *site_state(const struct site_record *record)
 
 variable_name memory_variable_name(const void *address)
 {
-	return (variable_name)((uintptr_t)address / 8 + 1);
+	names_made++;
+	return (variable_name)((uintptr_t)address / 8 + 1) + (lives << 32);
+}
+
+variable_name memory_lasting_name(const void *address)
+{
+	return has_lasting_names ? memory_quick_name(address) : 0;
 }
 
 variable_name memory_quick_name(const void *address)
@@ -143,6 +152,8 @@ static int set_up(void **state)
 	points = notes = switches = gave_way = turns = 0;
 	waiting.visits = 0;
 	unnamed = 1;
+	lives = 0;
+	has_lasting_names = true;
 	if (!memory)
 		return -1;
 	memory->site_count = 4;
@@ -186,6 +197,35 @@ static void test_memory__a_written_variable_of_two_threads_is_a_point_from_the_n
 	assert_int_equal(last_op.kind, OP_LOAD);
 	assert_true(last_op.object == memory_variable_name((void *)0x100));
 	assert_int_equal(last_op.bytes, 4);
+}
+
+static void test_memory__names_are_made_once_until_memory_is_anothers(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(0, 0, SITE_STORE, 0x200, 4);
+	names_made = 0;
+	access_by(1, 1, SITE_LOAD, 0x100, 4);
+	assert_int_equal(names_made, 0);
+	assert_int_equal(memory->newly_shared, 1);
+	lives = 1; /* a block is given out there, by one thread after the other */
+	memory_renamed(0x1f8, 0x10);
+	access_by(1, 1, SITE_STORE, 0x200, 4);
+	assert_int_equal(names_made, 1);
+	assert_int_equal(memory->newly_shared, 1);
+	memory_renamed(0, SIZE_MAX);
+	access_by(1, 1, SITE_STORE, 0x100, 4);
+	assert_int_equal(names_made, 2);
+	assert_int_equal(memory->newly_shared, 1);
+	run(2);
+	access_by(1, 1, SITE_STORE, 0x100, 4);
+	assert_int_equal(names_made, 3); /* a run may have another block there */
+	has_lasting_names = false;	 /* a stack, say */
+	access_by(1, 1, SITE_STORE, 0x300, 4);
+	names_made = 0;
+	access_by(1, 1, SITE_STORE, 0x300, 4);
+	assert_int_equal(names_made, 1);
 }
 
 static void test_memory__private_and_constant_variables_are_no_points(void **state)
@@ -507,6 +547,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_memory__a_written_variable_of_two_threads_is_a_point_from_the_next_run),
+		TEST(test_memory__names_are_made_once_until_memory_is_anothers),
 		TEST(test_memory__private_and_constant_variables_are_no_points),
 		TEST(test_memory__a_range_is_a_point_where_its_first_point_is),
 		TEST(test_memory__names_that_take_longer_are_found),
