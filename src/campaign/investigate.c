@@ -202,6 +202,8 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	contract = probe.worker.contract;
 	contract->plan.inspect = true;
 	contract->plan.inspect_step = outcome->other_step + 1;
+	contract->plan.inspect_site = outcome->other_site;
+	contract->plan.inspect_address = outcome->address;
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT &&
 		contract->outcome.kind == OUTCOME_NONE &&
 		outcome->other_thread.index < contract->thread_count &&

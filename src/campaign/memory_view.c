@@ -15,6 +15,7 @@ const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
 	[MEMORY_NONE] = "none",
 	[MEMORY_ALL] = "all",
 	[MEMORY_CHOSEN] = "chosen",
+	[MEMORY_RACES] = "races",
 };
 
 bool memory_mode_parse(const char *word, enum memory_mode *out)
@@ -64,6 +65,24 @@ static int compare_names(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* The variables with a flag. */
+static variable_name *take_names(
+	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
+{
+	variable_name *names;
+
+	*count = 0;
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+		*count += (memory->variables[slot].flags & flag) != 0;
+	names = allocate(*count, sizeof *names);
+	*count = 0;
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+		if (memory->variables[slot].flags & flag)
+			names[(*count)++] = memory->variables[slot].name;
+	qsort(names, *count, sizeof *names, compare_names);
+	return names;
+}
+
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
 {
 	*view = (struct memory_view){.mode = (enum memory_mode)memory->mode};
@@ -73,12 +92,8 @@ void memory_view_take(struct memory_view *view, const struct contract_memory *me
 	view->module_count = memory->module_count;
 	for (uint32_t i = 0; i < memory->module_count; i++)
 		take_module(&view->modules[i], memory, &memory->modules[i]);
-	view->points = allocate(memory->points_known, sizeof *view->points);
-	for (uint32_t slot = 0;
-		slot < MEMORY_VARIABLES_MAX && view->point_count < memory->points_known; slot++)
-		if (memory->variables[slot].flags & VARIABLE_POINT)
-			view->points[view->point_count++] = memory->variables[slot].name;
-	qsort(view->points, view->point_count, sizeof *view->points, compare_names);
+	view->points = take_names(memory, VARIABLE_POINT, &view->point_count);
+	view->racy = take_names(memory, VARIABLE_RACY, &view->racy_count);
 }
 
 void memory_view_release(struct memory_view *view)
@@ -89,16 +104,19 @@ void memory_view_release(struct memory_view *view)
 	}
 	free(view->modules);
 	free(view->points);
+	free(view->racy);
 	*view = (struct memory_view){0};
 }
 
-static void apply_point(struct contract_memory *memory, variable_name name)
+static void apply_name(struct contract_memory *memory, variable_name name, uint16_t flag)
 {
 	uint32_t slot = memory_variable_slot(name);
 
 	while (memory->variables[slot].name && memory->variables[slot].name != name)
 		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	memory->variables[slot] = (struct memory_variable){.name = name, .flags = VARIABLE_POINT};
+	memory->variable_count += !memory->variables[slot].name;
+	memory->variables[slot].name = name;
+	memory->variables[slot].flags |= flag;
 }
 
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory)
@@ -125,8 +143,10 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	}
 	memory->module_count = view->module_count;
 	for (uint32_t i = 0; i < view->point_count; i++)
-		apply_point(memory, view->points[i]);
-	memory->variable_count = memory->points_known = view->point_count;
+		apply_name(memory, view->points[i], VARIABLE_POINT);
+	for (uint32_t i = 0; i < view->racy_count; i++)
+		apply_name(memory, view->racy[i], VARIABLE_RACY);
+	memory->points_known = view->point_count;
 }
 
 /* ---- JSON ---- */
@@ -169,10 +189,17 @@ static json_t *module_to_json(const struct memory_view_module *module)
 	return object;
 }
 
+static void add_names(struct strbuf *text, const variable_name *names, uint32_t count)
+{
+	strbuf_init(text);
+	for (uint32_t i = 0; i < count; i++)
+		strbuf_addf(text, "%016" PRIx64, names[i]);
+}
+
 char *memory_view_to_json(const struct memory_view *view)
 {
 	json_t *modules = json_array();
-	struct strbuf points;
+	struct strbuf points, racy;
 	json_t *object;
 	char *text;
 
@@ -183,12 +210,13 @@ char *memory_view_to_json(const struct memory_view *view)
 	for (uint32_t i = 0; i < view->module_count; i++)
 		(void)json_array_append_new(/* fails only without memory: json_pack would, too */
 			modules, module_to_json(&view->modules[i]));
-	strbuf_init(&points);
-	for (uint32_t i = 0; i < view->point_count; i++)
-		strbuf_addf(&points, "%016" PRIx64, view->points[i]);
-	object = json_pack("{s:s, s:o, s:s}", "mode", memory_mode_words[view->mode], "modules",
-		modules, "points", points.text);
+	add_names(&points, view->points, view->point_count);
+	add_names(&racy, view->racy, view->racy_count);
+	object = json_pack("{s:s, s:o, s:s, s:s*}", "mode", memory_mode_words[view->mode],
+		"modules", modules, "points", points.text, "racy",
+		view->racy_count ? racy.text : NULL);
 	strbuf_release(&points);
+	strbuf_release(&racy);
 	BUG_ON(!object);
 	text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!text);
@@ -295,20 +323,20 @@ static int read_modules(const json_t *modules, struct memory_view *view, struct 
 
 #define NAME_DIGITS 16
 
-static int read_points(const char *text, struct memory_view *view, struct error *err)
+static int read_names(const char *text, variable_name **names, uint32_t *count, struct error *err)
 {
 	const size_t length = strlen(text);
 
 	/* The table must keep a free slot. */
-	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX)
+	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX / 2)
 		return damaged(err, "points");
-	view->points = allocate(length / NAME_DIGITS, sizeof *view->points);
+	*names = allocate(length / NAME_DIGITS, sizeof **names);
 	for (size_t i = 0; i < length; i += NAME_DIGITS) {
 		variable_name name;
 
 		if (!read_hex(text + i, NAME_DIGITS, &name) || !name)
 			return damaged(err, "a point");
-		view->points[view->point_count++] = name;
+		(*names)[(*count)++] = name;
 	}
 	return 0;
 }
@@ -317,19 +345,21 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 {
 	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct memory_view view = {0};
-	const char *mode, *points;
+	const char *mode, *points, *racy = "";
 	json_t *modules;
 	int result = 0;
 
-	if (!root || json_unpack(root, "{s:s, s:o, s:s}", "mode", &mode, "modules", &modules,
-			     "points", &points) != 0)
+	if (!root || json_unpack(root, "{s:s, s:o, s:s, s?s}", "mode", &mode, "modules", &modules,
+			     "points", &points, "racy", &racy) != 0)
 		result = damaged(err, "not the expected fields");
 	else if (!memory_mode_parse(mode, &view.mode))
 		result = damaged(err, "mode");
 	if (result == 0)
 		result = read_modules(modules, &view, err);
 	if (result == 0)
-		result = read_points(points, &view, err);
+		result = read_names(points, &view.points, &view.point_count, err);
+	if (result == 0)
+		result = read_names(racy, &view.racy, &view.racy_count, err);
 	json_decref(root);
 	if (result < 0)
 		memory_view_release(&view);

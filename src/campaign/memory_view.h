@@ -26,6 +26,8 @@ struct memory_view {
 	uint32_t module_count;
 	variable_name *points; /* names of the variables, ascending */
 	uint32_t point_count;
+	variable_name *racy; /* of these, with MEMORY_RACES */
+	uint32_t racy_count;
 };
 
 /* Copies what the last run had; `view` is overwritten without being released. */

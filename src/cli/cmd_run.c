@@ -50,9 +50,11 @@ static const struct argp_option run_options[] = {
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same schedules, with one worker (1)", 1},
 	{"jobs", 'j', "N", 0, "Workers that run schedules side by side (1)", 1},
 	{"keep-going", 'k', NULL, 0, "Collect distinct failures until the budget ends", 1},
-	{"memory", OPTION_MEMORY, "shared|none|all", 0,
+	{"memory", OPTION_MEMORY, "shared|races|none|all", 0,
 		"Which accesses to memory are scheduling points, in programs built by raddle-cc: "
-		"those to variables that threads share, none, or all (shared)",
+		"those to variables that threads share; of these only atomic ones and those that "
+		"have raced, which is enough where races are looked for; none; or all (shared; "
+		"with --fail-on race, races)",
 		1},
 	{"variables", OPTION_VARIABLES, "NAME[,NAME...]", 0,
 		"Of those only accesses that may touch these variables, as `raddle cc "
@@ -109,6 +111,7 @@ struct run_arguments {
 	const char *strategy;	  /* NULL: none is named */
 	const char *bounds;	  /* likewise */
 	const char *suppressions; /* file, NULL: none is given */
+	bool has_memory_mode;	  /* one was asked for */
 	bool is_json;
 	bool is_quiet;
 };
@@ -170,7 +173,8 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 	case OPTION_MEMORY:
 		if (!memory_mode_parse(text, &options->settings.memory_mode) ||
 			options->settings.memory_mode == MEMORY_CHOSEN)
-			argp_error(state, "--memory is shared, none or all, not %s", text);
+			argp_error(state, "--memory is shared, races, none or all, not %s", text);
+		arguments->has_memory_mode = true;
 		return 0;
 	case OPTION_VARIABLES:
 		options->variables = text;
@@ -334,6 +338,20 @@ static int parse_strategy(struct run_arguments *arguments, struct error *err)
 		&options->strategy, &options->strategy_config, err);
 }
 
+/* Which accesses are points where races are looked for, and where not. */
+static int settle_memory(struct run_arguments *arguments, struct error *err)
+{
+	struct settings *settings = &arguments->options.settings;
+
+	if (settings->races.are_failures && !arguments->has_memory_mode)
+		settings->memory_mode = MEMORY_RACES;
+	if (settings->memory_mode == MEMORY_RACES && !settings->races.are_failures)
+		return error_set(err, ERROR_USAGE,
+			"--memory races leaves out points that only a race could need, and nobody "
+			"looks for races; give --fail-on race");
+	return 0;
+}
+
 static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
 {
 	struct campaign_options *options = &arguments->options;
@@ -376,7 +394,8 @@ static int run_run(int argc, char **argv)
 
 	campaign_options_init(&arguments.options);
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-	if (read_suppressions(&arguments, &suppressions, &err) < 0)
+	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||
+		settle_memory(&arguments, &err) < 0)
 		status = command_fail("%s", err.text);
 	else
 		status = explore(&arguments, &suppressions);

@@ -105,9 +105,16 @@ static const uint8_t race_conflicts[WAY_COUNT] = {
 	[WAY_ATOMIC_READ] = WAY(WRITE),
 };
 
-/* The first conflicting access that is not before this one and not ignored; NULL: none. */
+/* Two accesses that nothing orders. */
+struct race_found {
+	const struct shadow_access *other; /* NULL: none is there */
+	const struct shadow_cell *cell;
+};
+
+/* The first conflicting access that is not before this one and, if some are, not ignored; NULL: none. */
 static const struct shadow_access *race_conflict(struct race_state *state,
-	const struct detector_event *event, const struct shadow_cell *cell, enum shadow_way way)
+	const struct detector_event *event, const struct shadow_cell *cell, enum shadow_way way,
+	bool some_are_ignored)
 {
 	const struct vector_clock *now = &race_thread(state, event->thread)->now;
 
@@ -118,9 +125,10 @@ static const struct shadow_access *race_conflict(struct race_state *state,
 		if (!(race_conflicts[way] >> other & 1))
 			continue;
 		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
-			if (!race_is_ignored(state, event->site, access->site))
+			if (!some_are_ignored || !race_is_ignored(state, event->site, access->site))
 				return access;
 			state->ignored_count++;
+			state->has_let_pass = true;
 		}
 	}
 	return NULL;
@@ -147,45 +155,40 @@ static void race_remember(struct race_state *state, const struct detector_event 
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)
 {
-	const struct shadow_access *one = &cell->last[way].one;
 	const struct vector_clock *now = &state->threads[event->thread.index].now;
+	const struct shadow_access *last =
+		shadow_of_thread(&cell->last[way], &state->pool, event->thread.index);
 
-	return one->clock && one->thread == event->thread.index && one->site == event->site &&
-	       one->clock == vector_clock_get(&state->pool, now, event->thread.index);
+	return last && last->site == event->site &&
+	       last->clock == vector_clock_get(&state->pool, now, event->thread.index);
 }
 
-static bool race_check_cell(struct race_state *state, const struct detector_event *event,
-	struct shadow_cell *cell, struct outcome *verdict)
+/* Remembers the access unless it makes a race. */
+static void race_check_cell(struct race_state *state, const struct detector_event *event,
+	struct shadow_cell *cell, bool some_are_ignored, struct race_found *found)
 {
 	enum shadow_way way = race_way(event);
 	bool is_atomic = event->kind != OP_LOAD && event->kind != OP_STORE;
-	const struct shadow_access *other;
 
+	found->other = NULL;
+	found->cell = cell;
 	if (!is_atomic && race_is_repeated(state, event, cell, way))
-		return false;
+		return;
 	if (is_atomic && event->kind != OP_ATOMIC_STORE)
 		race_read_atomically(state, event, cell);
-	other = race_conflict(state, event, cell, way);
-	if (other && !state->is_blind) {
-		outcome_set(verdict, OUTCOME_RACE, event->thread, 0);
-		verdict->site = event->site;
-		verdict->op = event->kind;
-		verdict->address = (event->address & ~(uint64_t)(SHADOW_GRANULE_BYTES - 1)) +
-				   (unsigned)__builtin_ctz(cell->mask);
-		verdict->other_site = other->site;
-		verdict->other_step = other->step;
-		verdict->other_thread = (struct thread_id){other->thread};
-		verdict->other_op = other->op;
-		return true;
-	}
+	found->other = race_conflict(state, event, cell, way, some_are_ignored);
+	if (state->is_blind)
+		found->other = NULL;
+	if (found->other)
+		return;
 	race_remember(state, event, cell, way);
 	if (is_atomic && event->kind != OP_ATOMIC_LOAD)
 		race_write_atomically(state, event, cell);
-	return false;
 }
 
-static bool race_access(
-	struct race_state *state, const struct detector_event *event, struct outcome *verdict)
+/* True: a race. */
+static bool race_access(struct race_state *state, const struct detector_event *event,
+	bool some_are_ignored, struct race_found *found)
 {
 	unsigned offset = event->address % SHADOW_GRANULE_BYTES;
 	unsigned room = SHADOW_GRANULE_BYTES - offset;
@@ -200,18 +203,53 @@ static bool race_access(
 	(void)race_thread(state, event->thread); /* it has a clock from its first event on */
 	cell = shadow_find(&state->shadow, &state->pool, event->address, event->object, mask);
 	race_need(state, cell != 0);
-	for (; cell && !state->is_blind; cell = shadow_next(&state->shadow, cell, mask))
-		if (race_check_cell(state, event, &state->shadow.cells[cell], verdict))
+	for (; cell && !state->is_blind; cell = shadow_next(&state->shadow, cell, mask)) {
+		race_check_cell(state, event, &state->shadow.cells[cell], some_are_ignored, found);
+		if (found->other)
 			return true;
+	}
 	if (has_released)
 		race_advance(state, event->thread);
 	return false;
+}
+
+bool race_passes(void *block, const struct detector_event *event)
+{
+	struct race_state *state = block;
+	struct race_found found;
+
+	return state->is_blind || !race_access(state, event, false, &found);
+}
+
+static bool race_judge(
+	struct race_state *state, const struct detector_event *event, struct outcome *verdict)
+{
+	struct race_found found;
+
+	if (!race_access(state, event, true, &found))
+		return false;
+	outcome_set(verdict, OUTCOME_RACE, event->thread, 0);
+	verdict->site = event->site;
+	verdict->op = event->kind;
+	verdict->address = (event->address & ~(uint64_t)(SHADOW_GRANULE_BYTES - 1)) +
+			   (unsigned)__builtin_ctz(found.cell->mask);
+	verdict->other_site = found.other->site;
+	verdict->other_step = found.other->step;
+	verdict->other_thread = (struct thread_id){found.other->thread};
+	verdict->other_op = found.other->op;
+	return true;
+}
+
+bool race_has_let_pass(const void *block)
+{
+	return ((const struct race_state *)block)->has_let_pass;
 }
 
 static bool race_observe(void *block, const struct detector_event *event, struct outcome *verdict)
 {
 	struct race_state *state = block;
 
+	state->has_let_pass = false;
 	if (state->is_blind)
 		return false;
 	switch (event->kind) {
@@ -220,7 +258,7 @@ static bool race_observe(void *block, const struct detector_event *event, struct
 	case OP_ATOMIC_LOAD:
 	case OP_ATOMIC_STORE:
 	case OP_ATOMIC_UPDATE:
-		return race_access(state, event, verdict);
+		return race_judge(state, event, verdict);
 	case OP_FENCE:
 		race_fence(state, event);
 		return false;

@@ -18,6 +18,14 @@ struct race_pair {
 /* Races between these two sites end no run from now on. False: the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
 uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);
+/* Was one let pass at the last event? */
+bool race_has_let_pass(const void *state);
+/*
+ * As the detector's observe(), of a plain access, but where there is a race, one that is let pass or another,
+ * nothing is remembered and false returned: observe() is to look at it. With general registers only.
+ */
+struct detector_event;
+bool race_passes(void *state, const struct detector_event *event);
 /* How often a race was let pass for that. */
 uint64_t race_ignored_count(const void *state);
 /* Runs in which memory for the detector's own state ran out, so that races may have gone unseen. */

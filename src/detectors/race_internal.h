@@ -39,6 +39,7 @@ struct race_state {
 	/* The run. */
 	uint32_t generation;
 	bool is_blind;
+	bool has_let_pass; /* at the last event */
 	struct clock_pool pool;
 	struct race_thread threads[THREAD_CAPACITY];
 	struct sync_table objects;

@@ -54,6 +54,19 @@ const struct shadow_access *shadow_unordered(const struct shadow_accesses *acces
 	return NULL;
 }
 
+const struct shadow_access *shadow_of_thread(
+	const struct shadow_accesses *accesses, const struct clock_pool *pool, uint32_t thread)
+{
+	const struct shadow_access *access = &accesses->one;
+
+	if (accesses->table) {
+		if (thread >= shadow_table_length(accesses))
+			return NULL;
+		access = &shadow_table(pool, accesses)[thread];
+	}
+	return access->clock && access->thread == thread ? access : NULL;
+}
+
 void shadow_forget(struct shadow_accesses *accesses, struct clock_pool *pool)
 {
 	if (accesses->table)
@@ -180,10 +193,20 @@ static bool shadow_split(
 
 /* ---- granules ---- */
 
+/* Neighbours stay neighbours, which caches like; regions are spread, so that chains stay short. */
+#define SHADOW_REGION 64u /* granules */
+
+static uint32_t shadow_slot(uint64_t number)
+{
+	return (uint32_t)((hash_mix(number / SHADOW_REGION) * SHADOW_REGION +
+				  number % SHADOW_REGION) %
+			  SHADOW_GRANULES);
+}
+
 /* The granule's slot, made where there is none; NULL: there is no room. */
 static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t number)
 {
-	uint32_t slot = (uint32_t)hash_mix(number) % SHADOW_GRANULES;
+	uint32_t slot = shadow_slot(number);
 	struct shadow_granule *granule = &shadow->granules[slot];
 
 	while (granule->generation == shadow->generation && granule->number != number) {

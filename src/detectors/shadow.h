@@ -85,6 +85,9 @@ static inline uint32_t shadow_next(const struct shadow *shadow, uint32_t cell, u
 
 /* ---- the accesses of one way ---- */
 
+/* The thread's own latest; NULL: there is none. */
+const struct shadow_access *shadow_of_thread(
+	const struct shadow_accesses *accesses, const struct clock_pool *pool, uint32_t thread);
 /*
  * Those that are not before `now`, in the order of threads: the one behind `last`, or the first where
  * that is NULL. NULL: there is no more.

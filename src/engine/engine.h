@@ -276,8 +276,10 @@ void engine_unproductive(void);
 void engine_failed(void);
 /* For engine_host.performed: what happened without a scheduling point of its own, as if it had one. */
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
-/* As engine_note, of an access to memory that is no scheduling point. */
+/* As engine_note, of an access to memory that is no scheduling point: it comes before the next step. */
 void engine_note_access(const struct engine_op *op);
+/* engine_host.performed knows of everything up to here: an access may be told past the engine. */
+bool engine_has_told_all(void);
 /* For engine_host.performed: details of the last op that were not known when it was announced. */
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);

@@ -26,10 +26,11 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 }
 
 /* On the path of every access: nothing of it has to be kept. */
-static void engine_tell_access(const struct engine_thread *self, const struct engine_op *op)
+static void engine_tell_access(
+	const struct engine_thread *self, const struct engine_op *op, uint64_t step)
 {
 	const struct engine_performed performed = {
-		.step = engine.step - 1,
+		.step = step,
 		.site = op->site,
 		.address = op->address,
 		.argument = op->argument,
@@ -54,7 +55,7 @@ void engine_tell_performed(
 		return;
 	engine_flush_performed();
 	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
-		engine_tell_access(self, op);
+		engine_tell_access(self, op, engine.step - 1);
 		return;
 	}
 	engine.performed = (struct engine_performed){
@@ -74,13 +75,21 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site)
 {
 	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};
 
-	engine_note_access(&op);
+	if (engine.is_live && engine.host.performed)
+		engine_tell_performed(engine.current, &op, WAIT_DONE);
 }
 
 void engine_note_access(const struct engine_op *op)
 {
-	if (engine.is_live && engine.host.performed)
-		engine_tell_performed(engine.current, op, WAIT_DONE);
+	if (!engine.is_live || !engine.host.performed)
+		return;
+	engine_flush_performed();
+	engine_tell_access(engine.current, op, engine.step);
+}
+
+bool engine_has_told_all(void)
+{
+	return engine.performed.kind == OP_NONE;
 }
 
 void engine_failed(void)

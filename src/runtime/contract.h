@@ -91,7 +91,9 @@ struct contract_plan {
 	bool is_traced;		   /* fill the trace area */
 	bool inspect;		   /* stand still at the end of a failing run */
 	uint64_t inspect_step;	   /* with detectors and `inspect`: stand still before the access of
-				      this step - 1, too; 0: no step */
+				      this step - 1, too; 0: no step. It is made at this */
+	uint64_t inspect_site;	   /* place, */
+	uint64_t inspect_address;  /* and to the word of this address */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */

@@ -32,6 +32,12 @@ enum memory_mode {
 	MEMORY_NONE,   /* none: only synchronisation operations are */
 	MEMORY_ALL,    /* every access of every site */
 	MEMORY_CHOSEN, /* sites and variables as the host set them; learning goes on beside it */
+	/*
+	 * With the detector of races: of shared ones those that are atomic, and those that have raced. The
+	 * others are ordered by synchronisation, so where that can happen in another order, a choice
+	 * there is enough; the detector is told of them all the same.
+	 */
+	MEMORY_RACES,
 	MEMORY_MODE_COUNT
 };
 
@@ -47,6 +53,8 @@ enum memory_mode {
 #define VARIABLE_MANY 4u    /* by two threads at least */
 #define VARIABLE_POINT 8u   /* frozen: its accesses are scheduling points in this run */
 #define VARIABLE_CHOSEN 16u /* [host] MEMORY_CHOSEN */
+#define VARIABLE_RACED 32u  /* in a race that was let pass */
+#define VARIABLE_RACY 64u /* frozen: likewise; a point with MEMORY_RACES, however it is accessed */
 
 /* Open addressing by `name`, linear probing, nothing is ever removed; name 0: free. [guest] */
 struct memory_variable {
@@ -72,12 +80,15 @@ struct memory_module {
  * What lies at an address, so that names need not be made at every access: of blocks of the heap and static
  * data, which keep their place for long. Holds while the epochs are equal. [guest]
  */
-#define MEMORY_PLACES_MAX (UINT32_C(1) << 14) /* a power of two; an address has one place */
+#define MEMORY_KNOWN_MAX (UINT32_C(1) << 14) /* a power of two; an address has one place */
 #define MEMORY_NO_VARIABLE UINT32_MAX
-struct memory_place {
+struct memory_known {
 	uint64_t granule; /* address / 8 */
 	uint32_t epoch;	  /* 0: empty */
 	uint32_t slot;	  /* in variables[]; MEMORY_NO_VARIABLE: it is not there, and will not be */
+	object_name name; /* its short name */
+	thread_name thread; /* as in variables[] */
+	uint16_t flags;	    /* as there; 0: absent */
 };
 
 struct contract_memory {
@@ -92,17 +103,17 @@ struct contract_memory {
 	uint32_t sites_on;	 /* in the current run */
 	uint32_t points_known;	 /* variables that are points */
 	uint32_t was_profile;	 /* the current run is a profiling run */
-	uint32_t newly_shared;	 /* variables that become points when the next run begins */
+	uint32_t newly_shared; /* variables that become points, or racy, when the next run begins */
 	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
-	uint32_t places_epoch;	 /* never 0 in a run */
+	uint32_t known_epoch;	 /* never 0 in a run */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	char refusal[128]; /* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
-	struct memory_place places[MEMORY_PLACES_MAX];
+	struct memory_known known[MEMORY_KNOWN_MAX];
 };
 
 /* A module's identity: by its base name (the executable's is empty), and by its records. */
@@ -120,10 +131,14 @@ static inline uint64_t memory_module_fingerprint(const struct site_record *first
 		hash_pair(count, hash_bytes(first + count - part, part * sizeof *first)));
 }
 
-/* Where the search for a variable begins in variables[]; it goes on to the next slot, cyclically. */
+/*
+ * Where the search for a variable begins in variables[]; it goes on to the next slot, cyclically. Variables of
+ * one object_name begin at the same slot.
+ */
 static inline uint32_t memory_variable_slot(variable_name name)
 {
-	return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MEMORY_VARIABLES_MAX;
+	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+	       MEMORY_VARIABLES_MAX;
 }
 
 #endif

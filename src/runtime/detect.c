@@ -3,6 +3,7 @@
  * state lies in the contract's shared memory, so that it outlives rewinds and forks.
  */
 #include "detectors/detector.h"
+#include "detectors/race.h"
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
@@ -13,6 +14,15 @@
 
 /* Where the states of the detectors of this run are, NULL: it has none such. Written as it begins. */
 static void *detect_states[DETECTOR_COUNT];
+/* Only races are looked for, and nobody waits for a certain access. */
+static bool detects_quickly;
+
+/* Of another access to the same memory nothing is known by then: that it was let pass is said at once. */
+static void detect_let_pass(const struct detector_event *event)
+{
+	if (race_has_let_pass(detect_states[DETECTOR_race]))
+		memory_raced((const void *)(uintptr_t)event->address);
+}
 
 static void detect_event(const struct detector_event *event)
 {
@@ -21,6 +31,29 @@ static void detect_event(const struct detector_event *event)
 	for (unsigned i = 0; i < DETECTOR_COUNT; i++)
 		if (detect_states[i] && detectors[i]->observe(detect_states[i], event, &verdict))
 			engine_fail_by_verdict(&verdict);
+	if (detect_states[DETECTOR_race])
+		detect_let_pass(event);
+}
+
+/* What stays the same in all: the rest is zero. */
+static struct detector_event quick_event;
+
+bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)access->address;
+	const struct engine_thread *self = engine_current();
+
+	if (!detects_quickly || !engine_has_told_all() ||
+		address / DETECT_WORD != (address + access->bytes - 1) / DETECT_WORD)
+		return false;
+	quick_event.step = engine_step();
+	quick_event.site = access->site;
+	quick_event.address = address;
+	quick_event.object = name;
+	quick_event.bytes = (uint32_t)access->bytes;
+	quick_event.thread = self->id;
+	quick_event.kind = (uint8_t)kind;
+	return race_passes(detect_states[DETECTOR_race], &quick_event);
 }
 
 /* The engine knows the names of one word or two. */
@@ -46,7 +79,8 @@ static void detect_access(struct detector_event *event, object_name next)
 		uint64_t word_end = (event->address | (DETECT_WORD - 1)) + 1;
 
 		event->bytes = (uint32_t)((end < word_end ? end : word_end) - event->address);
-		event->object = (object_name)memory_variable_name((const void *)(uintptr_t)event->address);
+		event->object =
+			(object_name)memory_variable_name((const void *)(uintptr_t)event->address);
 		detect_event(event);
 		event->address = word_end;
 	}
@@ -65,6 +99,17 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 		return;
 	event->kind = OP_ATOMIC_LOAD;
 	event->order = performed->order_of_failure;
+}
+
+/* Accesses that are no points share the number of the next step: the place and the memory tell them apart. */
+static bool detect_is_wanted(
+	const struct contract_plan *plan, const struct engine_performed *performed)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
+
+	return plan->inspect_step == performed->step + 1 && plan->inspect_site == performed->site &&
+	       address / DETECT_WORD <= plan->inspect_address / DETECT_WORD &&
+	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
 void runtime_detect(const struct engine_performed *performed)
@@ -93,7 +138,7 @@ void runtime_detect(const struct engine_performed *performed)
 	if (class == OBJECT_MEMORY) {
 		const struct contract_plan *plan = &runtime.contract->plan;
 
-		if (plan->inspect && plan->inspect_step == performed->step + 1)
+		if (plan->inspect && detect_is_wanted(plan, performed))
 			runtime_stand_still();
 		if (performed->exchange == EXCHANGE_OF_EXPECTED)
 			detect_exchange(&event, performed);
@@ -110,6 +155,8 @@ void runtime_detect_begin(void)
 	struct contract *contract = runtime.contract;
 	void *block = contract_area(contract, contract->detectors_offset);
 
+	detects_quickly =
+		contract->plan.detectors == 1u << DETECTOR_race && !contract->plan.inspect;
 	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
 		detect_states[i] = NULL;
 		if (!(contract->plan.detectors >> i & 1))

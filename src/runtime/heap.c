@@ -294,16 +294,17 @@ static struct heap_block heap_describe(
 		.site = stream->site,
 		.thread = stream->thread,
 		.ordinal = record->ordinal,
-		.loop = record->loop};
+		.loop = record->loop,
+		.is_used = record->is_used};
 }
 
 static bool heap_find_record(
-	uintptr_t address, uintptr_t *start, size_t *bytes, const struct heap_record **record);
+	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record);
 
 /* Whoever keeps names by address learns that a block comes here, and what lay here ends. */
 static void heap_rename(uintptr_t start, size_t bytes)
 {
-	const struct heap_record *record;
+	struct heap_record *record;
 	uintptr_t old_start;
 	size_t old_bytes;
 
@@ -320,7 +321,7 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 	bytes = bytes ? bytes : 1; /* an address of its own, all the same */
 	heap_rename(start, bytes);
 	record.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-	record.is_freed = false;
+	record.is_freed = record.is_used = false;
 	if (!heap_is_window(start)) {
 		memory_renamed(0, SIZE_MAX);
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
@@ -409,9 +410,9 @@ void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
 /* ---- questions ---- */
 
 static bool heap_find_record(
-	uintptr_t address, uintptr_t *start, size_t *bytes, const struct heap_record **record)
+	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record)
 {
-	const struct heap_outside *block;
+	struct heap_outside *block;
 	uint64_t bit;
 
 	if (heap_is_window(address)) {
@@ -433,19 +434,20 @@ static bool heap_find_record(
 
 bool heap_find_any(const void *address, struct heap_block *out)
 {
-	const struct heap_record *record;
+	struct heap_record *record;
 	uintptr_t start;
 	size_t bytes;
 
 	if (!heap_is_recording || !heap_find_record((uintptr_t)address, &start, &bytes, &record))
 		return false;
+	record->is_used = true;
 	*out = heap_describe(start, bytes, record);
 	return true;
 }
 
 bool heap_find(const void *address, struct heap_block *out)
 {
-	const struct heap_record *record;
+	struct heap_record *record;
 	uintptr_t start;
 	size_t bytes;
 

@@ -7,8 +7,9 @@
 struct heap_record {
 	object_name name;
 	uint16_t stream; /* index of its struct heap_stream */
-	uint8_t is_freed;
-	uint8_t loop; /* heap_loop_number() */
+	uint8_t is_freed : 1;
+	uint8_t is_used : 1; /* somebody asked for the names of its memory in this run */
+	uint8_t loop;	     /* heap_loop_number() */
 	uint32_t ordinal;
 	uint32_t bytes; /* UINT32_MAX: that or more */
 };

@@ -5,7 +5,7 @@
  * The first part of the way of an access, up to whether it is a point, is compiled to use general
  * registers only (CMakeLists.txt), together with all that it calls: see site_thunk.S.
  */
-#include "runtime/memory.h"
+#include "runtime/memory_variable.h"
 
 #include <string.h>
 
@@ -21,115 +21,6 @@
 
 /* Eights of bytes of a range that are looked at one by one; of longer ones only the beginning. */
 #define RANGE_GRANULES_MOST 512
-#define GRANULE_BYTES 8
-
-/* ---- variables ---- */
-
-/* The variable's entry; NULL: it is not there, and `add` is not set or there is no room. */
-static struct memory_variable *memory_variable(
-	struct contract_memory *memory, variable_name name, bool add)
-{
-	uint32_t slot = memory_variable_slot(name);
-
-	while (memory->variables[slot].name) {
-		if (memory->variables[slot].name == name)
-			return &memory->variables[slot];
-		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	}
-	if (!add)
-		return NULL;
-	/* Three quarters: searches stay short, and a free slot always ends them. */
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
-		memory->variables_lost++;
-		return NULL;
-	}
-	memory->variable_count++;
-	memory->variables[slot].name = name;
-	return &memory->variables[slot];
-}
-
-/* ---- variables by address ---- */
-
-static struct memory_place *memory_place(struct contract_memory *memory, uint64_t granule)
-{
-	return &memory->places[granule % MEMORY_PLACES_MAX];
-}
-
-void memory_next_epoch(struct contract_memory *memory)
-{
-	if (!++memory->places_epoch)
-		memory->places_epoch = 1;
-}
-
-/* Of more, all places are forgotten. */
-#define RENAMED_BYTES_MOST ((size_t)16384)
-
-void memory_renamed(uintptr_t start, size_t bytes)
-{
-	struct contract_memory *memory = sites_memory();
-	const uint64_t first = start / GRANULE_BYTES;
-	const uint64_t end = (start + bytes + GRANULE_BYTES - 1) / GRANULE_BYTES;
-
-	if (!memory)
-		return;
-	if (bytes > RENAMED_BYTES_MOST) {
-		memory_next_epoch(memory);
-		return;
-	}
-	for (uint64_t granule = first; granule < end; granule++)
-		if (memory_place(memory, granule)->granule == granule)
-			memory_place(memory, granule)->epoch = 0;
-}
-
-/*
- * The variable at an address, with its name; NULL: it is not in the table. *name is 0 where name_of() does
- * not know it, and not made where the variable is known to be absent and only its absence counts.
- */
-static struct memory_variable *memory_variable_at(struct contract_memory *memory, uintptr_t at,
-	variable_name (*name_of)(const void *address), variable_name *name)
-{
-	const uint64_t granule = at / GRANULE_BYTES;
-	struct memory_place *place = memory_place(memory, granule);
-	struct memory_variable *variable;
-	bool is_lasting;
-
-	if (place->granule == granule && place->epoch == memory->places_epoch) {
-		variable =
-			place->slot == MEMORY_NO_VARIABLE ? NULL : &memory->variables[place->slot];
-		*name = variable ? variable->name : 1;
-		return variable;
-	}
-	*name = memory_lasting_name((const void *)at);
-	is_lasting = *name != 0;
-	if (!is_lasting)
-		*name = name_of((const void *)at);
-	if (!*name)
-		return NULL;
-	variable = memory_variable(memory, *name, !memory->is_frozen);
-	if (is_lasting && (variable || memory->mode != MEMORY_ALL))
-		*place = (struct memory_place){granule, memory->places_epoch,
-			variable ? (uint32_t)(variable - memory->variables) : MEMORY_NO_VARIABLE};
-	return variable;
-}
-
-static void memory_learn(
-	struct contract_memory *memory, struct memory_variable *variable, bool is_write)
-{
-	const thread_name self = engine_current()->name;
-	const uint32_t before = variable->flags;
-
-	if (!variable->thread)
-		variable->thread = self;
-	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
-	if (variable->thread != self)
-		variable->flags |= VARIABLE_MANY;
-	if (memory_flags_shared(before) || !memory_flags_shared(variable->flags))
-		return;
-	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
-		memory->newly_shared_slots[memory->newly_shared] =
-			(uint32_t)(variable - memory->variables);
-	memory->newly_shared++;
-}
 
 /* ---- an access ---- */
 
@@ -163,19 +54,22 @@ static enum op_kind memory_op(uint8_t kind)
 	}
 }
 
-static bool memory_wants(const struct contract_memory *memory, const struct memory_access *access,
-	const struct memory_variable *variable)
+static bool memory_wants(
+	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags)
 {
 	switch ((enum memory_mode)memory->mode) {
 	case MEMORY_ALL:
 		return true;
 	case MEMORY_NONE:
 		return false;
+	case MEMORY_RACES:
+		return flags & VARIABLE_POINT &&
+		       (flags & VARIABLE_RACY || memory_kind_is_atomic(access->kind));
 	case MEMORY_CHOSEN:
-		return access->site_state && *access->site_state & SITE_CHOSEN && variable &&
-		       variable->flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
+		return access->site_state && *access->site_state & SITE_CHOSEN &&
+		       flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
 	default:
-		return variable && variable->flags & VARIABLE_POINT;
+		return flags & VARIABLE_POINT;
 	}
 }
 
@@ -185,6 +79,7 @@ struct memory_visit {
 	uint16_t allocated_at; /* of the point's variable */
 	object_name point;     /* name of its first part that is a point, 0: none is */
 	object_name next; /* if the first part is the point: of the second, where there is one */
+	object_name told; /* name of its first part that only the detectors are to know of, or 0 */
 	bool is_named;	  /* the names of all its parts are known */
 	bool is_waiting;  /* a point all the same: see memory_waits() */
 };
@@ -192,10 +87,15 @@ struct memory_visit {
 /* Looked up once per variable: 1 is the number of no site. */
 #define NOT_ON_HEAP 1
 
-static uint16_t memory_allocated_at(struct memory_variable *variable, const void *address)
+static uint16_t memory_allocated_at(
+	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
+	struct memory_variable *variable;
 	struct heap_block block;
 
+	if (known->slot == MEMORY_NO_VARIABLE)
+		return 0;
+	variable = &memory->variables[known->slot];
 	if (!variable->allocated_at && heap_find_any(address, &block)) {
 		variable->allocated_at = (uint16_t)(hash_mix(block.site) | 3);
 		variable->block_name = block.name;
@@ -211,13 +111,20 @@ bool memory_place(object_name object, struct object_place *out)
 	const struct memory_variable *variable = NULL;
 
 	if (runtime.contract && runtime.contract->memory_bytes)
-		variable = memory_variable(
-			contract_area(runtime.contract, runtime.contract->memory_offset), object,
-			false);
+		variable = memory_variable_of(
+			contract_area(runtime.contract, runtime.contract->memory_offset), object);
 	if (!variable || variable->allocated_at <= NOT_ON_HEAP)
 		return false;
 	*out = (struct object_place){variable->block_name, variable->loop};
 	return true;
+}
+
+/* It has touched a point: it stays on. */
+static void memory_mark_site(
+	const struct contract_memory *memory, const struct memory_access *access)
+{
+	if (access->site_state && !(*access->site_state & SITE_SHARED) && !memory->is_frozen)
+		*access->site_state |= SITE_SHARED;
 }
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */
@@ -231,26 +138,27 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	object_name first = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
-		variable_name name;
-		struct memory_variable *variable = memory_variable_at(memory, at, name_of, &name);
+		struct memory_known *known =
+			memory_known_at(memory, at, name_of, !memory->is_frozen);
 
-		if (!name)
+		if (!known)
 			return false;
 		/* Of those that are points there is nothing more to learn. */
-		if (variable && !memory->is_frozen && !(variable->flags & VARIABLE_POINT))
-			memory_learn(memory, variable, is_write);
-		if (!visit->point && memory_wants(memory, access, variable)) {
-			visit->point = (object_name)name;
-			visit->allocated_at =
-				variable ? memory_allocated_at(variable, (const void *)at) : 0;
+		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT))
+			memory_learn(memory, known, is_write);
+		if (!visit->point && memory_wants(memory, access, known->flags)) {
+			visit->point = known->name;
+			visit->allocated_at = memory_allocated_at(memory, known, (const void *)at);
 		}
-		if (variable && variable->flags & VARIABLE_POINT && access->site_state &&
-			!(*access->site_state & SITE_SHARED) && !memory->is_frozen)
-			*access->site_state |= SITE_SHARED;
+		if (known->flags & VARIABLE_POINT) {
+			if (!visit->told && memory->mode == MEMORY_RACES)
+				visit->told = known->name;
+			memory_mark_site(memory, access);
+		}
 		if (at == start)
-			first = name;
+			first = known->name;
 		else if (at == start + GRANULE_BYTES && visit->point == first)
-			visit->next = name;
+			visit->next = known->name;
 		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
 			break;
 	}
@@ -283,11 +191,11 @@ static void memory_point(const struct memory_visit *visit, object_name name)
 }
 
 /* An access that is no scheduling point. */
-static void memory_pass(const struct memory_access *access)
+static void memory_pass(const struct memory_visit *visit)
 {
-	const struct engine_op op = memory_engine_op(access, 0);
+	const struct engine_op op = memory_engine_op(&visit->access, visit->told);
 
-	if (memory_kind_is_atomic(access->kind))
+	if (visit->told || memory_kind_is_atomic(visit->access.kind))
 		engine_note_access(&op);
 }
 
@@ -340,6 +248,32 @@ void memory_give_turn(void)
 	turn_is_wanted = true;
 }
 
+/* Vectors and the like: of longer ones names are made one by one anyway. */
+#define QUICK_BYTES_MOST 64
+
+/* To the detectors, one variable after the other. False: not all of them could be told of so. */
+static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
+{
+	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
+	struct memory_access part = visit->access;
+	uintptr_t at = (uintptr_t)visit->access.address;
+
+	if (visit->access.bytes > QUICK_BYTES_MOST)
+		return false;
+	for (uintptr_t next; at < end; at = next) {
+		const struct memory_known *known;
+
+		next = (at | (GRANULE_BYTES - 1)) + 1;
+		part.address = (const void *)at;
+		part.bytes = (next < end ? next : end) - at;
+		known = memory_known_at(memory, at, memory_quick_name, false);
+		if (!known || !known->name ||
+			!runtime_detect_quickly(&part, memory_op(part.kind), known->name))
+			return false;
+	}
+	return true;
+}
+
 static bool memory_is_watched(void)
 {
 	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
@@ -355,7 +289,7 @@ static bool memory_begin(struct memory_visit *visit)
 	struct contract_memory *memory = sites_memory();
 	const struct memory_access *access = &visit->access;
 
-	visit->point = visit->next = 0;
+	visit->point = visit->next = visit->told = 0;
 	visit->allocated_at = 0;
 	visit->is_named = true;
 	visit->is_waiting = false;
@@ -372,6 +306,7 @@ static bool memory_begin(struct memory_visit *visit)
 	if (!visit->point && memory->mode != MEMORY_NONE)
 		visit->is_waiting = memory_waits(access);
 	return visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
+	       (visit->told && !memory_tell_quickly(memory, visit)) ||
 	       (memory_kind_is_atomic(access->kind) &&
 		       runtime.contract->plan.detectors >> DETECTOR_race & 1);
 }
@@ -387,7 +322,7 @@ static void memory_finish(struct memory_visit *visit)
 		return;
 	}
 	if (!visit->is_named) {
-		visit->point = visit->next = 0;
+		visit->point = visit->next = visit->told = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
 	}
 	if (!visit->point && visit->is_waiting) {
@@ -395,7 +330,7 @@ static void memory_finish(struct memory_visit *visit)
 		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
 	if (!visit->point) {
-		memory_pass(&visit->access);
+		memory_pass(visit);
 		return;
 	}
 	memory_point(visit, visit->point);
@@ -416,14 +351,11 @@ void memory_access(const struct memory_access *access)
 /* Variables that nobody has accessed are not made for this. */
 static bool memory_free_variable(struct contract_memory *memory, uintptr_t at)
 {
-	struct memory_variable *variable =
-		memory_variable(memory, memory_variable_name((const void *)at), false);
+	struct memory_known *known = memory_known_at(memory, at, memory_variable_name, false);
 
-	if (!variable)
-		return false;
-	if (!memory->is_frozen)
-		memory_learn(memory, variable, true);
-	return variable->flags & VARIABLE_POINT;
+	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT))
+		memory_learn(memory, known, true);
+	return known->flags & VARIABLE_POINT;
 }
 
 void memory_freed(const void *start, uint64_t site)
@@ -434,7 +366,7 @@ void memory_freed(const void *start, uint64_t site)
 	struct heap_block block;
 
 	if (!memory_is_watched() || !(runtime.contract->plan.detectors >> DETECTOR_race & 1) ||
-		!heap_find(start, &block) || block.start != (uintptr_t)start)
+		!heap_find(start, &block) || block.start != (uintptr_t)start || !block.is_used)
 		return;
 	access.bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
 	for (size_t done = 0; done < access.bytes; done += GRANULE_BYTES)

@@ -4,6 +4,7 @@
  *
  *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
  *   memory.c	an access: is it a point? learns who shares what
+ *   memory_variable.c	what is known of the memory that it touches
  *   memory_prepare.c	before a run: which variables are points, which sites are on
  *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
  *   memory_name.c	names of all other memory
@@ -36,7 +37,13 @@ struct memory_access {
  * in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
-/* The block there is about to be given back: for who looks for races, a write of all of it. No point. */
+/* The race detector let a race there pass: from the next run on its accesses are points in any mode. */
+void memory_raced(const void *address);
+
+/*
+ * The block there is about to be given back: for who looks for races, a write of all of it, where an access
+ * to it was seen. No point.
+ */
 void memory_freed(const void *start, uint64_t site);
 
 /*
@@ -89,6 +96,7 @@ struct heap_block {
 	thread_name thread; /* that allocated it */
 	uint32_t ordinal;   /* n-th of this site and thread, from 1 */
 	uint32_t loop;	    /* n-th of this call stack, from 1; 0: not counted */
+	bool is_used;	    /* an access to it was seen in this run */
 };
 
 /*

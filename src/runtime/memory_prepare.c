@@ -41,10 +41,15 @@ static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 
 static void memory_promote_one(struct contract_memory *memory, struct memory_variable *variable)
 {
-	if (variable->flags & VARIABLE_POINT || !memory_flags_shared(variable->flags))
+	const uint16_t before = variable->flags;
+
+	if (memory_flags_shared(before))
+		variable->flags |= VARIABLE_POINT;
+	if (before & VARIABLE_RACED)
+		variable->flags |= VARIABLE_RACY;
+	if (variable->flags == before)
 		return;
-	variable->flags |= VARIABLE_POINT;
-	memory->points_known++;
+	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
 	memory->points_changed = 1;
 }
 

@@ -65,6 +65,13 @@ void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
 /* engine_host.performed, where plan.detectors names any. */
 void runtime_detect(const struct engine_performed *performed);
+struct memory_access;
+/*
+ * A plain load or store of a variable with that name, which is no scheduling point: general registers only.
+ * False: it is to come by engine_note_access().
+ */
+bool runtime_detect_quickly(
+	const struct memory_access *access, enum op_kind kind, object_name name);
 /* Before each run. */
 void runtime_detect_begin(void);
 

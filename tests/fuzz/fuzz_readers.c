@@ -63,7 +63,8 @@ static void seed_memory(struct seed *seed)
 	static const char text[] =
 		"{\"mode\":\"shared\",\"modules\":[{\"name\":\"00000000000000ab\",\"fingerprint\":"
 		"\"00000000000000cd\",\"count\":90,\"on\":\"0-12,15,80-89\"}],\"points\":"
-		"\"0000001100000384ffffffff\"}";
+		"\"00000000000000110000000000000384ffffffffffffffff\","
+		"\"racy\":\"0000000000000384\"}";
 
 	seed->size = sizeof text - 1;
 	memcpy(seed->bytes, text, seed->size);

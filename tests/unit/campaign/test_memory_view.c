@@ -33,7 +33,8 @@ static struct contract_memory *sample_memory(void)
 		uint32_t slot = memory_variable_slot(names[i]);
 
 		memory->variables[slot].name = names[i];
-		memory->variables[slot].flags = VARIABLE_WRITTEN | (i != 1 ? VARIABLE_POINT : 0);
+		memory->variables[slot].flags = VARIABLE_WRITTEN | (i != 1 ? VARIABLE_POINT : 0) |
+						(i == 3 ? VARIABLE_RACY : 0);
 	}
 	memory->variable_count = 4;
 	memory->points_known = 3;
@@ -46,6 +47,8 @@ static void assert_same_view(const struct memory_view *a, const struct memory_vi
 	assert_int_equal(a->module_count, b->module_count);
 	assert_int_equal(a->point_count, b->point_count);
 	assert_memory_equal(a->points, b->points, a->point_count * sizeof *a->points);
+	assert_int_equal(a->racy_count, b->racy_count);
+	assert_memory_equal(a->racy, b->racy, a->racy_count * sizeof *a->racy);
 	for (uint32_t i = 0; i < a->module_count; i++) {
 		assert_int_equal(a->modules[i].name, b->modules[i].name);
 		assert_int_equal(a->modules[i].fingerprint, b->modules[i].fingerprint);
@@ -74,6 +77,8 @@ static void test_memory_view__takes_sites_that_are_on_and_points(void **state)
 	assert_int_equal(view.points[0], 5);
 	assert_int_equal(view.points[1], 900);
 	assert_int_equal(view.points[2], UINT64_MAX);
+	assert_int_equal(view.racy_count, 1);
+	assert_int_equal(view.racy[0], 5);
 	memory_view_release(&view);
 	free(memory);
 }
@@ -135,6 +140,8 @@ static void test_memory_view__refuses_damaged_json(void **state)
 		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000001\"}",
 		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0000000000000000\"}",
 		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000000G\"}",
+		"{\"mode\":\"races\",\"modules\":[],\"points\":\"\",\"racy\":\"05\"}",
+		"{\"mode\":\"races\",\"modules\":[],\"points\":\"\",\"racy\":5}",
 		MODULE("4", "4"),
 		MODULE("4", "0-4"),
 		MODULE("4", "3-2"),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/contexts.h"
+#include "runtime/memory_variable.c"
 #include "runtime/memory.c"
 #include "runtime/memory_prepare.c"
 
@@ -48,7 +49,7 @@ bool heap_find_any(const void *address, struct heap_block *out)
 }
 
 /* The one live block. */
-static const struct heap_block live = {.start = 0x800, .bytes = 64};
+static struct heap_block live = {.start = 0x800, .bytes = 64};
 
 bool heap_find(const void *address, struct heap_block *out)
 {
@@ -136,6 +137,19 @@ enum engine_result engine_perform(struct engine_op *op)
 	return WAIT_DONE;
 }
 
+/* What is told past the engine, where that works. */
+static bool tells_quickly;
+static unsigned told;
+
+bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
+{
+	(void)kind;
+	(void)access;
+	(void)name;
+	told += tells_quickly;
+	return tells_quickly;
+}
+
 void engine_note_access(const struct engine_op *op)
 {
 	(void)op;
@@ -153,6 +167,8 @@ static int set_up(void **state)
 	waiting.visits = 0;
 	unnamed = 1;
 	lives = 0;
+	tells_quickly = false;
+	told = 0;
 	has_lasting_names = true;
 	if (!memory)
 		return -1;
@@ -455,6 +471,7 @@ static void test_memory__chosen_sites_and_variables(void **state)
 	access_by(0, 0, SITE_STORE, 0x100, 8); /* its site is not chosen */
 	assert_int_equal(points, 0);
 	memory_variable(memory, name, true)->flags |= VARIABLE_CHOSEN;
+	run(8);
 	access_by(0, 2, SITE_STORE, 0x200, 8);
 	assert_int_equal(points, 1);
 }
@@ -481,6 +498,7 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	run(1);
 	access_by(0, 0, SITE_LOAD, 0x820, 8);
 	current = &threads[1];
+	live.is_used = true;
 	memory_freed((void *)0x800, 1);
 	run(2);
 	assert_int_equal(memory->points_known, 0);
@@ -492,9 +510,49 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	memory_freed((void *)0x820, 1);
 	memory_freed((void *)0x100, 1);
 	assert_int_equal(notes, 0); /* no blocks */
+	live.is_used = false;
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 0); /* nobody has accessed it */
+	live.is_used = true;
 	memory_freed((void *)0x800, 1);
 	assert_int_equal(notes, 1);
 	assert_int_equal(points, 0);
+}
+
+/* Where races are looked for: plain accesses only once their variable has raced. */
+static void test_memory__plain_accesses_are_told_until_they_race(void **state)
+{
+	(void)state;
+	memory->mode = MEMORY_RACES;
+	contract.plan.detectors = 1;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(1, 1, SITE_LOAD, 0x100, 4);
+	assert_int_equal(points + notes, 0); /* not known to be shared */
+	run(2);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(0, 0, SITE_STORE, 0x104, 16);
+	assert_int_equal(notes, 2);
+	tells_quickly = true;
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(told, 1);
+	access_by(0, 0, SITE_STORE, 0x104, 16); /* one variable after the other */
+	assert_int_equal(told, 4);
+	assert_int_equal(notes, 2);
+	assert_int_equal(points, 0);
+	access_by(1, 1, SITE_ATOMIC_LOAD, 0x100, 4);
+	assert_int_equal(points, 1);
+	assert_true(memory_take_change());
+	memory_raced((void *)0x100);
+	memory_raced((void *)0x100);
+	assert_int_equal(memory->newly_shared, 1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 1); /* from the next run on */
+	run(3);
+	assert_true(memory_take_change());
+	assert_int_equal(memory->points_known, 1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 1);
 }
 
 static void test_memory__fences_are_points_and_stay_on(void **state)
@@ -566,6 +624,7 @@ int main(void)
 		TEST(test_memory__chosen_sites_and_variables),
 		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
 		TEST(test_memory_freed__is_a_write_to_who_looks_for_races),
+		TEST(test_memory__plain_accesses_are_told_until_they_race),
 		TEST(test_memory__fences_are_points_and_stay_on),
 		TEST(test_site_reached__measures_strings_and_ranges),
 	};

@@ -1,0 +1,142 @@
+/* See memory_variable.h. */
+#include "runtime/memory_variable.h"
+
+#include "runtime/sites.h"
+
+/* ---- by name ---- */
+
+/* The variable's entry; NULL: it is not there, and `add` is not set or there is no room. */
+static struct memory_variable *memory_variable(
+	struct contract_memory *memory, variable_name name, bool add)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name) {
+		if (memory->variables[slot].name == name)
+			return &memory->variables[slot];
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	}
+	if (!add)
+		return NULL;
+	/* Three quarters: searches stay short, and a free slot always ends them. */
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
+		memory->variables_lost++;
+		return NULL;
+	}
+	memory->variable_count++;
+	memory->variables[slot].name = name;
+	return &memory->variables[slot];
+}
+
+struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object)
+{
+	uint32_t slot = memory_variable_slot(object);
+
+	while (memory->variables[slot].name && (object_name)memory->variables[slot].name != object)
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	return memory->variables[slot].name ? &memory->variables[slot] : NULL;
+}
+
+/* ---- by address ---- */
+
+/* Of memory whose name may soon be another's: stacks, and what is not in the table yet. */
+static struct memory_known passing;
+
+void memory_next_epoch(struct contract_memory *memory)
+{
+	if (!++memory->known_epoch)
+		memory->known_epoch = 1;
+}
+
+/* Of more, all that is known is forgotten. */
+#define RENAMED_BYTES_MOST ((size_t)16384)
+
+void memory_renamed(uintptr_t start, size_t bytes)
+{
+	struct contract_memory *memory = sites_memory();
+	const uint64_t first = start / GRANULE_BYTES;
+	const uint64_t end = (start + bytes + GRANULE_BYTES - 1) / GRANULE_BYTES;
+
+	if (!memory)
+		return;
+	if (bytes > RENAMED_BYTES_MOST) {
+		memory_next_epoch(memory);
+		return;
+	}
+	for (uint64_t granule = first; granule < end; granule++) {
+		struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
+
+		if (known->granule == granule)
+			known->epoch = 0;
+	}
+}
+
+struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
+	variable_name (*name_of)(const void *address), bool add)
+{
+	const uint64_t granule = at / GRANULE_BYTES;
+	variable_name name = memory_lasting_name((const void *)at);
+	const bool is_lasting = name != 0;
+	struct memory_variable *variable;
+	struct memory_known *known = &passing;
+
+	if (!name)
+		name = name_of((const void *)at);
+	if (!name)
+		return NULL;
+	variable = memory_variable(memory, name, add);
+	/* One that is only not added this time is not absent for good. */
+	if (is_lasting && (variable || add || memory->is_frozen))
+		known = &memory->known[granule % MEMORY_KNOWN_MAX];
+	*known = (struct memory_known){.granule = granule,
+		.epoch = memory->known_epoch,
+		.slot = MEMORY_NO_VARIABLE,
+		.name = (object_name)name};
+	if (variable) {
+		known->slot = (uint32_t)(variable - memory->variables);
+		known->thread = variable->thread;
+		known->flags = variable->flags;
+	}
+	return known;
+}
+
+/* ---- what is learnt ---- */
+
+/* It will be a point, or be racy, from the next run on. */
+static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
+{
+	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
+		memory->newly_shared_slots[memory->newly_shared] = slot;
+	memory->newly_shared++;
+}
+
+void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write)
+{
+	struct memory_variable *variable = &memory->variables[known->slot];
+	const thread_name self = engine_current()->name;
+	const uint16_t before = variable->flags;
+
+	if (!variable->thread)
+		variable->thread = self;
+	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
+	if (variable->thread != self)
+		variable->flags |= VARIABLE_MANY;
+	if (!memory_flags_shared(before) && memory_flags_shared(variable->flags))
+		memory_has_learnt(memory, known->slot);
+	known->thread = variable->thread;
+	known->flags = variable->flags;
+}
+
+void memory_raced(const void *address)
+{
+	struct contract_memory *memory = sites_memory();
+	struct memory_variable *variable;
+
+	if (memory->is_frozen)
+		return;
+	variable = memory_variable(memory, memory_variable_name(address), true);
+	if (!variable || variable->flags & VARIABLE_RACED)
+		return;
+	variable->flags |= VARIABLE_RACED;
+	memory_has_learnt(memory, (uint32_t)(variable - memory->variables));
+}
