@@ -188,7 +188,10 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 		member->kind = find_kind(sets, part->type, NULL, true);
 		member->instance = part->start;
 	} else if (part->file) {
-		BUG_ON(asprintf(&name, "static variables of %s", part->file) < 0);
+		const char *slash = strrchr(part->file, '/');
+
+		BUG_ON(asprintf(&name, "static variables of %s", slash ? slash + 1 : part->file) <
+			0);
 		member->kind = find_kind(sets, name, NULL, false);
 		member->instance = 0;
 		free(name);

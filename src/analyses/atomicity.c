@@ -11,7 +11,9 @@
 
 struct atomicity {
 	struct atomic_sets *sets;
-	struct candidates found;
+	struct party_pool pool; /* of all runs */
+	struct thread_order **orders;
+	uint32_t order_count;
 };
 
 static const struct atomic_rules no_rules;
@@ -27,8 +29,9 @@ static void *atomicity_begin(const struct analysis_setting *setting)
 	return state;
 }
 
-static int look_at_run(struct atomic_sets *sets, struct trace_reader *trace,
-	const struct analysis_run *run, struct violations_query *query, struct candidates *out,
+/* Adds a run to the pool. The order of its epochs, which parties refer to: NULL, and the run is whole. */
+static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
+	const struct analysis_run *run, struct party_pool *pool, struct thread_order **order,
 	struct error *err)
 {
 	uint32_t count;
@@ -37,13 +40,13 @@ static int look_at_run(struct atomic_sets *sets, struct trace_reader *trace,
 
 	if (!events)
 		return ERROR_FORMAT;
-	atomic_sets_begin_run(sets, run->memory ? run->memory : &no_memory, events, count);
-	units = unit_trace_new(sets, trace_reader_run(trace), events, count);
-	query->trace = units;
-	query->sets = sets;
-	query->run = run->number;
-	violations_find(query, out);
-	out->is_cut |= units->is_cut;
+	atomic_sets_begin_run(state->sets, run->memory ? run->memory : &no_memory, events, count);
+	units = unit_trace_new(state->sets, trace_reader_run(trace), events, count);
+	party_pool_add(pool, units, run->number, order == NULL);
+	if (order) {
+		*order = units->order;
+		units->order = NULL;
+	}
 	unit_trace_free(units);
 	free(events);
 	return 0;
@@ -53,26 +56,36 @@ static int atomicity_add_run(
 	void *state, struct trace_reader *trace, const struct analysis_run *run, struct error *err)
 {
 	struct atomicity *atomicity = state;
-	struct violations_query query = {.mode = VIOLATIONS_POSSIBLE};
+	struct thread_order *order;
+	const int result = add_to_pool(atomicity, trace, run, &atomicity->pool, &order, err);
 
-	return look_at_run(atomicity->sets, trace, run, &query, &atomicity->found, err);
+	if (result < 0)
+		return result;
+	atomicity->orders = realloc(
+		atomicity->orders, (atomicity->order_count + 1u) * sizeof *atomicity->orders);
+	BUG_ON(!atomicity->orders);
+	atomicity->orders[atomicity->order_count++] = order;
+	return 0;
 }
 
 static void atomicity_find(void *state, struct candidates *out)
 {
 	struct atomicity *atomicity = state;
 
-	for (uint32_t i = 0; i < atomicity->found.count; i++)
-		candidates_add(out, &atomicity->found.items[i]);
-	out->is_cut |= atomicity->found.is_cut;
-	atomicity->found.count = 0;
+	violations_find(&(struct violations_query){.mode = VIOLATIONS_POSSIBLE,
+				.pool = &atomicity->pool,
+				.sets = atomicity->sets},
+		out);
 }
 
 static void atomicity_end(void *state)
 {
 	struct atomicity *atomicity = state;
 
-	candidates_release(&atomicity->found);
+	party_pool_release(&atomicity->pool);
+	for (uint32_t i = 0; i < atomicity->order_count; i++)
+		thread_order_free(atomicity->orders[i]);
+	free(atomicity->orders);
 	atomic_sets_free(atomicity->sets);
 	free(atomicity);
 }
@@ -87,10 +100,18 @@ const struct atomic_sets *atomicity_sets(const void *state)
 int atomicity_shown(void *state, struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err)
 {
+	struct party_pool pool = {0};
 	struct atomicity *atomicity = state;
-	struct violations_query query = {.mode = VIOLATIONS_SHOWN, .only_key = only_key};
+	const int result = add_to_pool(atomicity, trace, run, &pool, NULL, err);
 
-	return look_at_run(atomicity->sets, trace, run, &query, out, err);
+	if (result == 0)
+		violations_find(&(struct violations_query){.mode = VIOLATIONS_SHOWN,
+					.only_key = only_key,
+					.pool = &pool,
+					.sets = atomicity->sets},
+			out);
+	party_pool_release(&pool);
+	return result;
 }
 
 const struct analysis analysis_atomicity = {

@@ -248,7 +248,9 @@ static uint32_t find_instance(struct reading *reading, const struct atomic_membe
 	trace->instances = grow(trace->instances, trace->instance_count,
 		&reading->instance_capacity, sizeof *trace->instances);
 	trace->instances[trace->instance_count++] =
-		(struct unit_instance){.kind = (uint32_t)key.key.kind, .address = key.key.address};
+		(struct unit_instance){.kind = (uint32_t)key.key.kind,
+			.address = key.key.address,
+			.is_lasting = member && member->part.is_lasting};
 	HASH_ADD(hh, reading->instances, key, sizeof entry->key, entry);
 	return entry->instance;
 }

@@ -52,6 +52,7 @@ struct unit_instance {
 	uint64_t address;
 	uint32_t *units;
 	uint32_t unit_count, capacity;
+	bool is_lasting; /* in other runs it is at this address as well */
 };
 
 struct unit_trace {

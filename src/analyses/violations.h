@@ -8,18 +8,17 @@
 #ifndef RADDLE_ANALYSES_VIOLATIONS_H
 #define RADDLE_ANALYSES_VIOLATIONS_H
 
-#include "analyses/unit_trace.h"
+#include "analyses/parties.h"
 #include "findings/candidate.h"
 
 enum violations_mode {
-	VIOLATIONS_POSSIBLE, /* in a run with the same events: neither order nor locks forbid it */
-	VIOLATIONS_SHOWN     /* in this one */
+	VIOLATIONS_POSSIBLE, /* in another run with the same units: neither order nor locks forbid it */
+	VIOLATIONS_SHOWN     /* in the one run that the pool is of, whole */
 };
 
 struct violations_query {
-	const struct unit_trace *trace;
+	const struct party_pool *pool;
 	struct atomic_sets *sets;
-	uint32_t run; /* how places refer to it */
 	enum violations_mode mode;
 	uint64_t only_key; /* others are not looked for; 0: all are */
 };

@@ -21,14 +21,26 @@ struct drive {
 	uint64_t completions; /* runs that came to the end of the scenario, so far */
 };
 
+/* Is the place the same wide access as the one before it? */
+static bool is_one_op(const struct candidate *candidate, uint32_t place)
+{
+	const struct candidate_place *places = candidate->places;
+
+	return place && places[place].party == places[place - 1].party &&
+	       places[place].op.step == places[place - 1].op.step;
+}
+
 static void equip_scenario(const struct candidate *candidate, struct directed_state *state)
 {
 	struct directed_op ops[SCENARIO_OPS_MAX];
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < candidate->place_count; i++) {
 		const struct candidate_place *place = &candidate->places[i];
 
-		ops[i] = (struct directed_op){
+		if (is_one_op(candidate, i))
+			continue;
+		ops[count++] = (struct directed_op){
 			.site = place->op.site,
 			.context = place->context,
 			.kind = place->op.kind,
@@ -38,7 +50,7 @@ static void equip_scenario(const struct candidate *candidate, struct directed_st
 			.variable = place->variable,
 		};
 	}
-	directed_state_set_scenario(state, ops, candidate->place_count);
+	directed_state_set_scenario(state, ops, count);
 }
 
 static void equip_race(const struct candidate *candidate, struct directed_state *state)
@@ -98,8 +110,10 @@ static void look_at_scenario(
 	const bool has_failed = outcome_is_failure(&contract->outcome);
 	const char *finding;
 
-	for (uint32_t i = 0; i < scenario->op_count; i++)
-		attempt->arrivals[i] = scenario->reached[i];
+	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
+		op += i && !is_one_op(drive->candidate, i);
+		attempt->arrivals[i] = scenario->reached[op];
+	}
 	attempt->meetings = scenario->completions;
 	if (scenario->completions == drive->completions)
 		return;

@@ -12,6 +12,10 @@
 #include "cli/predict_result.h"
 #include "cli/predict_work.h"
 
+/* Locks are mostly taken alike in every run; what is written depends on who comes first. */
+#define RUNS 5
+#define RUNS_WITH_MEMORY 20
+
 enum {
 	OPTION_DEADLOCKS = 256,
 	OPTION_ATOMICITY,
@@ -50,7 +54,8 @@ static const struct argp_option predict_options[] = {
 	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
 		"Annotations that correct what is inferred, as in raddle.h, a line each", 1},
 	{.doc = "How much is done:", .group = 2},
-	{"runs", OPTION_RUNS, "N", 0, "Record N runs that pass, at most 100 (5)", 2},
+	{"runs", OPTION_RUNS, "N", 0,
+		"Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)", 2},
 	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate for up to N runs (50)", 2},
 	{"candidates", OPTION_CANDIDATES, "N", 0, "Drive at most N candidates (100)", 2},
 	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
@@ -324,7 +329,7 @@ static int do_work(const struct predict_arguments *arguments)
 static int predict_run_command(int argc, char **argv)
 {
 	struct predict_arguments arguments = {
-		.options = {.runs = 5, .attempts = 50}, .strategy = "random", .candidates = 100};
+		.options = {.attempts = 50}, .strategy = "random", .candidates = 100};
 	struct campaign_options *campaign = &arguments.options.campaign;
 	struct error err;
 	char *runtime = NULL;
@@ -337,6 +342,8 @@ static int predict_run_command(int argc, char **argv)
 	if (!arguments.wants_atomicity)
 		campaign->settings.memory_mode = MEMORY_NONE;
 	arguments.options.has_contexts = arguments.wants_atomicity;
+	if (!arguments.options.runs)
+		arguments.options.runs = arguments.wants_atomicity ? RUNS_WITH_MEMORY : RUNS;
 	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,
 		    &err) < 0 ||
 		launch_find_runtime(&runtime, &err) < 0) {

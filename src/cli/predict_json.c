@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "cli/predict_result.h"
+#include "model/pattern.h"
 
 static json_t *text_or_null(const char *text)
 {
@@ -41,6 +42,36 @@ static json_t *places_to_json(
 	return places;
 }
 
+static const char *const kind_words[CANDIDATE_KINDS] = {
+	[CANDIDATE_LOCK_CYCLE] = "circle of locks",
+	[CANDIDATE_RACE] = "race",
+	[CANDIDATE_VIOLATION] = "violation",
+	[CANDIDATE_LOCK_WINDOW] = "lock window",
+};
+
+/* What only some kinds have. */
+static void add_kind(
+	const struct candidate *candidate, const struct predict_attempt *attempt, json_t *value)
+{
+	const bool is_violation = candidate->kind == CANDIDATE_VIOLATION;
+
+	BUG_ON(json_object_set_new(value, "kind", json_string(kind_words[candidate->kind])));
+	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
+		return;
+	BUG_ON(json_object_set_new(value, "shown", json_integer((json_int_t)attempt->shown)));
+	BUG_ON(json_object_set_new(
+		value, "shown_failed", json_integer((json_int_t)attempt->shown_failed)));
+	if (!is_violation)
+		return;
+	BUG_ON(json_object_set_new(
+		value, "pattern", json_string(pattern_descriptions[candidate->pattern].text)));
+	BUG_ON(json_object_set_new(value, "set", text_or_null(candidate->set)));
+	BUG_ON(json_object_set_new(value, "has_window", json_boolean(candidate->has_window)));
+	BUG_ON(json_object_set_new(value, "units",
+		json_pack("[o, o]", text_or_null(candidate->units[0]),
+			text_or_null(candidate->units[1]))));
+}
+
 static json_t *candidate_to_json(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
@@ -59,6 +90,7 @@ static json_t *candidate_to_json(const struct predict_result *result, uint32_t i
 		places_to_json(candidate, prediction));
 	strbuf_release(&reason);
 	BUG_ON(!value);
+	add_kind(candidate, &prediction->attempt, value);
 	return value;
 }
 
@@ -82,17 +114,21 @@ void predict_print_json(const struct predict_result *result)
 {
 	json_t *candidates = json_array();
 	json_t *runs = runs_to_json(result);
+	uint32_t *order = predict_ranking(result);
 	char *candidate_text, *run_text;
 
 	for (uint32_t i = 0; i < result->candidates.count; i++)
-		BUG_ON(json_array_append_new(candidates, candidate_to_json(result, i)));
+		BUG_ON(json_array_append_new(candidates, candidate_to_json(result, order[i])));
+	free(order);
 	candidate_text = json_dumps(candidates, JSON_COMPACT);
 	run_text = json_dumps(runs, JSON_COMPACT);
 	BUG_ON(!candidate_text || !run_text);
-	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"runs\":%s,\"candidates\":%s,"
+	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"watched\":%" PRIu64
+		     ",\"watched_showing\":%" PRIu64 ",\"runs\":%s,\"candidates\":%s,"
 		     "\"findings\":[%s]}\n",
 		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
-		run_text, candidate_text, result->findings.text);
+		result->watched.runs, result->runs_showing, run_text, candidate_text,
+		result->findings.text);
 	free(candidate_text);
 	free(run_text);
 	json_decref(candidates);

@@ -259,7 +259,8 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	directed->has_met = true;
 	directed->meetings += !directed->has_met_before;
 	directed->has_met_before = true;
-	directed->next = 0;
+	/* Of a race either order may be the one that fails: they go on at random. */
+	directed->next = directed->shares_object ? directed->place_count : 0;
 }
 
 /* Who has been waited for too long is let on, and stops again at a later op. */

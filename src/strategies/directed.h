@@ -59,7 +59,7 @@ enum directed_width {
 struct directed_state {
 	uint32_t place_count;
 	bool is_ring;
-	bool shares_object; /* threads at its places are about to access the same object */
+	bool shares_object; /* a race: before the same object; then they go on at random */
 	struct directed_place places[DIRECTED_PLACES_MAX];
 	uint32_t order_count;
 	struct directed_order orders[DIRECTED_ORDERS_MAX];

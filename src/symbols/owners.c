@@ -105,6 +105,7 @@ static bool part_of_static(
 		dwarf_formstring(dwarf_attr(&variable.unit, DW_AT_comp_dir, &folder)),
 		dwarf_diename(&variable.unit));
 	out->is_constant = types_is_constant(&variable.die);
+	out->is_lasting = true;
 	out->start = variable.start + enter_elements(&type, &offset);
 	out->type = types_is_struct(&type) ? types_name(symbols, &type) : NULL;
 	fill_place(symbols, &type, offset, access, out);
@@ -124,6 +125,7 @@ static bool part_of_block(struct symbols *symbols, const struct symbols_memory *
 	offset = access->address - block->start;
 	out->start = block->start + offset / size * size;
 	out->type = types_name(symbols, &type);
+	out->is_lasting = !block->made_step;
 	fill_place(symbols, &type, offset % size, access, out);
 	return true;
 }

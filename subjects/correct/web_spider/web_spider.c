@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include <raddle.h>
+
 #define PAGES 6
 #define SPIDERS 2
 
@@ -48,6 +50,9 @@ static void read_page(int page)
 	for (int i = 0; i < 2; i++)
 		add_link(links[page][i]);
 }
+
+/* That something waits and what is taken have to agree. */
+RADDLE_UNIT("crawl");
 
 static void *crawl(void *unused)
 {

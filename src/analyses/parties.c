@@ -1,0 +1,288 @@
+#include "analyses/parties.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+/* Of a unit: more are rarely of other code. */
+#define ACCESSES_OF_PARTY 48
+#define LOCKS_OF_ACCESS 8
+/* Units of one thread and function that make the same accesses, over all runs. */
+#define PARTIES_ALIKE 3
+#define PARTIES_OF_SET 256
+
+void party_pool_release(struct party_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++) {
+		for (uint32_t at = 0; at < pool->sets[i].count; at++) {
+			free(pool->sets[i].parties[at].accesses);
+			free(pool->sets[i].parties[at].locks);
+		}
+		free(pool->sets[i].parties);
+	}
+	free(pool->sets);
+	*pool = (struct party_pool){0};
+}
+
+const struct party_lock *party_lock_at(const struct party_access *access, uint64_t address)
+{
+	for (uint32_t i = 0; i < access->lock_count; i++)
+		if (access->locks[i].address == address)
+			return &access->locks[i];
+	return NULL;
+}
+
+/* ---- places that two threads touch, one of them writing ---- */
+
+struct shared_place {
+	uint64_t location;
+	uint32_t thread;
+	bool is_shared, is_written;
+};
+
+struct shared_places {
+	struct shared_place *slots;
+	uint32_t mask;
+};
+
+static struct shared_place *find_place(const struct shared_places *places, uint64_t location)
+{
+	uint32_t slot = (uint32_t)hash_mix(location) & places->mask;
+
+	while (places->slots[slot].location && places->slots[slot].location != location)
+		slot = (slot + 1) & places->mask;
+	return &places->slots[slot];
+}
+
+static void note_unit(
+	const struct shared_places *places, const struct unit_trace *trace, const struct unit *unit)
+{
+	for (uint32_t at = 0; at < unit->count; at++) {
+		const struct unit_access *access = unit_trace_access(trace, unit, at);
+		struct shared_place *place = find_place(places, access->location);
+
+		if (!place->location)
+			*place = (struct shared_place){
+				.location = access->location, .thread = unit->thread};
+		place->is_shared |= place->thread != unit->thread;
+		place->is_written |= access->is_write;
+	}
+}
+
+static struct shared_places find_shared(
+	const struct unit_trace *trace, const struct unit_instance *instance)
+{
+	struct shared_places places = {.mask = 63};
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < instance->unit_count; i++)
+		total += trace->units[instance->units[i]].count;
+	while (places.mask < 2 * total)
+		places.mask = 2 * places.mask + 1;
+	places.slots = calloc(places.mask + 1u, sizeof *places.slots);
+	BUG_ON(!places.slots);
+	for (uint32_t i = 0; i < instance->unit_count; i++)
+		note_unit(&places, trace, &trace->units[instance->units[i]]);
+	return places;
+}
+
+/* ---- parties ---- */
+
+/* A unit that is being looked at. */
+struct making {
+	const struct unit_trace *trace;
+	const struct unit *unit;
+	const struct shared_places *places;
+	uint32_t *kept; /* accesses */
+	uint32_t count, most;
+	bool is_whole;
+};
+
+static uint64_t access_code(const struct unit_trace *trace, const struct unit_access *access)
+{
+	const struct lockset *held = &trace->locksets[access->lockset];
+	uint64_t code = hash_pair(
+		hash_pair(trace->events[access->event].site, trace->contexts[access->event]),
+		hash_pair(access->location, access->is_write));
+
+	for (uint32_t i = 0; i < held->count; i++)
+		code = hash_pair(code, trace->locks[held->first + i].address);
+	return code;
+}
+
+/* Is this access there already, twice? Then the newest takes the place of the second. */
+static bool replaces(struct making *making, uint32_t index)
+{
+	const uint64_t code = access_code(making->trace, &making->trace->accesses[index]);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < making->count; i++) {
+		const struct unit_access *kept = &making->trace->accesses[making->kept[i]];
+
+		if (access_code(making->trace, kept) != code || ++seen < 2)
+			continue;
+		for (; i + 1 < making->count; i++)
+			making->kept[i] = making->kept[i + 1];
+		making->kept[i] = index;
+		return true;
+	}
+	return false;
+}
+
+/* In one run a thread may only have read what it writes in another. */
+static void choose_accesses(struct making *making)
+{
+	const struct unit_trace *trace = making->trace;
+
+	for (uint32_t at = 0; at < making->unit->count && making->count < making->most; at++) {
+		const uint32_t index = trace->unit_accesses[making->unit->first + at];
+		const struct shared_place *place =
+			find_place(making->places, trace->accesses[index].location);
+
+		if ((making->is_whole && !(place->is_shared && place->is_written)) ||
+			(!making->is_whole && replaces(making, index)))
+			continue;
+		making->kept[making->count++] = index;
+	}
+}
+
+static void fill_locks(
+	const struct unit_trace *trace, const struct lockset *held, struct party_lock *out)
+{
+	for (uint32_t i = 0; i < held->count && i < LOCKS_OF_ACCESS; i++) {
+		const struct unit_lock *lock = &trace->locks[held->first + i];
+
+		out[i] = (struct party_lock){.address = lock->address,
+			.taken = lock->taken,
+			.is_shared = lock->is_shared,
+			.event = trace->events[lock->taken],
+			.context = trace->contexts[lock->taken]};
+	}
+}
+
+static void fill_party(const struct making *making, struct party *party)
+{
+	const struct unit_trace *trace = making->trace;
+
+	party->accesses = calloc(making->count + 1u, sizeof *party->accesses);
+	party->locks = calloc(making->count * LOCKS_OF_ACCESS + 1u, sizeof *party->locks);
+	BUG_ON(!party->accesses || !party->locks);
+	party->count = making->count;
+	for (uint32_t i = 0; i < making->count; i++) {
+		const struct unit_access *access = &trace->accesses[making->kept[i]];
+		const struct lockset *held = &trace->locksets[access->lockset];
+		struct party_lock *locks = party->locks + i * LOCKS_OF_ACCESS;
+
+		fill_locks(trace, held, locks);
+		party->accesses[i] = (struct party_access){
+			.event = trace->events[access->event],
+			.index = access->event,
+			.context = trace->contexts[access->event],
+			.location = access->location,
+			.epoch = access->epoch,
+			.locks = locks,
+			.lock_count = held->count < LOCKS_OF_ACCESS ? held->count : LOCKS_OF_ACCESS,
+			.is_write = access->is_write,
+		};
+	}
+}
+
+static uint64_t signature_of(const struct making *making, thread_name name, const char *function)
+{
+	uint64_t signature = hash_pair(name, function ? hash_bytes(function, strlen(function)) : 0);
+
+	for (uint32_t i = 0; i < making->count; i++)
+		signature = hash_pair(signature,
+			access_code(making->trace, &making->trace->accesses[making->kept[i]]));
+	return signature;
+}
+
+/* Is there room, and does it tell something new? */
+static bool is_wanted(struct party_set *set, const struct making *making, uint64_t signature)
+{
+	uint32_t alike = 0;
+
+	if (!making->count || making->is_whole)
+		return making->count;
+	for (uint32_t i = 0; i < set->count; i++)
+		alike += set->parties[i].signature == signature;
+	if (alike >= PARTIES_ALIKE)
+		return false;
+	set->is_cut |= set->count >= PARTIES_OF_SET;
+	return set->count < PARTIES_OF_SET;
+}
+
+static void add_party(struct party_set *set, const struct making *making, uint32_t run)
+{
+	const struct atomic_routine *routine = making->unit->routine;
+	struct party party = {.run = run,
+		.thread = making->unit->thread,
+		.name = thread_order_name(making->trace->order, making->unit->thread),
+		.function = routine ? routine->routine.name : NULL};
+
+	party.signature = signature_of(making, party.name, party.function);
+	if (!is_wanted(set, making, party.signature))
+		return;
+	fill_party(making, &party);
+	if (set->count == set->capacity) {
+		set->capacity = set->capacity ? 2 * set->capacity : 8;
+		set->parties = realloc(set->parties, set->capacity * sizeof *set->parties);
+		BUG_ON(!set->parties);
+	}
+	set->parties[set->count++] = party;
+}
+
+static struct party_set *find_set(
+	struct party_pool *pool, const struct unit_instance *instance, uint32_t run)
+{
+	const uint32_t own_run = instance->is_lasting ? UINT32_MAX : run;
+
+	for (uint32_t i = 0; i < pool->count; i++)
+		if (pool->sets[i].kind == instance->kind &&
+			pool->sets[i].address == instance->address && pool->sets[i].run == own_run)
+			return &pool->sets[i];
+	if (pool->count == pool->capacity) {
+		pool->capacity = pool->capacity ? 2 * pool->capacity : 16;
+		pool->sets = realloc(pool->sets, pool->capacity * sizeof *pool->sets);
+		BUG_ON(!pool->sets);
+	}
+	pool->sets[pool->count] = (struct party_set){
+		.kind = instance->kind, .address = instance->address, .run = own_run};
+	return &pool->sets[pool->count++];
+}
+
+void party_pool_add(
+	struct party_pool *pool, const struct unit_trace *trace, uint32_t run, bool is_whole)
+{
+	for (uint32_t i = 0; i < trace->instance_count; i++) {
+		const struct unit_instance *instance = &trace->instances[i];
+		struct shared_places places;
+		struct party_set *set;
+
+		if (instance->kind == UNIT_NO_SET)
+			continue;
+		places = find_shared(trace, instance);
+		set = find_set(pool, instance, run);
+		for (uint32_t at = 0; at < instance->unit_count; at++) {
+			const struct unit *unit = &trace->units[instance->units[at]];
+			struct making making = {.trace = trace,
+				.unit = unit,
+				.places = &places,
+				.is_whole = is_whole,
+				.most = is_whole || unit->count < ACCESSES_OF_PARTY
+						? unit->count
+						: ACCESSES_OF_PARTY};
+
+			making.kept = calloc(making.most + 1u, sizeof *making.kept);
+			BUG_ON(!making.kept);
+			choose_accesses(&making);
+			add_party(set, &making, run);
+			free(making.kept);
+		}
+		pool->is_cut |= set->is_cut;
+		free(places.slots);
+	}
+	pool->is_cut |= trace->is_cut;
+}
