@@ -122,7 +122,7 @@ static const struct shadow_access *race_conflict(struct race_state *state,
 		const struct shadow_accesses *accesses = &cell->last[other];
 		const struct shadow_access *access = NULL;
 
-		if (!(race_conflicts[way] >> other & 1))
+		if (!(race_conflicts[way] & cell->ways & 1u << other))
 			continue;
 		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
 			if (!some_are_ignored || !race_is_ignored(state, event->site, access->site))
@@ -146,9 +146,8 @@ static void race_remember(struct race_state *state, const struct detector_event 
 
 	/* What is before a plain write cannot race with anything that the write does not race with. */
 	if (way == WAY_WRITE)
-		for (unsigned other = 0; other < WAY_COUNT; other++)
-			shadow_forget(&cell->last[other], &state->pool);
-	race_need(state, shadow_add(&cell->last[way], &state->pool, now, &access));
+		shadow_forget(cell, &state->pool);
+	race_need(state, shadow_add(cell, way, &state->pool, now, &access));
 }
 
 /* The last access of this way was made by the same thread at the same place in the same epoch. */
@@ -156,9 +155,10 @@ static bool race_is_repeated(const struct race_state *state, const struct detect
 	const struct shadow_cell *cell, enum shadow_way way)
 {
 	const struct vector_clock *now = &state->threads[event->thread.index].now;
-	const struct shadow_access *last =
-		shadow_of_thread(&cell->last[way], &state->pool, event->thread.index);
+	const struct shadow_access *last = NULL;
 
+	if (cell->ways >> way & 1)
+		last = shadow_of_thread(&cell->last[way], &state->pool, event->thread.index);
 	return last && last->site == event->site &&
 	       last->clock == vector_clock_get(&state->pool, now, event->thread.index);
 }
@@ -176,7 +176,9 @@ static void race_check_cell(struct race_state *state, const struct detector_even
 		return;
 	if (is_atomic && event->kind != OP_ATOMIC_STORE)
 		race_read_atomically(state, event, cell);
-	found->other = race_conflict(state, event, cell, way, some_are_ignored);
+	/* Most memory is one thread's at a time. */
+	if (!shadow_is_own(cell, event->thread.index))
+		found->other = race_conflict(state, event, cell, way, some_are_ignored);
 	if (state->is_blind)
 		found->other = NULL;
 	if (found->other)

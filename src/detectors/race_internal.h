@@ -61,8 +61,17 @@ static inline void race_join(
 	race_need(state, vector_clock_join(&state->pool, clock, other));
 }
 
+/* The thread's first event of the run. */
+void race_begin_thread(struct race_state *state, struct thread_id id);
 /* The thread, with a clock from its first event on. */
-struct race_thread *race_thread(struct race_state *state, struct thread_id id);
+static inline struct race_thread *race_thread(struct race_state *state, struct thread_id id)
+{
+	struct race_thread *thread = &state->threads[id.index];
+
+	if (thread->generation != state->generation)
+		race_begin_thread(state, id);
+	return thread;
+}
 /* What the thread has published is over: what it does from now on is not part of it. */
 void race_advance(struct race_state *state, struct thread_id id);
 

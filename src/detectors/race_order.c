@@ -6,15 +6,12 @@
 
 /* ---- clocks ---- */
 
-struct race_thread *race_thread(struct race_state *state, struct thread_id id)
+void race_begin_thread(struct race_state *state, struct thread_id id)
 {
 	struct race_thread *thread = &state->threads[id.index];
 
-	if (thread->generation != state->generation) {
-		*thread = (struct race_thread){.generation = state->generation};
-		race_need(state, vector_clock_set(&state->pool, &thread->now, id.index, 1));
-	}
-	return thread;
+	*thread = (struct race_thread){.generation = state->generation};
+	race_need(state, vector_clock_set(&state->pool, &thread->now, id.index, 1));
 }
 
 void race_advance(struct race_state *state, struct thread_id id)

@@ -67,11 +67,12 @@ const struct shadow_access *shadow_of_thread(
 	return access->clock && access->thread == thread ? access : NULL;
 }
 
-void shadow_forget(struct shadow_accesses *accesses, struct clock_pool *pool)
+void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool)
 {
-	if (accesses->table)
-		clock_pool_give(pool, accesses->table, accesses->table_words);
-	*accesses = (struct shadow_accesses){.one.clock = 0};
+	for (unsigned way = 0; way < WAY_COUNT; way++)
+		if (cell->ways >> way & 1 && cell->last[way].table)
+			clock_pool_give(pool, cell->last[way].table, cell->last[way].table_words);
+	cell->ways = 0;
 }
 
 /* Makes the table long enough for `thread`. */
@@ -96,13 +97,19 @@ static bool shadow_grow_table(
 	return true;
 }
 
-bool shadow_add(struct shadow_accesses *accesses, struct clock_pool *pool,
+bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access)
 {
+	struct shadow_accesses *accesses = &cell->last[way];
 	struct shadow_access one = accesses->one;
 	bool is_single = !accesses->table;
 	uint32_t most = one.thread > access->thread ? one.thread : access->thread;
 
+	if (!(cell->ways >> way & 1)) {
+		*accesses = (struct shadow_accesses){.one = *access};
+		cell->ways |= (uint8_t)(1u << way);
+		return true;
+	}
 	if (is_single && (one.thread == access->thread || shadow_is_before(&one, pool, now))) {
 		accesses->one = *access;
 		return true;
@@ -143,8 +150,7 @@ static void shadow_give_cells(struct shadow *shadow, struct clock_pool *pool, ui
 		struct shadow_cell *given = &shadow->cells[cell];
 		uint32_t next = given->next;
 
-		for (unsigned way = 0; way < WAY_COUNT; way++)
-			shadow_forget(&given->last[way], pool);
+		shadow_forget(given, pool);
 		vector_clock_clear(pool, &given->released);
 		given->mask = 0;
 		given->next = shadow->free_cells;
@@ -180,11 +186,13 @@ static bool shadow_split(
 		return false;
 	rest->next = cell->next;
 	rest->releaser = cell->releaser;
+	rest->ways = cell->ways;
 	for (unsigned way = 0; way < WAY_COUNT; way++)
 		rest->last[way] = cell->last[way];
 	rest->mask = (uint8_t)(cell->mask & ~mask);
 	for (unsigned way = 0; way < WAY_COUNT; way++)
-		is_whole &= shadow_copy_accesses(&rest->last[way], pool);
+		is_whole &=
+			!(cell->ways >> way & 1) || shadow_copy_accesses(&rest->last[way], pool);
 	is_whole &= vector_clock_copy(pool, &rest->released, &released);
 	cell->mask &= mask;
 	cell->next = rest_index;

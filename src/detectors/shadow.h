@@ -40,11 +40,12 @@ struct shadow_accesses {
 };
 
 struct shadow_cell {
-	struct shadow_accesses last[WAY_COUNT];
-	struct vector_clock released; /* what an acquiring read of this memory learns */
-	uint32_t next;		      /* index of the granule's next cell, 0: none */
+	uint32_t next;	   /* index of the granule's next cell, 0: none */
 	uint16_t releaser; /* thread + 1 of the store that the release sequence began with */
 	uint8_t mask;	   /* bytes of the granule; 0: the cell is free */
+	uint8_t ways;	   /* set of ways that have accesses: last[] means nothing of the others */
+	struct shadow_accesses last[WAY_COUNT];
+	struct vector_clock released; /* what an acquiring read of this memory learns */
 };
 
 struct shadow_granule {
@@ -99,8 +100,20 @@ const struct shadow_access *shadow_unordered(const struct shadow_accesses *acces
  * Adds an access at `now`. Where all others are before it, it replaces them. False: no memory is left
  * for a table, and one that is not before it is forgotten.
  */
-bool shadow_add(struct shadow_accesses *accesses, struct clock_pool *pool,
+bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);
-void shadow_forget(struct shadow_accesses *accesses, struct clock_pool *pool);
+/* All accesses of the cell. */
+void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool);
+/* Has no other thread accessed the cell, and nobody atomically? */
+static inline bool shadow_is_own(const struct shadow_cell *cell, uint32_t thread)
+{
+	const struct shadow_accesses *writes = &cell->last[WAY_WRITE];
+	const struct shadow_accesses *reads = &cell->last[WAY_READ];
+
+	return !(cell->ways & ~(1u << WAY_WRITE | 1u << WAY_READ)) &&
+	       (!(cell->ways >> WAY_WRITE & 1) ||
+		       (!writes->table && writes->one.thread == thread)) &&
+	       (!(cell->ways >> WAY_READ & 1) || (!reads->table && reads->one.thread == thread));
+}
 
 #endif
