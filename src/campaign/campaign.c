@@ -20,13 +20,18 @@
 
 /* A test that fails once a minute is what people bring; longer is theirs to ask for. */
 #define STANDARD_TIME_NS UINT64_C(60000000000)
+/* Some hundred checkpoints of a small program; what is not used takes no memory. */
+#define STANDARD_CHECKPOINT_BYTES (UINT64_C(256) << 20)
 #define PROGRESS_EVERY_NS UINT64_C(100000000)
 #define SAVE_EVERY_NS UINT64_C(2000000000)
 
 void campaign_options_init(struct campaign_options *options)
 {
-	*options = (struct campaign_options){
-		.directory = ".", .seed = 1, .time_ns = STANDARD_TIME_NS, .workers = 1};
+	*options = (struct campaign_options){.directory = ".",
+		.seed = 1,
+		.time_ns = STANDARD_TIME_NS,
+		.workers = 1,
+		.checkpoint_bytes = STANDARD_CHECKPOINT_BYTES};
 	settings_init(&options->settings);
 }
 
@@ -91,6 +96,7 @@ static void add_up(struct campaign *campaign)
 	memset(result->outcomes, 0, sizeof result->outcomes);
 	result->guarantee = (struct strategy_guarantee){0};
 	result->races_let_pass = result->blind_runs = 0;
+	result->checkpoints = result->runs_resumed = 0;
 	total->elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
 	total->exploring_ns = total->elapsed_ns - campaign->investigating_ns;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
@@ -107,6 +113,12 @@ static void add_up(struct campaign *campaign)
 			result->threads_most = totals->threads_most;
 		if (totals->steps_most > result->steps_most)
 			result->steps_most = totals->steps_most;
+		result->digest = totals->digest;
+		result->checkpoints += totals->checkpoints_taken;
+		result->runs_resumed += totals->runs_resumed;
+		memcpy(result->checkpoint_obstacle,
+			campaign->workers[i].worker.contract->checkpoint_text,
+			sizeof result->checkpoint_obstacle);
 		take_guarantee(campaign, campaign->workers[i].worker.contract);
 		take_verdict(campaign, campaign->workers[i].worker.contract);
 		add_races(result, campaign->workers[i].worker.contract);
@@ -229,6 +241,9 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	plan->stop_at_failure = true;
 	plan->is_traced = options->trace_events > 0;
 	plan->has_contexts = options->has_contexts;
+	plan->checkpoints = options->checkpoints;
+	plan->checkpoint_bytes = options->checkpoint_bytes;
+	plan->has_digest = options->has_digest;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
 	if (campaign->listener->equip)
 		campaign->listener->equip(

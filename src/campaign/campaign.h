@@ -37,6 +37,9 @@ struct campaign_options {
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
 	bool show_output; /* pass on what the runs print */
+	enum contract_checkpoints checkpoints;
+	uint64_t checkpoint_bytes; /* of memory for all of them */
+	bool has_digest;	   /* the result's is wanted */
 	/*
 	 * Each run is a batch of its own and the listener is told of it. With trace_events they are
 	 * traced, so many events at most.
@@ -109,6 +112,11 @@ struct campaign_result {
 	uint32_t races_suppressed; /* distinct ones */
 	uint64_t races_let_pass;   /* times that one of those, or of the findings, came again */
 	uint64_t blind_runs;	   /* in which the detector of races ran out of memory */
+	uint64_t digest;	   /* of what all runs did, in their order; of the last worker */
+	uint64_t checkpoints;	   /* that runs left for others to go on from, */
+	uint64_t runs_resumed;	   /* and runs that did */
+	char checkpoint_obstacle
+		[128]; /* what a run did behind which there are none; empty: nothing */
 	uint32_t threads_most;
 	uint64_t steps_most;
 	bool is_interrupted;

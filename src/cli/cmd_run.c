@@ -36,7 +36,9 @@ enum {
 	OPTION_STORE,
 	OPTION_NO_MINIMISE,
 	OPTION_NO_VIRTUAL_TIME,
-	OPTION_NO_DISPATCH
+	OPTION_NO_DISPATCH,
+	OPTION_CHECKPOINTS,
+	OPTION_CHECKPOINT_MEMORY
 };
 
 static const struct argp_option run_options[] = {
@@ -97,6 +99,12 @@ static const struct argp_option run_options[] = {
 		"rewind, fork_create, fork_main or exec (the fastest that works)", 4},
 	{"executor", OPTION_EXECUTOR, "WHAT", 0, "fiber or kernel threads (fiber)", 4},
 	{"no-dispatch", OPTION_NO_DISPATCH, NULL, 0, "Do not watch system calls", 4},
+	{"checkpoints", OPTION_CHECKPOINTS, "measured|always|never", 0,
+		"When a strategy that goes through all schedules keeps the memory of a run, so that "
+		"later runs go on from there: where that is measured to be faster (measured)",
+		4},
+	{"checkpoint-memory", OPTION_CHECKPOINT_MEMORY, "MB", 0,
+		"Memory for all of them; 0: there are none (256)", 4},
 	{.doc = "What is said and kept:", .group = 5},
 	{"output", OPTION_OUTPUT, "show|hide", 0, "What the runs print (hide)", 5},
 	{"json", OPTION_JSON, NULL, 0, "Results as JSON on standard output", 5},
@@ -105,6 +113,8 @@ static const struct argp_option run_options[] = {
 	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 5},
 	{0},
 };
+
+#define CHECKPOINT_MEGABYTES_MOST 65536
 
 struct run_arguments {
 	struct campaign_options options;
@@ -142,6 +152,54 @@ static void parse_time(
 	else if (!duration_parse(text, out_ns))
 		argp_error(
 			state, "%s wants a time such as 500ms, 30s or 10m, not %s", option, text);
+}
+
+static void parse_checkpoints(struct argp_state *state, const char *word)
+{
+	static const char *const words[] = {[CHECKPOINTS_MEASURED] = "measured",
+		[CHECKPOINTS_ALWAYS] = "always",
+		[CHECKPOINTS_NEVER] = "never"};
+	struct run_arguments *arguments = state->input;
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(word, words[i]) == 0) {
+			arguments->options.checkpoints = (enum contract_checkpoints)i;
+			return;
+		}
+	argp_error(state, "--checkpoints is measured, always or never, not %s", word);
+}
+
+static error_t parse_making(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct campaign_options *options = &arguments->options;
+	uint64_t number = 0;
+
+	switch (key) {
+	case OPTION_RESTART:
+		parse_restart(state, text);
+		return 0;
+	case OPTION_EXECUTOR:
+		if (!executor_parse(text, &options->settings.executor))
+			argp_error(state, "no executor %s; there are fiber and kernel", text);
+		return 0;
+	case OPTION_NO_DISPATCH:
+		options->settings.without_dispatch = true;
+		return 0;
+	case OPTION_CHECKPOINTS:
+		parse_checkpoints(state, text);
+		return 0;
+	case OPTION_CHECKPOINT_MEMORY:
+		if (!number_parse(text, 0, CHECKPOINT_MEGABYTES_MOST, &number))
+			argp_error(state,
+				"--checkpoint-memory wants megabytes, a whole number up to %d, not "
+				"%s",
+				CHECKPOINT_MEGABYTES_MOST, text);
+		options->checkpoint_bytes = number << 20;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 static error_t parse_exploration(int key, char *text, struct argp_state *state)
@@ -182,13 +240,6 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 	case OPTION_BOUNDS:
 		arguments->bounds = text;
 		return 0;
-	case OPTION_RESTART:
-		parse_restart(state, text);
-		return 0;
-	case OPTION_EXECUTOR:
-		if (!executor_parse(text, &options->settings.executor))
-			argp_error(state, "no executor %s; there are fiber and kernel", text);
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -218,9 +269,6 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_NO_VIRTUAL_TIME:
 		settings->without_virtual_time = true;
-		return 0;
-	case OPTION_NO_DISPATCH:
-		settings->without_dispatch = true;
 		return 0;
 	case OPTION_STDIN:
 		settings->input = copy_argument(state, text);
@@ -261,7 +309,7 @@ static error_t parse_telling(int key, char *text, struct argp_state *state)
 		arguments->options.show_output = strcmp(text, "show") == 0;
 		return 0;
 	case OPTION_JSON:
-		arguments->is_json = true;
+		arguments->is_json = arguments->options.has_digest = true;
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
@@ -293,7 +341,8 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 	default:
 		break;
 	}
-	if (parse_exploration(key, text, state) == 0 || parse_judgement(key, text, state) == 0)
+	if (parse_exploration(key, text, state) == 0 || parse_judgement(key, text, state) == 0 ||
+		parse_making(key, text, state) == 0)
 		return 0;
 	return parse_telling(key, text, state);
 }

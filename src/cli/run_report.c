@@ -221,12 +221,15 @@ static void print_json(const struct run_report *report, const struct campaign_re
 	(void)printf("{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
 		     "\"schedules\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
 		     "\"interrupted\":%s,\"races\":%u,\"races_suppressed\":%u,"
+		     "\"checkpoints\":%llu,\"resumed\":%llu,\"digest\":\"%016llx\","
 		     "\"findings\":[%s]}\n",
 		(long long)result->campaign, strategy, (unsigned long long)report->options->seed,
 		restart_descriptions[result->restart].word, (unsigned long long)result->total.runs,
 		(unsigned long long)result->total.failures, (unsigned long long)result->total.steps,
 		(double)result->total.elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
-		result->races, result->races_suppressed, report->findings.text);
+		result->races, result->races_suppressed, (unsigned long long)result->checkpoints,
+		(unsigned long long)result->runs_resumed, (unsigned long long)result->digest,
+		report->findings.text);
 }
 
 /* What pct promises for the same n, k and depth, for comparison. */
@@ -283,6 +286,19 @@ static void say_explored(const struct campaign_result *result)
 			rate),
 		result->threads_most, terminal_number(result->steps_most, steps));
 	strbuf_release(&time);
+}
+
+static void say_checkpoints(const struct campaign_result *result)
+{
+	char runs[32], checkpoints[32];
+
+	if (result->runs_resumed)
+		(void)fprintf(stderr, "%s of them went on from one of %s checkpoints\n",
+			terminal_number(result->runs_resumed, runs),
+			terminal_number(result->checkpoints, checkpoints));
+	if (result->checkpoint_obstacle[0])
+		(void)fprintf(stderr, "there are no checkpoints behind where a run %s\n",
+			result->checkpoint_obstacle);
 }
 
 static void say_races(const struct run_report *report, const struct campaign_result *result)
@@ -430,6 +446,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		status = command_fail("%s", result->verdict.refusal);
 	} else if (!report->is_quiet) {
 		say_explored(result);
+		say_checkpoints(result);
 		say_guarantee(result);
 		say_verdict(result);
 		say_races(report, result);

@@ -82,6 +82,28 @@ void engine_begin_run(const struct engine_run *run)
 	rng_seed(&engine.value_random, ~run->seed);
 }
 
+void engine_set_deciding(engine_deciding *deciding)
+{
+	engine.deciding = deciding;
+}
+
+void engine_renew_run(uint64_t seed)
+{
+	engine.run.seed = seed;
+	rng_seed(&engine.random, seed);
+	rng_seed(&engine.value_random, ~seed);
+}
+
+bool engine_has_used_seed(void)
+{
+	struct rng unused, unused_values;
+
+	rng_seed(&unused, engine.run.seed);
+	rng_seed(&unused_values, ~engine.run.seed);
+	return unused.word[0] != engine.random.word[0] ||
+	       unused_values.word[0] != engine.value_random.word[0];
+}
+
 void engine_go_live(void)
 {
 	engine.is_live = true;
@@ -355,8 +377,11 @@ static struct engine_thread *engine_decide(void)
 	engine.view.current = engine.current->id;
 	engine.view.step = engine.step;
 	if (engine.run.strategy) {
-		struct thread_id chosen =
-			engine.run.strategy->choose(engine.run.strategy_state, &engine.view);
+		struct thread_id chosen;
+
+		if (engine.deciding)
+			engine.deciding(&engine.view);
+		chosen = engine.run.strategy->choose(engine.run.strategy_state, &engine.view);
 
 		BUG_ON(chosen.index >= engine.thread_count ||
 			!bitset_has(engine.view.enabled, chosen.index));

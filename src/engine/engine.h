@@ -218,6 +218,16 @@ bool engine_owns_mapping(const void *start, const void *end);
 void engine_set_main(uintptr_t handle, int kernel_id);
 /* Start of a run; before it, and before the first thread, ops pass without scheduling points. */
 void engine_begin_run(const struct engine_run *run);
+/*
+ * Called before the strategy is asked. May come back in another run, with all memory of the process as it
+ * was at the call; it says so by engine_renew_run().
+ */
+typedef void engine_deciding(const struct schedule_view *view);
+void engine_set_deciding(engine_deciding *deciding);
+/* The run goes on as one of another seed. */
+void engine_renew_run(uint64_t seed);
+/* Has the run made use of its seed? Then it cannot go on as one of another. */
+bool engine_has_used_seed(void);
 /* From here on every op is a scheduling point (called at the first thread creation). */
 void engine_go_live(void);
 /* The run ends here: tells the strategy which ops are pending. At most once per run. */

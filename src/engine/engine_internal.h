@@ -45,6 +45,7 @@ struct engine {
 	volatile sig_atomic_t attention;
 	struct engine_host host;
 	struct engine_run run;
+	engine_deciding *deciding; /* NULL: nobody wants to know */
 	struct engine_thread *current;
 	struct engine_thread *zombies; /* detached and ended, to be reaped by somebody else */
 	uint32_t thread_count;

@@ -100,7 +100,17 @@ struct contract_plan {
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 	uint32_t detectors;	   /* bit DETECTOR_x: watches the runs */
-	bool has_contexts; /* keep account of the functions that threads are in (contexts.h) */
+	bool has_contexts;    /* keep account of the functions that threads are in (contexts.h) */
+	uint32_t checkpoints; /* enum contract_checkpoints */
+	uint64_t checkpoint_bytes; /* of memory for all checkpoints; 0: none are made */
+	bool has_digest;	   /* totals.digest is wanted */
+};
+
+/* When a rewind keeps the memory of a run at a decision, for later runs that begin like it. */
+enum contract_checkpoints {
+	CHECKPOINTS_MEASURED, /* where it has been measured to pay */
+	CHECKPOINTS_ALWAYS,   /* at every decision that allows it */
+	CHECKPOINTS_NEVER
 };
 
 /* One step of a traced run. */
@@ -152,6 +162,9 @@ struct contract_totals {
 	uint64_t outcome[OUTCOME_KIND_COUNT];
 	uint64_t system_calls_trapped;
 	uint64_t pages_restored;
+	uint64_t checkpoints_taken;
+	uint64_t runs_resumed; /* that began at a checkpoint */
+	uint64_t digest;       /* of the schedules and outcomes of all runs, in their order */
 	uint32_t threads_most;
 	uint64_t steps_most;
 };
@@ -186,7 +199,9 @@ struct contract {
 	struct outcome outcome;		     /* of the last run */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
 
-	char taint_text[128];  /* [guest] what tainted it, in words */
+	char taint_text[128]; /* [guest] what tainted it, in words */
+	char checkpoint_text
+		[128];	       /* [guest] what a run did behind which there are no checkpoints */
 	uint32_t thread_count; /* of the last run */
 
 	/* Areas behind the struct, bytes from its start. [host lays out] */

@@ -1,5 +1,5 @@
 /* See image.h. Runs in the rewind server: no libc state, no target memory but what it restores. */
-#include "runtime/image.h"
+#include "runtime/image_internal.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -12,19 +12,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-#define PAGE_BYTES ((size_t)4096)
-#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-/* A stack for each thread that a run can have, and everything else. */
-#define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
-/* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
-#define STACK_MARGIN_BYTES 256
-/* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
-#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
-
 /* Linux 6.7: finds written pages. Declared here because older kernel headers do not have it. */
-struct image_scan_region {
-	uint64_t start, end, categories;
-};
 struct image_scan {
 	uint64_t size, flags, start, end, walk_end, vector, vector_length, max_pages;
 	uint64_t category_inverted, category_mask, category_any_mask, return_mask;
@@ -34,39 +22,11 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_ASYNC (1 << 15)
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
-#define IMAGE_SCAN_REGIONS 4096
-
-enum image_presence {
-	PAGE_ABSENT,
-	PAGE_SAVED, /* resident at the starting point, and copied */
-	PAGE_LATE   /* some run has touched it since: reads as zero at the starting point */
-};
-
-/* A run of pages or bytes that was there when the image was taken. */
-struct image_area {
-	char *start;
-	size_t bytes;
-	char *copy;		/* same size, in shared memory; holes where nothing was resident */
-	unsigned char *present; /* per page: enum image_presence */
-	size_t resident_bytes;
-	bool is_tracked;
-	bool has_gaps;			   /* some pages were not resident */
-	bool may_be_huge;		   /* the kernel may put huge pages there */
-	bool is_file;			   /* absent pages read as the file, not as zero */
-	size_t first_present, end_present; /* pages: nothing is saved outside */
-	size_t first_late, end_late;	   /* pages: none is late outside */
-};
-
-struct image {
-	uint32_t area_count;
-	struct image_area areas[IMAGE_AREAS_MAX];
-	long fault_descriptor; /* userfaultfd, or -1 */
-	long pagemap_descriptor;
-	const char *stack_pointer;
-	long fault_count; /* of the process, when late pages were last looked for; -1: never */
-	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
-	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
-};
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+/* Main's stack grows by itself; the kernel keeps more than this free below it. */
+#define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
+/* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
+#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
 /* ---- taking ---- */
 
@@ -146,6 +106,14 @@ static void image_add_piece(void *argument, void *start, size_t bytes)
 	(void)image_add(argument, start, (char *)start + bytes, true);
 }
 
+static bool image_add_stack(struct image *image, char *start, char *end, char *floor)
+{
+	if (!image_add(image, start, end, true))
+		return false;
+	image->areas[image->area_count - 1].stack_floor = floor;
+	return true;
+}
+
 static bool image_add_mapping(struct image *image, char *start, char *end, bool is_file)
 {
 	struct image_stack_search search = {.start = start, .end = end};
@@ -156,13 +124,13 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 		return true;
 	}
 	if (pointer >= start && pointer < end)
-		return image_add(image,
+		return image_add_stack(image,
 			(char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15), end,
-			true);
+			start - MAIN_STACK_BYTES);
 	fiber_each_pooled(image_match_stack, &search);
 	if (search.top)
-		return image_add(
-			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, true);
+		return image_add_stack(
+			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, start);
 	if (!image_add(image, start, end, false))
 		return false;
 	image_keep_small(&image->areas[image->area_count - 1]);
@@ -274,6 +242,8 @@ void image_release(struct image *image)
 
 		platform_unmap(area->copy, pages * PAGE_BYTES);
 		platform_unmap(area->present, pages);
+		if (area->latest)
+			platform_unmap(area->latest, pages * sizeof *area->latest);
 	}
 	if (image->fault_descriptor > 0) {
 		(void)platform_call(SYS_close, image->fault_descriptor);
@@ -289,7 +259,7 @@ void image_release(struct image *image)
  * faults are counted: without a new one there is nothing to look for. The exception is the kernel's
  * collapsing of small pages into huge ones, where it could not be told to leave the area alone.
  */
-static void image_find_late(struct image *image, struct image_area *area, bool has_faults)
+void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
 
@@ -307,28 +277,32 @@ static void image_find_late(struct image *image, struct image_area *area, bool h
 	}
 }
 
-/* Absent pages that have been touched must read again as they did at the starting point. */
-static uint64_t image_clear_late(struct image_area *area)
+/* An absent page that has been touched must read again as it did at the starting point. */
+static void image_clear_page(const struct image_area *area, size_t page)
+{
+	char *start = area->start + page * PAGE_BYTES;
+
+	/* A private page of a file that is dropped reads as the file again. */
+	if (area->is_file)
+		(void)platform_call(SYS_madvise, start, PAGE_BYTES, MADV_DONTNEED);
+	else
+		platform_clear(start, PAGE_BYTES);
+}
+
+static uint64_t image_clear_late(const struct image_area *area)
 {
 	uint64_t cleared = 0;
 
 	for (size_t page = area->first_late; page < area->end_late; page++) {
-		char *start = area->start + page * PAGE_BYTES;
-
 		if (area->present[page] != PAGE_LATE)
 			continue;
-		/* A private page of a file that is dropped reads as the file again. */
-		if (area->is_file)
-			(void)platform_call(SYS_madvise, start, PAGE_BYTES, MADV_DONTNEED);
-		else
-			platform_clear(start, PAGE_BYTES);
+		image_clear_page(area, page);
 		cleared++;
 	}
 	return cleared;
 }
 
-/* Has the process touched a page for the first time since the last call? */
-static bool image_has_faults(struct image *image)
+bool image_has_faults(struct image *image)
 {
 	struct rusage usage = {.ru_minflt = 0};
 	long count;
@@ -342,10 +316,36 @@ static bool image_has_faults(struct image *image)
 	return true;
 }
 
+/* Some pages have later contents than those of the starting point. */
+static uint64_t image_restore_versions(const struct image *image, struct image_area *area)
+{
+	const size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	uint64_t restored = 0;
+
+	for (size_t page = 0; page < pages; page++) {
+		const char *content;
+
+		if (area->present[page] == PAGE_ABSENT)
+			continue;
+		content = image_content(image, area, page);
+		if (content)
+			platform_copy(area->start + page * PAGE_BYTES, content,
+				image_page_bytes(area, page));
+		else
+			image_clear_page(area, page);
+		restored++;
+	}
+	return restored;
+}
+
 static uint64_t image_restore_whole(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
+	if (area->has_gaps)
+		image_find_late(image, area, has_faults);
+	if (area->version_count)
+		return image_restore_versions(image, area);
 	if (!area->has_gaps) {
 		platform_copy(area->start, area->copy, area->bytes);
 		return pages;
@@ -359,34 +359,32 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 			run * PAGE_BYTES);
 		page += run + 1;
 	}
-	image_find_late(image, area, has_faults);
 	return area->resident_bytes / PAGE_BYTES + image_clear_late(area);
 }
 
-static uint64_t image_restore_region(
-	struct image *image, const struct image_area *area, const struct image_scan_region *region)
+static bool image_restore_region(struct image *image, struct image_area *area,
+	const struct image_scan_region *region, void *argument)
 {
-	size_t offset = (size_t)(region->start - (uint64_t)(uintptr_t)area->start);
-	uint64_t pages = 0;
+	size_t page = (size_t)(region->start - (uint64_t)(uintptr_t)area->start) / PAGE_BYTES;
+	uint64_t *pages = argument;
 
-	for (uint64_t at = region->start; at < region->end;
-		at += PAGE_BYTES, offset += PAGE_BYTES) {
-		if (area->present[offset / PAGE_BYTES])
-			platform_copy((char *)(uintptr_t)at, area->copy + offset, PAGE_BYTES);
+	for (uint64_t at = region->start; at < region->end; at += PAGE_BYTES, page++) {
+		const char *content = image_content(image, area, page);
+
+		if (content)
+			platform_copy((char *)(uintptr_t)at, content, PAGE_BYTES);
 		else
 			platform_clear((char *)(uintptr_t)at, PAGE_BYTES);
-		pages++;
+		(*pages)++;
 	}
-	(void)image;
-	return pages;
+	return true;
 }
 
-static uint64_t image_restore_written(
-	struct image *image, struct image_area *area, bool *is_complete)
+bool image_each_written(
+	struct image *image, struct image_area *area, image_visit_written *visit, void *argument)
 {
 	uint64_t at = (uint64_t)(uintptr_t)area->start;
 	uint64_t end = at + area->bytes;
-	uint64_t pages = 0;
 
 	while (at < end) {
 		struct image_scan scan = {.size = sizeof scan,
@@ -399,18 +397,16 @@ static uint64_t image_restore_written(
 		long count = platform_call(
 			SYS_ioctl, image->pagemap_descriptor, IMAGE_PAGEMAP_SCAN, &scan);
 
-		if (platform_failed(count)) {
-			*is_complete = false;
-			return pages;
-		}
-		for (long i = 0; i < count; i++) {
-			pages += image_restore_region(image, area, &image->regions[i]);
-			if (!image_protect(image, image->regions[i].start, image->regions[i].end))
-				*is_complete = false;
-		}
+		if (platform_failed(count))
+			return false;
+		for (long i = 0; i < count; i++)
+			if (!visit(image, area, &image->regions[i], argument) ||
+				!image_protect(
+					image, image->regions[i].start, image->regions[i].end))
+				return false;
 		at = scan.walk_end;
 	}
-	return pages;
+	return true;
 }
 
 uint64_t image_restore(struct image *image, bool *is_complete)
@@ -422,10 +418,10 @@ uint64_t image_restore(struct image *image, bool *is_complete)
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (area->is_tracked)
-			pages += image_restore_written(image, area, is_complete);
-		else
+		if (!area->is_tracked)
 			pages += image_restore_whole(image, area, has_faults);
+		else if (!image_each_written(image, area, image_restore_region, &pages))
+			*is_complete = false;
 	}
 	return pages;
 }

@@ -135,7 +135,7 @@ static void fork_go_live(uint64_t number)
 {
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
-	runtime_begin_run(number);
+	runtime_begin_run(number, NULL);
 }
 
 static void fork_create_at_main(void)

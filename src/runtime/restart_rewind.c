@@ -11,6 +11,7 @@
 #include "runtime/image.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/resume.h"
 #include "runtime/runtime.h"
 #include "runtime/undo.h"
 
@@ -19,7 +20,15 @@
 /* What the starting point is to do when the server resumes it. */
 enum rewind_errand {
 	ERRAND_RUN,	 /* be a run */
+	ERRAND_GO_ON,	 /* at a decision: the checkpoint is made */
 	ERRAND_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
+};
+
+/* What a run wants that comes to the server. */
+enum rewind_request {
+	REQUEST_END,
+	REQUEST_CHECKPOINT,
+	REQUEST_ABANDON /* it does not do what it did before: to be made again */
 };
 
 /* In shared memory; written by the server and by the starting point in turn. */
@@ -27,6 +36,8 @@ struct rewind {
 	struct context server;
 	struct context start; /* the starting point */
 	enum rewind_errand errand;
+	enum rewind_request request;
+	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
 	uint32_t pool_wanted;
 	uint64_t number;      /* of the run to begin */
 	uint32_t made_in_run; /* thread blocks that the pool lacked */
@@ -62,9 +73,17 @@ static bool rewind_take_image(void)
 	if (server->image)
 		image_release(server->image);
 	server->image = image_take(server->start.stack_pointer);
-	if (server->image)
-		runtime.contract->has_dirty_tracking = image_is_tracked(server->image);
-	return server->image != NULL;
+	if (!server->image)
+		return false;
+	runtime.contract->has_dirty_tracking = image_is_tracked(server->image);
+	resume_begin(server->image);
+	return true;
+}
+
+static void rewind_break(const char *why)
+{
+	rewind_server->is_broken = true;
+	runtime_taint(why, 0);
 }
 
 /* On its way out a kernel thread still has the kernel write to its block. */
@@ -105,24 +124,61 @@ static void rewind_grow_pool(uint32_t count)
 	rewind_resume(ERRAND_GROW_POOL);
 	if (rewind_take_image())
 		return;
-	rewind_server->is_broken = true;
-	runtime_taint("made so many threads that memory is too scattered for an image", 0);
+	rewind_break("made so many threads that memory is too scattered for an image");
 }
 
+/* After a run. Memory is put back when it is known where the next one begins. */
 static void rewind_undo(void)
 {
 	struct rewind *server = rewind_server;
-	struct contract *contract = runtime.contract;
-	bool is_complete;
 
-	undo_run();
-	contract->totals.pages_restored += image_restore(server->image, &is_complete);
-	if (!is_complete) {
-		server->is_broken = true;
-		runtime_taint("changed memory that cannot be put back", 0);
-	}
-	if (server->made_in_run && !server->is_broken)
+	undo_world();
+	if (!server->made_in_run)
+		return;
+	resume_forget();
+	if (!resume_restore(server->image, &runtime.contract->totals.pages_restored))
+		rewind_break("changed memory that cannot be put back");
+	else
 		rewind_grow_pool(server->made_in_run);
+}
+
+/* The run comes to the server at its end, and for checkpoints before. False: it is to be made again. */
+static bool rewind_run(const struct checkpoint_place *place)
+{
+	struct rewind *server = rewind_server;
+	struct context from = place ? place->context : server->start;
+
+	server->errand = ERRAND_RUN;
+	for (;;) {
+		rewind_switch(&server->server, &from);
+		if (server->request == REQUEST_END)
+			return true;
+		if (server->request == REQUEST_ABANDON)
+			return false;
+		resume_take(&server->place);
+		server->errand = ERRAND_GO_ON;
+		from = server->place.context;
+	}
+}
+
+/* False: it proves nothing, and is to be made again. */
+static bool rewind_make_run(uint64_t number)
+{
+	const struct checkpoint_place *place;
+
+	rewind_server->number = number;
+	memory_prepare_run(number);
+	runtime.contract->taint = TAINT_NONE;
+	place = resume_choose(number);
+	if (!resume_restore(rewind_server->image, &runtime.contract->totals.pages_restored)) {
+		rewind_break("changed memory that cannot be put back");
+		return false;
+	}
+	if (rewind_run(place))
+		return true;
+	resume_give_up();
+	undo_world();
+	return false;
 }
 
 static enum contract_report rewind_batch(void)
@@ -133,17 +189,16 @@ static enum contract_report rewind_batch(void)
 	for (uint64_t i = 0; i < plan->run_limit && !contract->stop; i++) {
 		bool is_failure;
 
+		while (!rewind_server->is_broken && !rewind_make_run(plan->run_first + i))
+			continue;
 		if (rewind_server->is_broken)
 			return REPORT_TAINTED;
-		rewind_server->number = plan->run_first + i;
-		memory_prepare_run(rewind_server->number);
-		contract->taint = TAINT_NONE;
-		rewind_resume(ERRAND_RUN);
 		is_failure = runtime_account_run();
 		if (contract->taint != TAINT_NONE)
 			rewind_server->is_broken = true;
 		else
 			rewind_undo();
+		resume_run_ended();
 		if (is_failure)
 			return REPORT_FAILURE;
 		if (runtime_is_exhausted())
@@ -178,6 +233,24 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
+/* engine_deciding: leaves a checkpoint, and may go on from it in other runs. */
+static void rewind_deciding(const struct schedule_view *view)
+{
+	struct rewind *server = rewind_server;
+	const enum resume_wish wish = resume_at_decision(view, &server->place);
+
+	if (wish == RESUME_GO_ON)
+		return;
+	server->request = wish == RESUME_TAKE ? REQUEST_CHECKPOINT : REQUEST_ABANDON;
+	server->place.context.thread_base = context_thread_base();
+	rewind_switch(&server->place.context, &server->server);
+	if (server->errand == ERRAND_RUN) {
+		undo_begin_run();
+		runtime_resume_run(server->number);
+	}
+	resume_go_on();
+}
+
 static void rewind_at_first_create(void)
 {
 	struct rewind *server;
@@ -201,6 +274,8 @@ static void rewind_at_first_create(void)
 	if (!server || !server->stack)
 		runtime_refuse_restart("out of memory for the rewind server");
 	server->stack_bytes = fiber_stack_bytes();
+	resume_set_up();
+	engine_set_deciding(rewind_deciding);
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
@@ -212,7 +287,8 @@ static void rewind_at_first_create(void)
 	}
 	runtime_dispatch_resume();
 	undo_begin_run();
-	runtime_begin_run(server->number);
+	runtime_begin_run(server->number, resume_history());
+	resume_go_on();
 }
 
 static void rewind_finish(int status) __attribute__((noreturn));
@@ -226,6 +302,7 @@ static void rewind_finish(int status)
 	rewind_server->made_in_run =
 		fiber_made_since_snapshot(rewind_server->made, THREAD_CAPACITY);
 	runtime_dispatch_pause();
+	rewind_server->request = REQUEST_END;
 	rewind_switch(&unused, &rewind_server->server);
 	__builtin_trap();
 }

@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "strategies/history.h"
 
 static const struct strategy *run_strategy(const struct contract *contract)
 {
@@ -26,59 +27,92 @@ static struct schedule *run_schedule(struct contract *contract)
 	return contract_area(contract, contract->schedule_offset);
 }
 
-/*
- * A strategy that goes through all runs of a program begins again when the program has other
- * scheduling points than before.
- */
-static void run_renew_strategy(const struct strategy *strategy, void *state)
-{
-	struct contract *contract = runtime.contract;
-
-	if (!strategy->is_exhausted || !memory_take_change())
-		return;
-	memset(state, 0, contract->strategy_bytes);
-	strategy->begin_campaign(state, &contract->plan.strategy_config);
-}
-
-void runtime_begin_run(uint64_t number)
+bool runtime_renew_strategy(void)
 {
 	struct contract *contract = runtime.contract;
 	struct contract_plan *plan = &contract->plan;
 	const struct strategy *strategy = run_strategy(contract);
 	void *state = run_strategy_state(contract);
+	bool is_renewed = plan->is_fresh_state;
+
+	if (plan->is_fresh_state) {
+		strategy->begin_campaign(state, &plan->strategy_config);
+		plan->is_fresh_state = false; /* the one field of the plan that the guest writes */
+	}
+	/* A strategy that goes through all runs begins again when there are other scheduling points. */
+	if (strategy->is_exhausted && memory_take_change()) {
+		memset(state, 0, contract->strategy_bytes);
+		strategy->begin_campaign(state, &plan->strategy_config);
+		is_renewed = true;
+	}
+	return is_renewed;
+}
+
+uint64_t runtime_seed(uint64_t number)
+{
+	return hash_pair(runtime.contract->plan.seed, number);
+}
+
+/* What the contract says of a run that has just begun, or goes on as this one. */
+static void run_announce(struct contract *contract, uint64_t number)
+{
+	contract->run_number = number;
+	contract->run_seed = runtime_seed(number);
+	contract->heartbeat = 0;
+	contract->trace_count = 0;
+	contract->thread_count = 1;
+	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	contract->is_live = 1;
+}
+
+void runtime_begin_run(uint64_t number, struct history *history)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_plan *plan = &contract->plan;
 	struct engine_run run = {
-		.strategy = strategy,
-		.strategy_state = state,
+		.strategy = history ? &history_strategy : run_strategy(contract),
+		.strategy_state = history ? history : run_strategy_state(contract),
 		.recording = run_schedule(contract),
 		.outcome = &contract->outcome,
 		.heartbeat = &contract->heartbeat,
-		.seed = hash_pair(plan->seed, number),
+		.seed = runtime_seed(number),
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.has_early_timeouts = plan->has_early_timeouts,
 		.tolerated = plan->tolerated,
 	};
 
-	if (plan->is_fresh_state) {
-		strategy->begin_campaign(state, &plan->strategy_config);
-		plan->is_fresh_state = false; /* the one field of the plan that the guest writes */
-	}
-	run_renew_strategy(strategy, state);
-	contract->run_number = number;
-	contract->run_seed = run.seed;
-	contract->heartbeat = 0;
-	contract->trace_count = 0;
-	contract->thread_count = 1;
-	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	schedule_clear(run.recording);
-	strategy->begin_run(state, run.seed);
-	contract->is_live = 1;
+	if (!history) {
+		(void)runtime_renew_strategy(); /* it begins here in any case */
+		run.strategy->begin_run(run.strategy_state, run.seed);
+	}
+	run_announce(contract, number);
 	runtime_detect_begin();
 	contexts_begin_run();
 	engine_begin_run(&run);
 	engine_go_live();
 	sites_are_live = 1;
 	runtime_spin_watch();
+}
+
+void runtime_resume_run(uint64_t number)
+{
+	struct contract *contract = runtime.contract;
+
+	run_announce(contract, number);
+	contract->heartbeat = engine_step();
+	contract->thread_count = engine_thread_count();
+	engine_renew_run(contract->run_seed);
+}
+
+static uint64_t run_digest(const struct schedule *schedule, const struct outcome *outcome)
+{
+	const uint64_t end = hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code);
+
+	return hash_pair(
+		hash_bytes(schedule->segments, schedule->count * sizeof *schedule->segments),
+		hash_pair(outcome->step, end));
 }
 
 bool runtime_account_run(void)
@@ -102,6 +136,9 @@ bool runtime_account_run(void)
 			.outcome = (enum outcome_kind)outcome->kind};
 
 		totals->switches += run_schedule(contract)->count;
+		if (contract->plan.has_digest)
+			totals->digest = hash_pair(
+				totals->digest, run_digest(run_schedule(contract), outcome));
 		if (strategy->end_run)
 			strategy->end_run(run_strategy_state(contract), &summary);
 	}

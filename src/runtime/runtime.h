@@ -20,6 +20,8 @@
 #include "runtime/contract.h"
 #include "runtime/restart.h"
 
+struct history;
+
 /* Written at set-up and at the first creation, by the only thread there is; read everywhere. */
 struct runtime {
 	struct contract *contract; /* NULL: nobody drives this process */
@@ -37,8 +39,16 @@ extern struct runtime runtime;
 
 /* ---- the run (run.c) ---- */
 
-/* Seeds strategy and engine for run `number` and goes live. */
-void runtime_begin_run(uint64_t number);
+/*
+ * Seeds strategy and engine for run `number` and goes live. With a history the strategy has already been
+ * begun, and is asked through it.
+ */
+void runtime_begin_run(uint64_t number, struct history *history);
+/* A run that stands at one of its decisions goes on as run `number`, whose strategy has been begun. */
+void runtime_resume_run(uint64_t number);
+/* Before a run: does the strategy begin its campaign (anew)? */
+bool runtime_renew_strategy(void);
+uint64_t runtime_seed(uint64_t number);
 /*
  * The outcome stands in contract->outcome: counts the run. Called by whoever outlives it. Returns
  * whether the host must look at it.

@@ -1,52 +1,18 @@
 /* See undo.h. Runs in the moving thread (notes) and in a restart server (undoing). */
-#include "runtime/undo.h"
+#include "runtime/undo_internal.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
-#include "base/bitset.h"
 #include "base/text.h"
-#include "runtime/created_paths.h"
 #include "runtime/harmless_calls.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-#define UNDO_MAPPINGS_MAX 4096
-#define UNDO_DESCRIPTORS 4096 /* beyond: tainted */
-#define STANDARD_DESCRIPTORS 3
-#define UNDO_SPARES                                                                                \
-	64 /* starting descriptors below this are kept in duplicate, where that is harmless */
-
-struct undo_mapping {
-	uintptr_t start, end;
-};
-
-struct undo_log {
-	bool is_noting;
-	uint32_t mapping_count;
-	struct undo_mapping mappings[UNDO_MAPPINGS_MAX];
-	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
-	uint32_t opened_end;
-	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files of the starting point */
-	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* of those, used by this run */
-	bool has_moved;
-	long offset[UNDO_DESCRIPTORS];
-	long spare[UNDO_SPARES];	/* a duplicate of the descriptor, high up; 0: none */
-	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
-	long descriptor_flags[UNDO_SPARES];
-	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */
-	uint64_t flagged; /* ... whose flags it changed */
-	bool has_moved_affinity;
-	unsigned char affinity[128];
-	long program_break;
-	bool has_moved_break;
-	struct created_paths created;
-};
-
-/* In shared memory; the pointer is set before the starting point and never changes. */
-static struct undo_log *undo;
+struct undo_log *undo;
 
 /* ---- the starting point ---- */
 
@@ -66,6 +32,15 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	if (!is_harmless || undo->spare[fd])
 		return;
 	undo->spare[fd] = runtime_high_descriptor(fd);
+}
+
+/* Writes to it leave no trace. A closed one does not take any, either. */
+static bool undo_is_null(long fd)
+{
+	struct stat status;
+
+	return platform_failed(platform_call(SYS_fstat, fd, &status)) ||
+	       (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3));
 }
 
 void undo_save_offsets(bool can_reopen)
@@ -90,6 +65,7 @@ void undo_save_offsets(bool can_reopen)
 		bitset_add(undo->regular, (uint32_t)fd);
 		undo->offset[fd] = platform_call(SYS_lseek, fd, 0, SEEK_CUR);
 	}
+	undo->is_discarding_output = undo_is_null(1) && undo_is_null(2);
 	undo->program_break = platform_call(SYS_brk, 0);
 	(void)platform_call(SYS_sched_getaffinity, 0, sizeof undo->affinity, undo->affinity);
 }
@@ -106,7 +82,7 @@ void undo_restore_offsets(void)
 
 /* ---- notes ---- */
 
-static void undo_taint(enum contract_taint taint, const char *what, long number)
+void undo_taint(enum contract_taint taint, const char *what, long number)
 {
 	struct contract *contract = runtime.contract;
 	struct text text;
@@ -123,6 +99,12 @@ static void undo_taint(enum contract_taint taint, const char *what, long number)
 	}
 }
 
+void undo_obstruct(const char *what)
+{
+	if (!undo->obstacle)
+		undo->obstacle = what;
+}
+
 void runtime_taint(const char *what, long number)
 {
 	if (!runtime.is_forked_child)
@@ -133,38 +115,6 @@ void runtime_taint_shared(const char *what)
 {
 	if (!runtime.is_forked_child)
 		undo_taint(TAINT_SHARED, what, -1);
-}
-
-static bool undo_is_own_range(uintptr_t start, uintptr_t end)
-{
-	for (uint32_t i = 0; i < undo->mapping_count; i++)
-		if (start >= undo->mappings[i].start && end <= undo->mappings[i].end)
-			return true;
-	return false;
-}
-
-static void undo_note_mapped(uintptr_t start, size_t bytes)
-{
-	if (undo->mapping_count == UNDO_MAPPINGS_MAX) {
-		undo_taint(TAINT_REWIND, "made very many memory mappings", -1);
-		return;
-	}
-	undo->mappings[undo->mapping_count++] =
-		(struct undo_mapping){start, start + ((bytes + 4095) & ~(size_t)4095)};
-}
-
-/* A part of an own mapping may stay in the list: unmapping it twice does no harm. */
-static void undo_note_unmapped(uintptr_t start, size_t bytes)
-{
-	uintptr_t end = start + ((bytes + 4095) & ~(size_t)4095);
-
-	for (uint32_t i = 0; i < undo->mapping_count; i++)
-		if (undo->mappings[i].start == start && undo->mappings[i].end == end) {
-			undo->mappings[i] = undo->mappings[--undo->mapping_count];
-			return;
-		}
-	if (!undo_is_own_range(start, end))
-		undo_taint(TAINT_REWIND, "gave back memory of the starting point", SYS_munmap);
 }
 
 static void undo_note_opened(long fd)
@@ -211,49 +161,6 @@ static void undo_note_use(long fd, bool is_write, long number)
 	}
 	undo_taint(TAINT_SHARED, "used a pipe, socket or terminal opened before the first thread",
 		number);
-}
-
-/* Memory, and the processors it runs on. */
-static bool undo_note_memory(long number, const long a[6], long result)
-{
-	switch (number) {
-	case SYS_brk:
-		undo->has_moved_break = true;
-		return true;
-	case SYS_sched_setaffinity:
-		undo->has_moved_affinity = true;
-		return true;
-	case SYS_mmap:
-		if (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) &&
-			!undo_is_own_range((uintptr_t)result, (uintptr_t)result + (size_t)a[1])) {
-			if (a[3] & MAP_FIXED_NOREPLACE)
-				undo_note_mapped((uintptr_t)result, (size_t)a[1]);
-			else
-				undo_taint(TAINT_REWIND, "mapped over memory of the starting point",
-					number);
-		} else {
-			undo_note_mapped((uintptr_t)result, (size_t)a[1]);
-		}
-		return true;
-	case SYS_munmap:
-		undo_note_unmapped((uintptr_t)a[0], (size_t)a[1]);
-		return true;
-	case SYS_mremap:
-		undo_note_unmapped((uintptr_t)a[0], (size_t)a[1]);
-		undo_note_mapped((uintptr_t)result, (size_t)a[2]);
-		return true;
-	case SYS_mprotect:
-		if (!undo_is_own_range((uintptr_t)a[0], (uintptr_t)a[0] + (size_t)a[1]))
-			undo_taint(TAINT_REWIND, "changed the protection of memory", number);
-		return true;
-	case SYS_madvise:
-		if ((a[2] == MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_REMOVE) &&
-			!undo_is_own_range((uintptr_t)a[0], (uintptr_t)a[0] + (size_t)a[1]))
-			undo_taint(TAINT_REWIND, "discarded memory of the starting point", number);
-		return true;
-	default:
-		return false;
-	}
 }
 
 static void undo_note_flagged(long fd)
@@ -386,12 +293,19 @@ void runtime_note_call(long number, const long arguments[6], long result)
 {
 	if (!undo || !undo->is_noting || runtime.is_forked_child || platform_failed(result))
 		return;
-	if (call_is_harmless(number, arguments) || undo_is_harmless_control(number, arguments) ||
-		undo_note_path(number, arguments, result) ||
-		undo_note_memory(number, arguments, result) ||
-		undo_note_descriptor(number, arguments, result) || undo_note_io(number, arguments))
+	if (call_is_harmless(number, arguments) || undo_note_memory(number, arguments, result) ||
+		undo_is_harmless_control(number, arguments))
 		return;
-	undo_taint(TAINT_REWIND, "changed the kernel's state", number);
+	if (undo_note_path(number, arguments, result)) {
+		undo_obstruct("changed a file's name");
+	} else if (undo_note_descriptor(number, arguments, result)) {
+		undo_obstruct("opened or closed a file");
+	} else if (undo_note_io(number, arguments)) {
+		if (!undo->is_discarding_output || arguments[0] < 1 || arguments[0] > 2)
+			undo_obstruct("read or wrote a file");
+	} else {
+		undo_taint(TAINT_REWIND, "changed the kernel's state", number);
+	}
 }
 
 /* ---- undoing ---- */
@@ -401,6 +315,7 @@ void undo_begin_run(void)
 	if (!undo)
 		return;
 	created_paths_clear(&undo->created);
+	undo->obstacle = NULL;
 	undo->is_noting = true;
 }
 
@@ -418,14 +333,9 @@ static void undo_restore_descriptors(void)
 		}
 }
 
-void undo_run(void)
+void undo_world(void)
 {
 	undo->is_noting = false;
-	while (undo->mapping_count) {
-		struct undo_mapping *mapping = &undo->mappings[--undo->mapping_count];
-
-		platform_unmap((void *)mapping->start, mapping->end - mapping->start);
-	}
 	if (undo->opened_end) {
 		bitset_each (fd, undo->opened, undo->opened_end) {
 			(void)platform_call(SYS_close, fd); /* opened by the run: nobody else's */
@@ -441,11 +351,13 @@ void undo_run(void)
 		}
 		undo->has_moved = false;
 	}
-	if (undo->has_moved_break)
-		(void)platform_call(SYS_brk, undo->program_break); /* shrinking cannot fail */
-	undo->has_moved_break = false;
 	if (undo->has_moved_affinity)
 		(void)platform_call(
 			SYS_sched_setaffinity, 0, sizeof undo->affinity, undo->affinity);
 	undo->has_moved_affinity = false;
+}
+
+const char *undo_obstacle(void)
+{
+	return undo->obstacle;
 }

@@ -7,6 +7,9 @@
 #define RADDLE_RUNTIME_UNDO_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define UNDO_RANGES_MAX 64 /* that a checkpoint can have */
 
 /*
  * Open files of the starting point: where they stand, so that a run's reads do not move the next.
@@ -18,7 +21,31 @@ void undo_restore_offsets(void);
 
 /* From here on calls are noted. */
 void undo_begin_run(void);
-/* Puts everything back: mappings, descriptors, program break, offsets. */
-void undo_run(void);
+/* Puts back descriptors, offsets and the like. Calls are not noted any more. */
+void undo_world(void);
+
+/*
+ * What there is of memory that the starting point does not have: mappings that the run made, and what the
+ * program break has grown by.
+ */
+struct undo_range {
+	uintptr_t start, end;
+};
+struct undo_memory {
+	long program_break;
+	uint32_t range_count;
+	struct undo_range ranges[UNDO_RANGES_MAX];
+};
+
+/*
+ * Can the run at hand be put back to where it stands now, by its memory alone? NULL: yes. Else why not, in
+ * words ("opened a file").
+ */
+const char *undo_obstacle(void);
+uintptr_t undo_program_break(void); /* at the starting point */
+/* False: there is too much of it. */
+bool undo_note_memory_of_run(struct undo_memory *memory);
+/* Gives the process just that again; what is mapped anew is zero. NULL: as at the starting point. */
+bool undo_memory(const struct undo_memory *memory);
 
 #endif

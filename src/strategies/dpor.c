@@ -93,6 +93,7 @@ static void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
 		else
 			dpor->is_lost = true;
 		dpor->index_of[slot] = (uint16_t)index;
+		dpor->is_straight &= slot == index;
 		/* Only one thread moves between two points, so it is the creator. */
 		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
 		while (dpor->creation[slot] != DPOR_NONE &&
@@ -129,6 +130,8 @@ static uint64_t enabled_slots(const struct dpor *dpor, const struct schedule_vie
 {
 	uint64_t slots = 0;
 
+	if (dpor->is_straight)
+		return view->enabled[0]; /* of more threads than slots nothing is claimed */
 	bitset_each (index, view->enabled, view->thread_count)
 		slots |= UINT64_C(1) << slot_of(dpor, index);
 	return slots;
@@ -151,6 +154,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	(void)seed; /* nothing is left to chance */
 	dpor->depth = 0;
 	dpor->known = 0;
+	dpor->is_straight = true;
 	dpor->is_blocked = dpor->has_diverged = false;
 	dpor->left_slots = dpor->left_enabled = 0;
 	for (uint32_t i = 0; i < DPOR_THREADS; i++) {
@@ -158,6 +162,9 @@ static void dpor_begin_run(void *state, uint64_t seed)
 		dpor->last_step[i] = DPOR_NONE;
 		dpor->creation[i] = DPOR_NONE;
 	}
+	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
+		dpor->last_alike[i] = DPOR_NONE;
+	dpor->last_wide = DPOR_NONE;
 }
 
 /* Who slept before the last step and does not depend on it still does. */
@@ -346,6 +353,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	step->ordinal =
 		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
 	dpor->last_step[op.thread] = dpor->depth;
+	dpor_enlist(dpor, dpor->depth);
 	if (dpor->depth >= dpor->first_new)
 		dpor_note_step(dpor, dpor->depth);
 	dpor->depth++;

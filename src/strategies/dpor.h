@@ -17,6 +17,7 @@
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
+#define DPOR_BUCKETS 256 /* of steps by what they are about; a power of two */
 
 struct dpor_op {
 	object_name object;
@@ -42,6 +43,8 @@ struct dpor_step {
 	uint32_t value, value_count;
 	uint32_t ordinal;  /* n-th step of its thread, from 1 */
 	uint32_t previous; /* step of the same thread, DPOR_NONE: there is none */
+	uint32_t alike;	   /* step before it of the same bucket, DPOR_NONE: there is none */
+	uint32_t wide;	   /* step before it that is wide */
 	uint32_t wakeup;   /* branches to take from here; the first is being taken */
 	uint32_t sleeper;  /* first of its sleepers; they end where the next step's begin */
 	uint32_t sleeper_count;
@@ -72,8 +75,16 @@ struct dpor {
 	uint16_t index_of[DPOR_THREADS];  /* of slots, in this run; UINT16_MAX: not there yet */
 	uint8_t slot_of[DPOR_THREADS];	  /* of indices, in this run */
 	uint32_t known;			  /* indices that have a slot */
+	bool is_straight;		  /* in this run every index is its own slot */
 	uint32_t last_step[DPOR_THREADS]; /* of slots, in this run */
 	uint32_t creation[DPOR_THREADS];  /* step that made the slot's thread; DPOR_NONE: none */
+
+	/*
+	 * The last step of each bucket in this run. What a step depends on is in its bucket, but for *wide*
+	 * ones, which may depend on any, and any on them.
+	 */
+	uint32_t last_alike[DPOR_BUCKETS];
+	uint32_t last_wide;
 
 	/* Places in the block, as distances from its start. */
 	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
@@ -116,7 +127,9 @@ void dpor_back_up(struct dpor *dpor);
 
 /* May exchanging two ops of different threads change anything? dpor_races.c. */
 bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b);
-/* Fills the clock of the last step of the run. */
+/* The step is the last of the run: those that come will find it. */
+void dpor_enlist(struct dpor *dpor, uint32_t step);
+/* Fills its clock. */
 void dpor_note_step(struct dpor *dpor, uint32_t step);
 /* The run is over: adds a branch for each race in it that has not been seen before. */
 void dpor_reverse_races(struct dpor *dpor);

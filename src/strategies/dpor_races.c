@@ -2,8 +2,9 @@
  * Which orders of dependent ops a run has, and which other runs have them the other way round. See
  * dpor.c for the source; names of functions there: WI (weak initials), notdep, insert.
  */
-#include "base/bitset.h"
 #include "strategies/dpor.h"
+
+#include <stddef.h>
 
 /* ---- dependence ---- */
 
@@ -19,12 +20,19 @@ static bool is_entangled(uint8_t class)
 	       class == OBJECT_FUTEX;
 }
 
-/* A wait on a condition variable gives up a mutex. */
+/* A wait on a condition variable gives up a mutex, and may take it again. */
+static bool has_mutex(const struct dpor_op *op)
+{
+	return op->second && class_of(op) == OBJECT_COND;
+}
+
 static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
 {
-	return wait->second &&
-	       (wait->second == op->second ||
-		       (class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object)));
+	if (!has_mutex(wait))
+		return false;
+	return has_mutex(op)
+		       ? wait->second == op->second
+		       : class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object);
 }
 
 bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
@@ -45,11 +53,11 @@ bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 
 /* ---- happens-before ---- */
 
-static void join(uint32_t *to, const uint32_t *from, uint32_t count)
+/* Always of all slots: a loop of known length is a few vector instructions. */
+static void join(uint32_t *to, const uint32_t *from)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (from[i] > to[i])
-			to[i] = from[i];
+	for (uint32_t i = 0; i < DPOR_THREADS; i++)
+		to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
 /* What happens before a step whatever the other threads do: its own thread, and who made that. */
@@ -63,45 +71,84 @@ static void own_past(struct dpor *dpor, uint32_t step, uint32_t *clock)
 		clock[i] = from == DPOR_NONE ? 0 : dpor_clock(dpor, from)[i];
 }
 
-/*
- * Steps before `step`, newest first, that may matter: those of other threads which are not in `past`.
- * `left` counts threads that still have such steps: when none has, it is over.
- */
+/* ---- steps that an op may depend on ---- */
+
+/* Wide: it has to do with more than its object. */
+static bool is_wide(const struct dpor_op *op)
+{
+	return has_mutex(op) || (class_of(op) == OBJECT_MEMORY && op->flags & OP_WIDE);
+}
+
+/* NULL: an op about nothing, which depends on nothing. */
+static uint32_t *bucket_of(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint8_t class = class_of(op);
+	const uint64_t key = is_entangled(class) ? class : op->object;
+
+	return key ? &dpor->last_alike[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
+}
+
+void dpor_enlist(struct dpor *dpor, uint32_t step)
+{
+	struct dpor_step *self = &dpor_steps(dpor)[step];
+	uint32_t *bucket = bucket_of(dpor, &self->op);
+
+	self->alike = self->wide = DPOR_NONE;
+	if (!bucket)
+		return;
+	self->alike = *bucket;
+	self->wide = dpor->last_wide;
+	*bucket = step;
+	if (is_wide(&self->op))
+		dpor->last_wide = step;
+}
+
+/* Those before `step`, newest first, that are of other threads and not in `past`. */
 struct look_back {
-	uint32_t at;
-	uint32_t left;
+	uint32_t alike, wide; /* the next of each */
+	uint32_t all_below;   /* for a wide op; else DPOR_NONE */
 };
 
-static void look_back_begin(
-	struct dpor *dpor, struct look_back *look, uint32_t step, const uint32_t *past)
+static void look_back_begin(struct dpor *dpor, struct look_back *look, uint32_t step)
 {
-	uint32_t seen[DPOR_THREADS];
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
 
-	*look = (struct look_back){.at = step};
-	for (uint32_t i = 0; i < dpor->slot_count; i++)
-		seen[i] = 0;
-	for (uint32_t i = 0; i < dpor->slot_count; i++) {
-		const uint32_t last = dpor->last_step[i];
+	*look = (struct look_back){.alike = self->alike,
+		.wide = self->wide,
+		.all_below = is_wide(&self->op) ? step : DPOR_NONE};
+}
 
-		seen[i] = last == DPOR_NONE ? 0 : dpor_steps(dpor)[last].ordinal;
-		look->left += i != dpor_steps(dpor)[step].op.thread && seen[i] > past[i];
-	}
+static uint32_t look_back_pass(struct dpor *dpor, struct look_back *look)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t at;
+
+	if (look->all_below != DPOR_NONE)
+		return look->all_below ? --look->all_below : DPOR_NONE;
+	if (look->alike == DPOR_NONE && look->wide == DPOR_NONE)
+		return DPOR_NONE;
+	at = look->wide == DPOR_NONE || (look->alike != DPOR_NONE && look->alike > look->wide)
+		     ? look->alike
+		     : look->wide;
+	if (look->alike == at)
+		look->alike = steps[at].alike;
+	if (look->wide == at)
+		look->wide = steps[at].wide;
+	return at;
 }
 
 /* DPOR_NONE: that was all. */
 static uint32_t look_back_next(
 	struct dpor *dpor, struct look_back *look, const uint32_t *past, uint8_t self)
 {
-	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t at;
 
-	while (look->left && look->at--) {
-		const struct dpor_step *step = &steps[look->at];
+	while ((at = look_back_pass(dpor, look)) != DPOR_NONE) {
+		const struct dpor_step *step = &dpor_steps(dpor)[at];
 
-		if (step->is_value || step->op.thread == self ||
-			step->ordinal <= past[step->op.thread])
-			continue;
-		look->left -= step->ordinal == past[step->op.thread] + 1;
-		return look->at;
+		if (!step->is_value && step->op.thread != self &&
+			step->ordinal > past[step->op.thread])
+			return at;
 	}
 	return DPOR_NONE;
 }
@@ -119,11 +166,11 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 	for (uint32_t i = 0; i < DPOR_THREADS; i++)
 		clock[i] = past[i];
 	clock[self->op.thread] = self->ordinal;
-	look_back_begin(dpor, &look, step, past);
+	look_back_begin(dpor, &look, step);
 	while ((other = look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
 		if (steps[other].ordinal > clock[steps[other].op.thread] &&
 			dpor_dependent(&steps[other].op, &self->op))
-			join(clock, dpor_clock(dpor, other), dpor->slot_count);
+			join(clock, dpor_clock(dpor, other));
 	}
 }
 
@@ -307,14 +354,14 @@ static void reverse_races_of(struct dpor *dpor, uint32_t second)
 	own_past(dpor, second, past);
 	for (uint32_t i = 0; i < DPOR_THREADS; i++)
 		ordered[i] = past[i];
-	look_back_begin(dpor, &look, second, past);
+	look_back_begin(dpor, &look, second);
 	while ((first = look_back_next(dpor, &look, past, steps[second].op.thread)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
 			!has_other_order(&steps[first], &steps[second]))
 			continue;
 		reverse(dpor, first, second);
-		join(ordered, dpor_clock(dpor, first), dpor->slot_count);
+		join(ordered, dpor_clock(dpor, first));
 	}
 }
 
@@ -324,11 +371,14 @@ static void reverse_races_of(struct dpor *dpor, uint32_t second)
 static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t number = dpor->depth, last = dpor->last_step[slot];
+	const uint32_t *bucket = bucket_of(dpor, &dpor->left[slot]);
 
 	dpor_steps(dpor)[number] = (struct dpor_step){
 		.op = dpor->left[slot],
 		.previous = last,
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
+		.alike = bucket ? *bucket : DPOR_NONE,
+		.wide = bucket ? dpor->last_wide : DPOR_NONE,
 	};
 	return number;
 }

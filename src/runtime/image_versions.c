@@ -1,0 +1,166 @@
+/* See image_versions.h. */
+#include "runtime/image_versions.h"
+
+#include "platform/platform.h"
+#include "runtime/image_internal.h"
+
+void *image_memory_take(struct image_memory *memory, uint64_t bytes)
+{
+	const uint64_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	void *place = memory->start + memory->used * sizeof(uint64_t);
+
+	if (words > memory->capacity - memory->used)
+		return NULL;
+	memory->used += words;
+	return place;
+}
+
+/* ---- keeping ---- */
+
+struct keeping {
+	struct image_memory *memory;
+	uint32_t *last;
+};
+
+static bool image_keep_page(
+	struct image *image, struct image_area *area, size_t page, const struct keeping *keeping)
+{
+	const size_t bytes = image_page_bytes(area, page);
+	struct image_version *version;
+
+	if (!area->latest)
+		area->latest = platform_map(
+			(area->bytes + PAGE_BYTES - 1) / PAGE_BYTES * sizeof *area->latest, true);
+	version = area->latest ? image_memory_take(keeping->memory, sizeof *version + bytes) : NULL;
+	if (!version)
+		return false;
+	image->versions = keeping->memory->start;
+	*version = (struct image_version){.previous = area->latest[page],
+		.area = (uint32_t)(area - image->areas),
+		.page = (uint32_t)page,
+		.next = *keeping->last};
+	platform_copy(version->content, area->start + page * PAGE_BYTES, bytes);
+	area->version_count += !area->latest[page];
+	*keeping->last = area->latest[page] =
+		(uint32_t)(((char *)version - image->versions) / sizeof(uint64_t)) + 1;
+	return true;
+}
+
+/* Sixteen bytes at any address; may alias anything. */
+typedef long long page_part __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* NULL: zero. */
+static bool image_is_same(const char *page, const char *content, size_t bytes)
+{
+	static const char zero[64];
+	const size_t stride = content ? 64 : 0;
+
+	if (!content)
+		content = zero;
+	for (; bytes >= 64; bytes -= 64, page += 64, content += stride) {
+		const page_part *a = (const page_part *)page;
+		const page_part *b = (const page_part *)content;
+		const page_part differing =
+			(a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+
+		if (differing[0] | differing[1])
+			return false;
+	}
+	for (; bytes; bytes--)
+		if (*page++ != *content++)
+			return false;
+	return true;
+}
+
+static bool image_keep_whole(struct image *image, struct image_area *area, bool has_faults,
+	const struct keeping *keeping)
+{
+	const size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	if (area->has_gaps)
+		image_find_late(image, area, has_faults);
+	for (size_t page = 0; page < pages; page++) {
+		const char *content;
+
+		if (area->present[page] == PAGE_ABSENT)
+			continue;
+		content = image_content(image, area, page);
+		if (!content && area->is_file) {
+			if (!image_keep_page(image, area, page, keeping))
+				return false;
+			continue;
+		}
+		if (!image_is_same(area->start + page * PAGE_BYTES, content,
+			    image_page_bytes(area, page)) &&
+			!image_keep_page(image, area, page, keeping))
+			return false;
+	}
+	return true;
+}
+
+static bool image_keep_region(struct image *image, struct image_area *area,
+	const struct image_scan_region *region, void *argument)
+{
+	const size_t first =
+		(size_t)(region->start - (uint64_t)(uintptr_t)area->start) / PAGE_BYTES;
+	const size_t count = (size_t)(region->end - region->start) / PAGE_BYTES;
+
+	for (size_t page = first; page < first + count; page++)
+		if (!image_keep_page(image, area, page, argument))
+			return false;
+	return true;
+}
+
+bool image_keep_versions(struct image *image, struct image_memory *memory, uint32_t *last)
+{
+	struct keeping keeping = {.memory = memory, .last = last};
+	const bool has_faults = image_has_faults(image);
+
+	*last = 0;
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+		const bool is_kept =
+			area->is_tracked
+				? image_each_written(image, area, image_keep_region, &keeping)
+				: image_keep_whole(image, area, has_faults, &keeping);
+
+		if (!is_kept) {
+			image->fault_count = -1; /* the rest has not been looked at */
+			return false;
+		}
+	}
+	return true;
+}
+
+void image_drop_versions(struct image *image, uint32_t last)
+{
+	while (last) {
+		const struct image_version *version = image_version(image, last);
+		struct image_area *area = &image->areas[version->area];
+		volatile char *page = area->start + version->page * PAGE_BYTES;
+
+		area->latest[version->page] = version->previous;
+		area->version_count -= !version->previous;
+		/* To the kernel it is not written since; it is to be put back all the same. */
+		if (area->is_tracked)
+			*page = *page;
+		last = version->next;
+	}
+}
+
+/* ---- stacks ---- */
+
+char *image_stack_end(const struct image *image, const char *pointer, bool *is_known)
+{
+	*is_known = true;
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		const struct image_area *area = &image->areas[i];
+
+		if (pointer >= area->start && pointer < area->start + area->bytes)
+			return NULL;
+		if (area->stack_floor && pointer >= area->stack_floor && pointer < area->start)
+			return area->start;
+	}
+	*is_known = false;
+	return NULL;
+}

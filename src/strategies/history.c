@@ -1,0 +1,329 @@
+/* See history.h. Runs in the moving thread, and in the rewind server between runs. */
+#include "strategies/history.h"
+
+#include "base/bitset.h"
+
+/* Followed by the words of `enabled`, the names of threads that are new, and the ops that changed. */
+struct history_entry {
+	uint32_t words;	 /* of the entry, these included */
+	uint16_t chosen; /* thread, or value */
+	bool is_value;
+	uint16_t current;
+	uint16_t thread_count;
+	uint16_t new_threads;
+	uint16_t changes;
+	uint32_t choices; /* threads enabled; values to choose from */
+	uint64_t step;
+};
+
+struct history_change {
+	uint64_t thread;
+	struct pending_op op;
+};
+
+#define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct history_entry) % sizeof(uint64_t) == 0, "entries are whole words");
+_Static_assert(sizeof(struct history_change) % sizeof(uint64_t) == 0, "changes are whole words");
+
+static struct history_entry *entry_at(struct history *history, uint64_t at)
+{
+	return (struct history_entry *)(history->record + at);
+}
+
+static uint64_t *enabled_of(struct history_entry *entry)
+{
+	return (uint64_t *)(entry + 1);
+}
+
+static uint64_t *names_of(struct history_entry *entry)
+{
+	return (uint64_t *)(enabled_of(entry) + BITSET_WORDS(entry->thread_count));
+}
+
+static struct history_change *changes_of(struct history_entry *entry)
+{
+	return (struct history_change *)(names_of(entry) + entry->new_threads);
+}
+
+/* ---- life ---- */
+
+void history_begin(
+	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state)
+{
+	history->strategy = strategy;
+	history->state = state;
+	history->capacity = (bytes - sizeof *history) / sizeof(uint64_t);
+	history_forget(history);
+}
+
+void history_forget(struct history *history)
+{
+	history->is_whole = false;
+	history->used = history->count = history->told = 0;
+}
+
+static void begin_record(struct history *history)
+{
+	history->is_whole = true;
+	history->used = history->count = history->told = 0;
+	history->is_open = false;
+	history->thread_count = 0;
+	for (uint32_t i = 0; i < HISTORY_THREADS; i++)
+		history->pending[i] = (struct pending_op){0};
+}
+
+/* ---- telling ---- */
+
+/* What the entry shows; valid until the next. */
+static struct schedule_view show(struct history *history, struct history_entry *entry)
+{
+	const struct history_change *changes = changes_of(entry);
+
+	for (uint32_t i = 0; i < entry->new_threads; i++)
+		history->names[history->thread_count + i] = (thread_name)names_of(entry)[i];
+	history->thread_count = entry->thread_count;
+	for (uint32_t i = 0; i < entry->changes; i++)
+		history->pending[changes[i].thread] = changes[i].op;
+	return (struct schedule_view){
+		.thread_count = entry->thread_count,
+		.enabled_count = entry->choices,
+		.enabled = enabled_of(entry),
+		.pending = history->pending,
+		.names = history->names,
+		.current = {entry->current},
+		.step = entry->step,
+		.place = history->place,
+	};
+}
+
+/* Asks and tells the strategy of the entry; false: it chose otherwise, and is now not told further. */
+static bool tell(struct history *history, struct history_entry *entry)
+{
+	const struct strategy *strategy = history->strategy;
+	struct schedule_view view;
+	uint16_t chosen;
+
+	if (entry->is_value) {
+		chosen = (uint16_t)strategy->choose_value(history->state, entry->choices);
+		if (chosen == entry->chosen)
+			return true;
+		entry->chosen = chosen;
+		return false;
+	}
+	view = show(history, entry);
+	chosen = strategy->choose(history->state, &view).index;
+	if (chosen != entry->chosen) {
+		entry->chosen = chosen;
+		history->is_open = true;
+		return false;
+	}
+	if (strategy->executed)
+		strategy->executed(history->state, &view, (struct thread_id){chosen});
+	return true;
+}
+
+uint32_t history_begin_run(struct history *history, uint64_t seed)
+{
+	const uint32_t count = history->is_whole ? history->count : 0;
+	uint32_t same = 0;
+	uint64_t at = 0;
+
+	begin_record(history);
+	history->awaits_executed = history->is_executed_known = false;
+	history->number = 0;
+	history->at = 0;
+	history->strategy->begin_run(history->state, seed);
+	while (history->told < count) {
+		struct history_entry *entry = entry_at(history, at);
+		const bool is_same = tell(history, entry);
+
+		at += entry->words;
+		history->told++;
+		if (!is_same)
+			break;
+		same++;
+	}
+	history->count = history->told;
+	history->used = at;
+	return same;
+}
+
+void history_resume(struct history *history, uint32_t number, uint64_t at)
+{
+	history->number = number;
+	history->at = at;
+	history->awaits_executed = history->is_executed_known = false;
+}
+
+bool history_meets(const struct history *history, const struct schedule_view *view)
+{
+	struct history_entry *entry;
+
+	if (history->number >= history->told)
+		return true;
+	entry = entry_at((struct history *)history, history->at);
+	if (entry->is_value || entry->thread_count != view->thread_count ||
+		entry->choices != view->enabled_count || entry->step != view->step ||
+		entry->current != view->current.index)
+		return false;
+	for (uint32_t i = 0; i < BITSET_WORDS(view->thread_count); i++)
+		if (enabled_of(entry)[i] != view->enabled[i])
+			return false;
+	return true;
+}
+
+/* ---- recording ---- */
+
+/* NULL: there is no room, and the record is lost. */
+static struct history_entry *append(struct history *history, uint64_t words)
+{
+	struct history_entry *entry = entry_at(history, history->used);
+
+	if (!history->is_whole || words > history->capacity - history->used) {
+		history->is_whole = false;
+		return NULL;
+	}
+	*entry = (struct history_entry){.words = (uint32_t)words};
+	history->used += words;
+	history->count++;
+	history->told++;
+	history->number++;
+	history->at = history->used;
+	return entry;
+}
+
+static bool is_same_op(const struct pending_op *a, const struct pending_op *b)
+{
+	return a->kind == b->kind && a->flags == b->flags && a->second == b->second &&
+	       a->object == b->object && a->site == b->site;
+}
+
+/* The threads whose ops are not those of the last view. */
+static uint32_t find_changes(
+	struct history *history, const struct schedule_view *view, uint16_t *threads)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < view->thread_count; i++)
+		if (!is_same_op(&history->pending[i], &view->pending[i]))
+			threads[count++] = (uint16_t)i;
+	return count;
+}
+
+static void record(struct history *history, const struct schedule_view *view, uint16_t chosen)
+{
+	uint16_t threads[HISTORY_THREADS];
+	struct history_entry *entry;
+	uint32_t words, changes, new_threads;
+
+	if (view->thread_count > HISTORY_THREADS || view->contexts)
+		history->is_whole = false;
+	history->place = view->place;
+	if (!history->is_whole)
+		return;
+	words = BITSET_WORDS(view->thread_count);
+	changes = find_changes(history, view, threads);
+	new_threads = view->thread_count - history->thread_count;
+	entry = append(history, WORDS_OF(struct history_entry) + words + new_threads +
+					changes * WORDS_OF(struct history_change));
+	if (!entry)
+		return;
+	entry->chosen = chosen;
+	entry->current = view->current.index;
+	entry->thread_count = (uint16_t)view->thread_count;
+	entry->new_threads = (uint16_t)new_threads;
+	entry->changes = (uint16_t)changes;
+	entry->choices = view->enabled_count;
+	entry->step = view->step;
+	for (uint32_t i = 0; i < words; i++)
+		enabled_of(entry)[i] = view->enabled[i];
+	for (uint32_t i = 0; i < new_threads; i++)
+		names_of(entry)[i] = history->names[history->thread_count + i] =
+			view->names[history->thread_count + i];
+	for (uint32_t i = 0; i < changes; i++) {
+		changes_of(entry)[i] =
+			(struct history_change){threads[i], view->pending[threads[i]]};
+		history->pending[threads[i]] = view->pending[threads[i]];
+	}
+	history->thread_count = view->thread_count;
+}
+
+/* ---- in the run ---- */
+
+/* The next entry, which the strategy has been asked about; NULL: there is none. */
+static struct history_entry *take_told(struct history *history)
+{
+	struct history_entry *entry;
+
+	if (history->number >= history->told)
+		return NULL;
+	entry = entry_at(history, history->at);
+	history->at += entry->words;
+	history->number++;
+	return entry;
+}
+
+static struct thread_id history_choose(void *state, const struct schedule_view *view)
+{
+	struct history *history = state;
+	struct history_entry *entry = take_told(history);
+	struct thread_id chosen;
+
+	/* A turn that is no step (engine_spin_point): time had a hand in it, so it is not to be told. */
+	if (history->awaits_executed)
+		history->is_whole = false;
+	history->awaits_executed = true;
+	if (entry) {
+		history->is_executed_known = history->number < history->told || !history->is_open;
+		return (struct thread_id){entry->chosen};
+	}
+	history->is_executed_known = false;
+	chosen = history->strategy->choose(history->state, view);
+	record(history, view, chosen.index);
+	return chosen;
+}
+
+static void history_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct history *history = state;
+
+	history->awaits_executed = false;
+	if (!history->is_executed_known && history->strategy->executed)
+		history->strategy->executed(history->state, view, thread);
+}
+
+static void history_ending(void *state, const struct schedule_view *view)
+{
+	struct history *history = state;
+
+	if (history->strategy->ending)
+		history->strategy->ending(history->state, view);
+}
+
+static uint32_t history_choose_value(void *state, uint32_t count)
+{
+	struct history *history = state;
+	struct history_entry *entry = take_told(history);
+	uint32_t value;
+
+	if (entry)
+		return entry->chosen;
+	value = history->strategy->choose_value(history->state, count);
+	entry = append(history, WORDS_OF(struct history_entry));
+	if (entry) {
+		entry->is_value = true;
+		entry->chosen = (uint16_t)value;
+		entry->choices = count;
+	}
+	return value;
+}
+
+const struct strategy history_strategy = {
+	.name = "history",
+	.summary = "another strategy, with a record of what it saw",
+	.choose = history_choose,
+	.executed = history_executed,
+	.choose_value = history_choose_value,
+	.ending = history_ending,
+};

@@ -1,0 +1,86 @@
+/* Checkpoints are made where they are cheaper than what they save, and nowhere else. */
+#include "runtime/pay.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A program whose runs take so long one way and the other. Returns how many of `runs` were with them. */
+static uint64_t live(struct pay *pay, uint64_t without, uint64_t with, uint64_t runs)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < runs; i++) {
+		const bool is_with = pay->way == PAY_WITH;
+
+		count += is_with;
+		/* One in a hundred meets something that has nothing to do with it. */
+		pay_run_ended(pay, (is_with ? with : without) * (i % 100 == 50 ? 1000 : 1));
+	}
+	return count;
+}
+
+static void pay__goes_the_faster_way(void **state)
+{
+	struct pay pay;
+
+	(void)state;
+	pay_begin(&pay);
+	assert_true(live(&pay, 100000, 10000, 20000) > 19000);
+	pay_begin(&pay);
+	assert_true(live(&pay, 10000, 12000, 20000) < 1000);
+}
+
+/* 100 ms for a run: nobody waits for a second one to try. */
+static void pay__does_not_wait_where_runs_are_long(void **state)
+{
+	struct pay pay;
+
+	(void)state;
+	pay_begin(&pay);
+	assert_int_equal(live(&pay, UINT64_C(200000000), 20000, 100), 99);
+}
+
+static void pay__looks_again(void **state)
+{
+	struct pay pay;
+
+	(void)state;
+	pay_begin(&pay);
+	(void)live(&pay, 100000, 10000, 20000);
+	assert_true(live(&pay, 10000, 100000, 40000) < 20000); /* the program has become another */
+	assert_int_equal(pay.way, PAY_WITHOUT);
+}
+
+static void pay__makes_fewer_where_they_are_not_used(void **state)
+{
+	struct pay used, unused;
+
+	(void)state;
+	pay_begin(&used);
+	pay_begin(&unused);
+	for (int i = 0; i < 10000; i++) {
+		pay_taken(&used, 1000);
+		pay_resumed(&used, 100000);
+		pay_taken(&unused, 1000);
+	}
+	assert_true(pay_wants(&used, 1001));
+	assert_false(pay_wants(&used, 999));
+	assert_false(pay_wants(&unused, 100000));
+	assert_true(pay_wants(&unused, 1000000 + 24001)); /* 1024 times as long is always enough */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pay__goes_the_faster_way),
+		cmocka_unit_test(pay__does_not_wait_where_runs_are_long),
+		cmocka_unit_test(pay__looks_again),
+		cmocka_unit_test(pay__makes_fewer_where_they_are_not_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
