@@ -261,7 +261,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return fall_back_and_go_on(campaign, worker, contract->outcome.text, err);
 	if (report == REPORT_REFUSED)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
-	if (!contract->is_live && !campaign->has_started && !worker->worker.was_killed_outside)
+	if (!contract->is_live && !campaign->has_started && report != REPORT_TAINTED &&
+		!worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);
 	if (contract->is_live) {
 		campaign->has_started = true;

@@ -202,7 +202,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 
 	plan->run_first = worker->batch_next++;
 	plan->run_limit = 1;
-	plan->is_fresh_state = worker->is_strategy_fresh;
+	plan->is_fresh_state |= worker->is_strategy_fresh; /* or nobody has taken it */
 	worker->is_strategy_fresh = false;
 	worker->contract->command = COMMAND_RUN; /* nobody waits on it yet */
 	worker->state = WORKER_RUNNING;
@@ -211,7 +211,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 
 static void command_batch(struct worker *worker)
 {
-	worker->contract->plan.is_fresh_state = worker->is_strategy_fresh;
+	worker->contract->plan.is_fresh_state |= worker->is_strategy_fresh;
 	worker->is_strategy_fresh = false;
 	worker->state = WORKER_RUNNING;
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);

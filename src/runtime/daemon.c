@@ -3,7 +3,7 @@
  * the program from then on. The child leaves control at the fork like every other; if it has made itself the
  * leader of a session, or descends from one that has, its first thread creation takes control back.
  *
- * Runs in the only thread of its process. Not with restart fork_main, whose server has started the process
+ * Runs in the only thread of its process. Restart fork_main cannot follow: its server has started the process
  * that leaves, and knows no other.
  */
 #include <sys/prctl.h>
@@ -27,7 +27,7 @@ static struct {
 void daemon_forked(long parent_pid)
 {
 	if (!daemons.first_pid && !runtime.has_created && runtime.contract &&
-		!runtime.is_forked_child && runtime.restart != &restart_fork_main)
+		!runtime.is_forked_child)
 		daemons.first_pid = (uint32_t)parent_pid;
 }
 
@@ -63,8 +63,7 @@ bool daemon_is_left(int status, uint32_t children)
 {
 	int pids[CHILDREN_MAX];
 
-	if (!runtime.contract || runtime.has_created || runtime.is_forked_child || status != 0 ||
-		runtime.restart == &restart_fork_main)
+	if (!runtime.contract || runtime.has_created || runtime.is_forked_child || status != 0)
 		return false;
 	/* The child may not have got to it yet. */
 	for (int i = 0; i < PATIENCE_MS && daemon_state() == DAEMON_NONE; i++) {
@@ -83,14 +82,19 @@ bool daemon_becomes_program(void)
 	struct contract *contract = runtime.contract;
 	uint32_t guest = daemons.first_pid;
 
-	if (!daemons.is_daemon)
+	if (!daemons.is_daemon || runtime.restart == &restart_fork_main)
 		return false;
 	daemons.is_daemon = false; /* it is asked once */
 	for (int i = 0; i < PATIENCE_MS && daemon_state() != DAEMON_LEFT; i++)
 		sleep_a_little();
-	return !contract->is_live && __atomic_compare_exchange_n(&contract->guest_pid, &guest,
-					     (uint32_t)platform_call(SYS_getpid), false,
-					     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (contract->is_live || !__atomic_compare_exchange_n(&contract->guest_pid, &guest,
+					 (uint32_t)platform_call(SYS_getpid), false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	/* The host looks for whoever it is. */
+	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
+	platform_futex_wake(&contract->doorbell, 1, true);
+	return true;
 }
 
 bool daemon_has_replaced_us(void)

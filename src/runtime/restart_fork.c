@@ -103,6 +103,15 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
+		/* Nobody controls what it left: the host goes on to the next restart. */
+		if (contract->daemon == DAEMON_LEFT && runtime.restart == &restart_fork_main) {
+			contract->taint = TAINT_NONE; /* that it forked is no reason */
+			runtime_taint("leaves its work to a daemon", 0);
+			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
+			(void)runtime_account_run();
+			*report = REPORT_TAINTED;
+			break;
+		}
 		if (runtime_account_run())
 			*report = REPORT_FAILURE;
 		else if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create)
