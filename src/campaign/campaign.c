@@ -216,6 +216,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		.input = campaign->settings.input,
 		.runtime = options->runtime,
 		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
+		.is_in_place = options->forwards_signals,
 		.check = campaign->settings.check,
 		.hang_ns = campaign->settings.hang_ns,
 		.sizes = {.strategy_bytes = strategy_bytes(options),

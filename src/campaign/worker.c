@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,20 +116,33 @@ static int reopen_input(const struct worker *worker)
 		worker->params.input ? worker->params.input : "/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/*
+ * Who redirects raddle to a file where the program would stand redirects the program, which may seek there.
+ * To pipes and terminals it prints through us: a replay prints to a file, and must meet the same points.
+ */
+static bool prints_itself(const struct worker *worker, int descriptor)
+{
+	struct stat status;
+
+	return worker->params.is_in_place && worker->params.output == OUTPUT_SHOW &&
+	       !worker->params.check && fstat(descriptor, &status) == 0 &&
+	       (S_ISREG(status.st_mode) || (S_ISCHR(status.st_mode) && !isatty(descriptor)));
+}
+
 static int worker_start_process(struct worker *worker, struct error *err)
 {
 	struct contract *contract = worker->contract;
 	int input = reopen_input(worker);
 	int output = worker->capture.file >= 0 ? worker->capture.file : worker->null;
+	int error_output = worker->capture_error.file >= 0 ? worker->capture_error.file : output;
 	struct launch launch = {
 		.path = worker->params.target->path,
 		.argv = worker->params.argv,
 		.environment = worker->environment,
 		.directory = worker->params.directory,
 		.input = input >= 0 ? input : worker->input,
-		.output = output,
-		.error_output =
-			worker->capture_error.file >= 0 ? worker->capture_error.file : output,
+		.output = prints_itself(worker, STDOUT_FILENO) ? STDOUT_FILENO : output,
+		.error_output = prints_itself(worker, STDERR_FILENO) ? STDERR_FILENO : error_output,
 	};
 	pid_t pid;
 

@@ -36,6 +36,7 @@ struct worker_params {
 	const char *input;     /* file for descriptor 0, NULL: /dev/null */
 	const char *runtime;   /* libraddle.so, NULL: nothing is preloaded */
 	enum worker_output output;
+	bool is_in_place;  /* one run, in the place of the program: see prints_itself() */
 	const char *check; /* the user's own judge (judge.h), NULL: none; restart exec only */
 	uint64_t hang_ns;
 	uint64_t run_limit_ns; /* worker_run: a run that takes longer is killed; 0: none is */
