@@ -42,6 +42,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	worker.sizes = (struct contract_sizes){
 		.strategy_bytes = probe_strategy_bytes(),
 		.trace_events = params->trace_events,
+		.record_bytes = params->worker.sizes.record_bytes,
 		.detector_bytes = params->has_patterns
 					  ? detectors_bytes()
 					  : races_state_bytes(&params->settings->races),

@@ -39,7 +39,7 @@ struct probe_plan {
 uint64_t probe_strategy_bytes(void);
 
 /*
- * `worker.sizes`, `.check` and the limits are filled in from the others; `trace_events` 0: runs are
+ * `worker.sizes` (but for the bytes of a record), `.check` and the limits are filled in from the others; `trace_events` 0: runs are
  * not traced. `settings` is read now. Restarts but exec fall back by themselves when they must.
  */
 struct probe_params {

@@ -232,12 +232,14 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 	entry.instruction = first_place(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
 	add_site(instrument, &entry);
+	collect_arguments(instrument, &entry);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block)) {
 		for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
 			instruction = LLVMGetNextInstruction(instruction)) {
 			site.instruction = instruction;
 			add_instruction(instrument, site);
+			collect_values(instrument, &site, entry.instruction);
 			if (is_exit(instruction)) {
 				struct site leave = site;
 

@@ -1,4 +1,8 @@
-/* Accesses that no other thread can notice: constant data, and locals whose address stays at home. */
+/*
+ * Accesses that no other thread can notice: constant data, and locals whose address stays at home. Whoever
+ * recomputes a run (src/rewalk) keeps such locals itself, so every access to them must be in sight: where
+ * addresses are mixed, or given to a function, all accesses are sites.
+ */
 #include "instrument/instrument.h"
 
 #include <string.h>
@@ -25,19 +29,8 @@ const char *called_name(LLVMValueRef call)
 	return callee && LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : NULL;
 }
 
-static bool is_nocapture(LLVMValueRef call, unsigned argument)
-{
-	const unsigned kind = LLVMGetEnumAttributeKindForName("nocapture", 9);
-	LLVMValueRef callee = LLVMGetCalledValue(call);
-
-	if (LLVMGetCallSiteEnumAttribute(call, argument + 1, kind))
-		return true;
-	return callee && LLVMIsAFunction(callee) && argument < LLVMCountParams(callee) &&
-	       LLVMGetEnumAttributeAtIndex(callee, argument + 1, kind);
-}
-
-/* Does a call keep, or hand on, the address that it gets? */
-static bool call_leaks(LLVMValueRef call, LLVMValueRef address)
+/* May a call keep the address that it gets, hand it on, or access the memory out of our sight? */
+static bool call_leaks(LLVMValueRef call)
 {
 	const char *name = called_name(call);
 
@@ -46,12 +39,7 @@ static bool call_leaks(LLVMValueRef call, LLVMValueRef address)
 		starts_with(name, "llvm.dbg.") || starts_with(name, "llvm.invariant") ||
 		starts_with(name, "llvm.assume"))
 		return false;
-	if (LLVMGetCalledValue(call) == address)
-		return true;
-	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
-		if (LLVMGetArgOperand(call, i) == address && !is_nocapture(call, i))
-			return true;
-	return false;
+	return true;
 }
 
 static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
@@ -66,11 +54,10 @@ static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address
 		return LLVMGetOperand(user, 1) == address;
 	if (LLVMIsAAtomicCmpXchgInst(user))
 		return LLVMGetOperand(user, 1) == address || LLVMGetOperand(user, 2) == address;
-	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user) || LLVMIsAPHINode(user) ||
-		LLVMIsASelectInst(user) || LLVMIsAFreezeInst(user))
+	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
 		return escapes(walk, user, depth + 1);
 	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
-		return call_leaks(user, address);
+		return call_leaks(user);
 	return true;
 }
 
@@ -115,10 +102,16 @@ bool filter_is_thread_local(LLVMValueRef pointer)
 	return LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
 }
 
+bool filter_is_private(LLVMValueRef allocation)
+{
+	struct walk walk = {.count = 0};
+
+	return !escapes(&walk, allocation, 0);
+}
+
 bool filter_skips(LLVMValueRef pointer, bool is_write)
 {
 	LLVMValueRef object = object_of(pointer);
-	struct walk walk = {.count = 0};
 
 	if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) != 0)
 		return true;
@@ -126,5 +119,5 @@ bool filter_skips(LLVMValueRef pointer, bool is_write)
 		return true;
 	if (LLVMIsAGlobalVariable(object))
 		return LLVMIsGlobalConstant(object) && !is_write;
-	return LLVMIsAAllocaInst(object) && !escapes(&walk, object, 0);
+	return LLVMIsAAllocaInst(object) && filter_is_private(object);
 }

@@ -95,6 +95,25 @@ static bool is_instrumented(LLVMValueRef function)
  * Stubs use memory below the stack pointer, so the compiler must not: nor in functions without sites,
  * into which others may be inlined at link time.
  */
+static void add_text_attribute(
+	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
+{
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+		LLVMCreateStringAttribute(
+			context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+/*
+ * Whoever records a run looks at the return address of a function to see who called it: it has a frame,
+ * and what code without bitcode calls does not hand its return address on.
+ */
+static void keep_frame(struct instrument *instrument, LLVMValueRef function)
+{
+	add_text_attribute(instrument->context, function, "frame-pointer", "all");
+	if (is_called_from_outside(function))
+		add_text_attribute(instrument->context, function, "disable-tail-calls", "true");
+}
+
 static void collect(struct instrument *instrument)
 {
 	uint32_t number = 0;
@@ -103,8 +122,10 @@ static void collect(struct instrument *instrument)
 		function = LLVMGetNextFunction(function)) {
 		if (LLVMIsDeclaration(function))
 			continue;
-		if (is_instrumented(function))
+		if (is_instrumented(function)) {
 			collect_sites(instrument, function, number);
+			keep_frame(instrument, function);
+		}
 		add_attribute(instrument->context, function, "noredzone");
 		number++;
 	}

@@ -7,6 +7,7 @@
  *	libc_calls.c	calls of the C library that access memory
  *	printf_calls.c	strings that printf and the like are given
  *	atomic_calls.c	calls of libatomic
+ *	values.c	values that only a run can tell
  *	filter.c	accesses that need none: nobody else can see the memory
  *	places.c	what is told of a site: where it is
  *	fields.c	which struct and field it accesses
@@ -41,11 +42,15 @@ struct site {
 	LLVMValueRef pointer; /* NULL: kinds without an address */
 	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
 	LLVMValueRef
-		items;	/* BEHIND_ITEMS: the bytes of one; BEHIND_PRINTED: the room, NULL: enough */
+		items; /* BEHIND_ITEMS: the bytes of one; BEHIND_PRINTED: the room, NULL: enough */
+	LLVMValueRef value; /* SITE_RESULT and those behind it: what is told, else NULL */
+	LLVMValueRef
+		before; /* where the point goes; NULL: before the instruction, or see `behind` */
 	uint8_t kind;	/* enum site_kind */
 	uint8_t order;	/* as in struct site_record */
 	uint8_t behind; /* enum site_behind */
 	uint16_t bytes;
+	bool copies; /* reads what goes to a local that nobody else knows */
 	uint32_t flags;
 	uint32_t function_number;
 	uint32_t instruction_number;
@@ -74,6 +79,13 @@ bool instrument_module(LLVMModuleRef module);
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
+/* values.c: the sites at the beginning of a function, behind its entry, */
+void collect_arguments(struct instrument *instrument, const struct site *entry);
+/* and those of an instruction. `entry` is the place behind the allocas of the function's entry block. */
+void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry);
+/* May code without bitcode call it? */
+bool is_called_from_outside(LLVMValueRef function);
+
 void add_site(struct instrument *instrument, const struct site *site);
 /* The site of a call of libatomic; false: it is none. */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site);
@@ -88,6 +100,8 @@ bool filter_skips(LLVMValueRef pointer, bool is_write);
 /* The strings that a call of printf() or the like reads, where its format is known. */
 void collect_printf_call(struct instrument *instrument, const struct site *site);
 
+/* Is it a local whose address only meets accesses that can be seen to be its own? */
+bool filter_is_private(LLVMValueRef allocation);
 /* The name of the function that is called; NULL: not known. */
 const char *called_name(LLVMValueRef call);
 

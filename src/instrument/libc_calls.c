@@ -89,7 +89,7 @@ static bool set_length(
 				       ? LLVMConstInt(instrument->i64, 1, 0)
 				       : LLVMConstAllOnes(instrument->i64);
 	}
-	site->bytes = access->appends ? SITE_APPENDS : 0;
+	site->bytes = access->appends ? SITE_APPENDS : site->copies ? SITE_COPIED : 0;
 	return true;
 }
 
@@ -105,6 +105,9 @@ static void collect_access(
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
 		return; /* a function of the program's own by that name */
 	site.kind = access->kind;
+	site.copies = access->kind == SITE_RANGE_READ && count > 2 &&
+		      strncmp(called_name(call), "llvm.mem", 8) == 0 &&
+		      filter_skips(LLVMGetArgOperand(call, 0), true);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
 		set_length(instrument, &site, access))

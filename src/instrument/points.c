@@ -124,6 +124,57 @@ static LLVMValueRef length_behind(struct instrument *instrument, const struct si
 	}
 }
 
+/* As 64 bits, for a general register. */
+static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef value)
+{
+	LLVMBuilderRef builder = instrument->builder;
+
+	switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
+	case LLVMFloatTypeKind:
+		return as_register(
+			instrument, LLVMBuildBitCast(builder, value, instrument->i32, ""));
+	case LLVMDoubleTypeKind:
+		return LLVMBuildBitCast(builder, value, instrument->i64, "");
+	case LLVMIntegerTypeKind:
+		return LLVMTypeOf(value) == instrument->i64
+			       ? value
+			       : LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
+	default:
+		return value;
+	}
+}
+
+/* Of a struct, the member that the site is for; the value, as it is, of anything else. */
+static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
+{
+	if (LLVMGetTypeKind(LLVMTypeOf(site->value)) != LLVMStructTypeKind)
+		return site->value;
+	return LLVMBuildExtractValue(instrument->builder, site->value, site->bytes, "");
+}
+
+static LLVMValueRef build_value(struct instrument *instrument, const struct site *site,
+	LLVMValueRef description, LLVMValueRef properties, LLVMValueRef own)
+{
+	LLVMValueRef value = as_register(instrument, member_of(instrument, site));
+
+	if (site->kind == SITE_LANDING)
+		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+			(LLVMValueRef[]){value,
+				as_length(instrument, LLVMBuildExtractValue(instrument->builder,
+							      site->value, 1, "")),
+				description, properties, own},
+			5);
+	return build_asm(instrument, TEXT(with_pointer), "r,i,i,i",
+		(LLVMValueRef[]){value, description, properties, own}, 4);
+}
+
+static LLVMValueRef place_of(const struct site *site)
+{
+	if (site->before)
+		return site->before;
+	return site->behind ? place_behind(site->instruction) : site->instruction;
+}
+
 static LLVMValueRef build_point(
 	struct instrument *instrument, const struct site *site, LLVMValueRef description)
 {
@@ -132,6 +183,8 @@ static LLVMValueRef build_point(
 	LLVMValueRef own = LLVMConstInt(instrument->i32, site->function_number, 0);
 	LLVMValueRef call;
 
+	if (site->value)
+		return build_value(instrument, site, description, properties, own);
 	if (site->kind == SITE_OPAQUE)
 		return build_asm(instrument, TEXT(without_point), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
@@ -192,8 +245,7 @@ void insert_points(struct instrument *instrument)
 		const struct site *site = &instrument->sites[i];
 		LLVMValueRef call;
 
-		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder,
-			site->behind ? place_behind(site->instruction) : site->instruction);
+		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder, place_of(site));
 		call = build_point(instrument, site, site_description(instrument, i));
 		copy_place(call, site->instruction, site->function);
 		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 3u
+#define CONTRACT_VERSION 4u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -99,6 +99,7 @@ struct contract_plan {
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
+	bool is_recorded;	   /* restart exec only: fill the record area */
 	uint32_t detectors;	   /* bit DETECTOR_x: watches the runs */
 	bool has_contexts;    /* keep account of the functions that threads are in (contexts.h) */
 	uint32_t checkpoints; /* enum contract_checkpoints */
@@ -216,9 +217,11 @@ struct contract {
 	uint64_t memory_bytes;
 	uint64_t detectors_offset; /* the state blocks of all detectors, one behind the other */
 	uint64_t detectors_bytes;
-	uint64_t noise_offset; /* struct contract_noise (contract_noise.h) */
-	uint64_t noise_bytes;  /* 0: runs are controlled */
-	uint64_t trace_count;  /* [guest] events of the last run, also those beyond the capacity */
+	uint64_t noise_offset;	/* struct contract_noise (contract_noise.h) */
+	uint64_t noise_bytes;	/* 0: runs are controlled */
+	uint64_t record_offset; /* struct record_area (record/record.h) */
+	uint64_t record_bytes;	/* 0: there is none */
+	uint64_t trace_count;	/* [guest] events of the last run, also those beyond the capacity */
 };
 
 static inline void *contract_area(struct contract *contract, uint64_t offset)

@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 2
+#define INSTRUMENT_ABI_VERSION 3
 #define SITE_POINT_BYTES 5		      /* of the no-op or jump in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -56,6 +56,15 @@ enum site_kind {
 	SITE_FUNCTION_ENTRY, /* no address */
 	SITE_FUNCTION_EXIT,
 	SITE_OPAQUE, /* inline assembly that may access memory: a record without a point */
+	/*
+	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %rdi at their points.
+	 * They are no accesses, and on only in runs that are recorded. `bytes` says which of several.
+	 */
+	SITE_RESULT, /* behind a call of code without bitcode; of structs, one for each member */
+	SITE_RETURNS_TWICE, /* behind setjmp() and the like */
+	SITE_ADDRESS,  /* of a local, or of a thread-local variable; bytes > 0: of that parameter */
+	SITE_ARGUMENT, /* of a function that code without bitcode may call */
+	SITE_LANDING,  /* an exception arrives: the object, and in %rsi which handler */
 	SITE_KIND_COUNT
 };
 
@@ -75,6 +84,9 @@ enum site_order {
 
 /* The write begins where the string ends that is at its address: its terminating zero is overwritten. */
 #define SITE_APPENDS 1u
+/* The bytes read go to a local of which nobody else knows: recorded runs keep them, up to a limit. */
+#define SITE_COPIED 2u
+#define SITE_COPIED_MOST 4096u
 
 #define SITE_VOLATILE 1u  /* declared so; not atomic */
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */

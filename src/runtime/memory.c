@@ -15,6 +15,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
@@ -81,7 +82,8 @@ struct memory_visit {
 	object_name next; /* if the first part is the point: of the second, where there is one */
 	object_name told; /* name of its first part that only the detectors are to know of, or 0 */
 	bool is_named;	  /* the names of all its parts are known */
-	bool is_waiting;  /* a point all the same: see memory_waits() */
+	bool is_point_wanted; /* recorded runs: its site was chosen */
+	bool is_waiting;      /* a point all the same: see memory_waits() */
 };
 
 /* Looked up once per variable: 1 is the number of no site. */
@@ -393,11 +395,67 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
+/* The report of a recorded run: behind the point, where there is one. */
+static struct {
+	const struct site_record *site;
+	uint64_t address, length;
+	uintptr_t frame;
+} site_report;
+
+static bool site_is_chosen(const struct site_record *record)
+{
+	const uint8_t *state = site_state(record);
+
+	return state && *state & SITE_CHOSEN;
+}
+
+/* All there is to do in a recorded run; accesses are points at the sites that were chosen. */
+static bool site_recorded(const struct site_record *record)
+{
+	const bool is_live = memory_is_watched();
+
+	site_visit.access.kind = record->kind;
+	site_visit.is_point_wanted = is_live && site_is_chosen(record);
+	if (site_visit.is_point_wanted || (record_turn_is_over() && is_live))
+		return true;
+	record_report(record, site_report.address, site_report.length, site_report.frame);
+	return false;
+}
+
+static void site_perform_recorded(void)
+{
+	const struct memory_visit visit = {.access = site_visit.access};
+	const struct site_record *record = site_report.site;
+	const bool is_point = site_visit.is_point_wanted;
+	const uint64_t address = site_report.address, length = site_report.length;
+	const uintptr_t frame = site_report.frame;
+
+	record_settle();
+	if (is_point)
+		memory_point(&visit, memory_variable_name(visit.access.address));
+	else
+		engine_spin_point(visit.access.site);
+	record_resume();
+	record_report(record, address, length, frame);
+}
+
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
 {
 	struct memory_access *access = &site_visit.access;
 
+	if (record_is_on()) {
+		site_report.site = record;
+		site_report.address = (uint64_t)(uintptr_t)address;
+		site_report.length = length;
+		site_report.frame = frame;
+		access->address = address;
+		access->bytes = record->bytes;
+		access->order = (uint8_t)site_record_order(record);
+		access->site =
+			(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+		return site_recorded(record);
+	}
 	if (!memory_is_watched())
 		return false;
 	contexts_note(record, frame);
@@ -447,5 +505,8 @@ void site_perform(void)
 {
 	struct memory_visit visit = site_visit;
 
-	memory_finish(&visit);
+	if (record_is_on())
+		site_perform_recorded();
+	else
+		memory_finish(&visit);
 }

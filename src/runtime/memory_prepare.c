@@ -8,6 +8,7 @@
  */
 #include "detectors/detector.h"
 #include "runtime/memory.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
@@ -122,6 +123,10 @@ static bool site_is_watched(uint8_t kind)
 
 static bool site_is_on(uint8_t kind, uint8_t state)
 {
+	if (record_is_on())
+		return kind != SITE_FUNCTION_EXIT;
+	if (kind > SITE_OPAQUE)
+		return false;
 	if (!site_is_access(kind))
 		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
 	return state & SITE_ON || site_is_watched(kind);

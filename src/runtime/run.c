@@ -8,6 +8,7 @@
 #include "runtime/contexts.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "strategies/history.h"
@@ -88,6 +89,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run_announce(contract, number);
+	if (record_is_on())
+		record_go_live();
 	runtime_detect_begin();
 	contexts_begin_run();
 	engine_begin_run(&run);
@@ -326,7 +329,7 @@ void runtime_finish_run(void)
 	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
 		contract->plan.sanitizer_status == status)
 		outcome->kind = OUTCOME_SANITIZER;
-	if (outcome_is_failure(outcome) || contract->plan.is_traced) {
+	if (outcome_is_failure(outcome) || contract->plan.is_traced || contract->plan.is_recorded) {
 		run_publish_threads(contract);
 		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))
 			__asm__ volatile("int3");

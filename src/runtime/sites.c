@@ -154,7 +154,7 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 	own->has_place = sites_find_place(memory, module, &own->site_first);
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
-	else if (memory->sites_on)
+	else if (memory->sites_on || runtime.contract->plan.is_recorded)
 		/* A process or a run of its own: as the last one left it. What cannot be stands in the
 		 * contract. */
 		(void)sites_apply();
@@ -187,6 +187,32 @@ uint8_t *site_state(const struct site_record *record)
 	if (!module->has_place)
 		return NULL;
 	return &sites_memory()->sites[module->site_first + (uint32_t)(record - module->first)];
+}
+
+uint32_t site_index(const struct site_record *record)
+{
+	const uint8_t *state = site_state(record);
+
+	return state ? (uint32_t)(state - sites_memory()->sites) : UINT32_MAX;
+}
+
+bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
+{
+	struct dl_find_object object;
+
+	if (_dl_find_object((void *)code, &object) != 0)
+		return false;
+	for (uint32_t i = 0; i < sites.module_count; i++) {
+		const uintptr_t records = (uintptr_t)sites.modules[i].first;
+
+		if (records < (uintptr_t)object.dlfo_map_start ||
+			records >= (uintptr_t)object.dlfo_map_end)
+			continue;
+		*start = (uintptr_t)object.dlfo_map_start;
+		*end = (uintptr_t)object.dlfo_map_end;
+		return true;
+	}
+	return false;
 }
 
 /* ---- patching ---- */

@@ -31,6 +31,11 @@ void site_perform(void);
 /* The byte in contract_memory.sites of a record; NULL: its module is not known there. */
 uint8_t *site_state(const struct site_record *record);
 
+/* Its number among the sites of all modules; UINT32_MAX: its module is not known there. */
+uint32_t site_index(const struct site_record *record);
+/* Is there a module with sites around this address of code? Then also where it begins and ends. */
+bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
+
 /* Patches every site of every module to what `is_on` says of its byte. False: see the refusal. */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 

@@ -15,6 +15,7 @@
 #include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 
 struct runtime runtime; /* see runtime.h for who writes it */
@@ -141,6 +142,11 @@ void runtime_set_up(void)
 		host.performed = runtime_detect;
 	if (runtime.contract && runtime.contract->plan.has_contexts && contexts_set_up())
 		host.context = contexts_of;
+	if (runtime.contract && runtime.contract->plan.is_recorded) {
+		record_begin();
+		host.observe = record_step;
+		host.performed = record_performed;
+	}
 	host.executor = runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);

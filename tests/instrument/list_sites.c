@@ -59,7 +59,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < site_table_count(table); i++) {
 		const struct site *site = site_table_at(table, i);
 
-		if (site->kind != SITE_FUNCTION_ENTRY && site->kind != SITE_FUNCTION_EXIT)
+		if (kinds[site->kind] && site->kind != SITE_FUNCTION_ENTRY &&
+			site->kind != SITE_FUNCTION_EXIT)
 			print_site(table, site);
 	}
 	site_table_free(table);

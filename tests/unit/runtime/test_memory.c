@@ -86,6 +86,34 @@ variable_name memory_quick_name(const void *address)
 	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);
 }
 
+/* No run is recorded. */
+bool record_is_on(void)
+{
+	return false;
+}
+
+void record_settle(void)
+{
+}
+
+void record_resume(void)
+{
+}
+
+bool record_turn_is_over(void)
+{
+	return false;
+}
+
+void record_report(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
+{
+	(void)site;
+	(void)address;
+	(void)length;
+	(void)frame;
+}
+
 void spinning_note(const struct memory_access *access)
 {
 	(void)access;

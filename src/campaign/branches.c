@@ -1,0 +1,187 @@
+#include "campaign/branches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/record_run.h"
+#include "campaign/target.h"
+
+static char *copy_text(const char *text)
+{
+	char *copy = strdup(text);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+static void add_thread_name(struct strbuf *out, const struct run_record *record, uint16_t thread)
+{
+	const struct run_thread *of = &record->threads[thread];
+
+	if (!thread || of->parent >= record->thread_count || of->parent == thread) {
+		strbuf_adds(out, "main");
+		return;
+	}
+	add_thread_name(out, record, of->parent);
+	strbuf_addf(out, ".%u", of->ordinal);
+}
+
+static char *schedule_text(
+	const struct run_record *record, const struct sensitive_candidate *candidate)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (uint32_t i = 0; i < candidate->segment_count; i++) {
+		if (i)
+			strbuf_adds(&text, " ");
+		add_thread_name(&text, record, candidate->segments[i].thread);
+		strbuf_addf(&text, ":%u", candidate->segments[i].count);
+	}
+	return strbuf_detach(&text);
+}
+
+static char *path_of(const struct sensitive_place *place)
+{
+	struct strbuf path;
+
+	strbuf_init(&path);
+	if (*place->file != '/' && *place->directory)
+		strbuf_addf(&path, "%s/", place->directory);
+	strbuf_adds(&path, place->file);
+	return strbuf_detach(&path);
+}
+
+static void add_branch(struct branches_result *result, const struct run_record *record,
+	const struct sensitive_candidate *candidate, const struct recorded *run)
+{
+	struct sensitive_branch *branch;
+	struct strbuf thread;
+
+	result->items = realloc(result->items, (result->count + 1) * sizeof *result->items);
+	BUG_ON(!result->items);
+	branch = &result->items[result->count++];
+	strbuf_init(&thread);
+	add_thread_name(&thread, record, candidate->thread);
+	*branch = (struct sensitive_branch){.kind = candidate->kind,
+		.function = copy_text(candidate->place.function),
+		.file = copy_text(candidate->place.file),
+		.path = path_of(&candidate->place),
+		.line = candidate->place.line,
+		.column = candidate->place.column,
+		.thread = strbuf_detach(&thread),
+		.variables = copy_text(candidate->variables),
+		.occurrence = candidate->occurrence,
+		.was_taken = candidate->was_taken,
+		.schedule = schedule_text(record, candidate),
+		.has_failed = run->is_failure,
+		.outcome = run->run.outcome};
+}
+
+/* Makes the run that the solver promises. */
+static int prove(const struct branches_options *options, const struct run_record *record,
+	struct sensitivity *analysis, const struct sensitive_candidate *candidate,
+	struct branches_result *out, struct error *err)
+{
+	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+	struct recorded run = {0};
+	struct record_request request = {.options = &options->campaign,
+		.like = record,
+		.chosen = candidate->chosen,
+		.segments = candidate->segments,
+		.segment_count = candidate->segment_count,
+		.names = names,
+		.name_count = record->thread_count,
+		.bytes_most = options->record_bytes};
+	int status;
+
+	BUG_ON(!names);
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		names[i] = record->threads[i].name;
+	status = record_run(&request, &run, err);
+	if (status == 0) {
+		if (sensitivity_judge(analysis, &run.record) == VERDICT_FLIPPED)
+			add_branch(out, record, candidate, &run);
+		else
+			out->unproven++;
+	}
+	recorded_release(&run);
+	free(names);
+	return status;
+}
+
+static int analyse(const struct branches_options *options, const struct recorded *first,
+	const char *program, struct branches_result *out, struct error *err)
+{
+	struct sensitivity *analysis;
+	struct sensitive_candidate candidate;
+	int status =
+		sensitivity_open(&analysis, &first->record, program, &options->sensitivity, err);
+
+	while (status == 0 && !*options->campaign.is_interrupted &&
+		sensitivity_next(analysis, &candidate))
+		status = prove(options, &first->record, analysis, &candidate, out, err);
+	if (analysis)
+		sensitivity_figures(analysis, &out->figures);
+	sensitivity_close(analysis);
+	out->is_interrupted = *options->campaign.is_interrupted;
+	return status;
+}
+
+static int check(const struct recorded *first, const char *program, struct error *err)
+{
+	if (!first->has_sites)
+		return error_set(err, ERROR_TARGET,
+			"%s was not built by raddle-cc, so its branches are not seen; build it with "
+			"raddle-cc",
+			program);
+	if (!first->is_live)
+		return error_set(err, ERROR_TARGET,
+			"%s made no thread, so no branch depends on the schedule; if it starts the "
+			"threaded program, give raddle that one",
+			program);
+	return 0;
+}
+
+int branches_search(
+	const struct branches_options *options, struct branches_result *out, struct error *err)
+{
+	const char *program = options->campaign.argv[0];
+	const struct record_request request = {
+		.options = &options->campaign, .bytes_most = options->record_bytes};
+	struct recorded first = {0};
+	struct target target = {0};
+	int status = target_find(&target, program, err);
+
+	*out = (struct branches_result){0};
+	if (status < 0)
+		return status;
+	status = record_run(&request, &first, err);
+	if (status == 0)
+		status = check(&first, program, err);
+	if (status == 0) {
+		out->record_bytes = first.record.bytes;
+		out->run_ns = first.run_ns;
+		out->is_partial = first.record.is_partial;
+		status = analyse(options, &first, target.path, out, err);
+	}
+	recorded_release(&first);
+	target_release(&target);
+	return status;
+}
+
+void branches_result_release(struct branches_result *result)
+{
+	for (uint32_t i = 0; i < result->count; i++) {
+		free(result->items[i].function);
+		free(result->items[i].file);
+		free(result->items[i].path);
+		free(result->items[i].thread);
+		free(result->items[i].variables);
+		free(result->items[i].schedule);
+	}
+	free(result->items);
+	*result = (struct branches_result){0};
+}

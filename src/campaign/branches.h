@@ -1,0 +1,47 @@
+/*
+ * Schedule-sensitive branches of a program: a run is recorded and analysed (sensitivity/sensitivity.h), and
+ * each schedule that the solver gives is run. Only what a run has shown is reported.
+ */
+#ifndef RADDLE_CAMPAIGN_BRANCHES_H
+#define RADDLE_CAMPAIGN_BRANCHES_H
+
+#include "campaign/campaign.h"
+#include "sensitivity/sensitivity.h"
+
+struct branches_options {
+	struct campaign_options campaign; /* program, settings, runtime; the rest is not used */
+	struct sensitivity_options sensitivity;
+	uint64_t record_bytes; /* the record may have; 0: the standard limit */
+};
+
+/* A branch that was seen to go either way. Everything is owned. */
+struct sensitive_branch {
+	enum sensitive_kind kind;
+	char *function, *file;
+	char *path; /* of the file, to open it */
+	uint32_t line, column;
+	char *thread; /* "main.0" */
+	char *variables;
+	uint64_t occurrence;
+	bool was_taken;		/* in the recorded run; in the other one the opposite */
+	char *schedule;		/* "main:12 main.0:3": who makes how many steps until the branch */
+	bool has_failed;	/* the run that took the other side */
+	struct outcome outcome; /* of that run */
+};
+
+struct branches_result {
+	struct sensitive_branch *items;
+	uint32_t count;
+	uint32_t unproven; /* solutions that no run has shown: a defect of the model */
+	struct sensitivity_figures figures;
+	uint64_t record_bytes;
+	uint64_t run_ns; /* of the recorded run */
+	bool is_partial; /* the record is a beginning only */
+	bool is_interrupted;
+};
+
+int branches_search(
+	const struct branches_options *options, struct branches_result *out, struct error *err);
+void branches_result_release(struct branches_result *result);
+
+#endif

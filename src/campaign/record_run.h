@@ -1,0 +1,44 @@
+/*
+ * Makes one run of the target and keeps its record (record/run_record.h). The run may follow the beginning
+ * of a schedule, with accesses at chosen sites as scheduling points; from there on it goes without
+ * preemptions.
+ */
+#ifndef RADDLE_CAMPAIGN_RECORD_RUN_H
+#define RADDLE_CAMPAIGN_RECORD_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "campaign/campaign.h"
+#include "campaign/failure.h"
+#include "record/run_record.h"
+
+/* All zero but `options`: a run without preemptions. */
+struct record_request {
+	const struct campaign_options *options;
+	const struct run_record *like; /* whose sites the chosen ones are; NULL: none is chosen */
+	const uint64_t *chosen;	       /* bit set over all sites */
+	const struct schedule_segment *segments; /* thread: index in `names` */
+	uint32_t segment_count;
+	const thread_name *names;
+	uint32_t name_count;
+	uint64_t bytes_most; /* of the record; 0: the standard limit */
+	bool is_checked;
+};
+
+/* Everything is owned. */
+struct recorded {
+	struct run_record record;
+	struct failure run; /* its outcome and schedule; perhaps it is no failure */
+	bool is_failure;
+	bool has_diverged; /* it did not follow the schedule */
+	bool has_sites;
+	bool is_live; /* it has made a thread */
+	uint64_t run_ns;
+};
+
+int record_run(const struct record_request *request, struct recorded *out, struct error *err);
+void recorded_release(struct recorded *recorded);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * The record of a run: per thread, only what cannot be recomputed from the program's bitcode. The
+ * runtime writes it into shared memory while the program runs; docs/branches.md tells the format.
+ *
+ * Sites of instrumented code (runtime/instrument_abi.h) report to the recorder in the order in which a thread
+ * passes them. Most reports are *predictable*: a read gives what the thread last saw at that address, a call
+ * returns what it returned last time at that place. Predictable reports are only counted. What is not
+ * predictable is an *entry*: the number of predictable reports before it, a tag, and what the tag asks for.
+ * Whoever walks the run again keeps the same tables of predictions, so both always agree.
+ */
+#ifndef RADDLE_RECORD_RECORD_H
+#define RADDLE_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+
+#define RECORD_VERSION 1u
+
+/* The low four bits of an entry's first number; the others are the count of predictable reports. */
+enum record_tag {
+	RECORD_READ,  /* as many bytes as were read, at most eight at a time */
+	RECORD_VALUE, /* number: the value of a site of the kinds from SITE_RESULT on */
+	RECORD_ENTER, /* a call from code without bitcode. Number: site; then its SITE_ARGUMENTs */
+	RECORD_JUMP,  /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
+	RECORD_SYNC,  /* the thread performs an op of the engine. Numbers: step, position */
+	RECORD_TURN,  /* it moves again after others have. Number: position */
+	RECORD_LIVE,  /* from here on the run is controlled: the first thread is created next */
+	RECORD_BAD,   /* a read of memory that cannot be read: the program crashes here */
+	RECORD_REPORT, /* checked records only, before each report. Numbers: site, address */
+	RECORD_END,
+	RECORD_TAG_COUNT
+};
+
+#define RECORD_TAG_BITS 4
+
+/* Numbers: seven bits in each byte, the lowest first, the eighth bit where more follow. */
+#define RECORD_NUMBER_MOST 10
+
+/*
+ * Positions grow with the run: what a thread does behind an entry with a position, up to its next one, lies
+ * in the run before all that has a greater position.
+ */
+
+/* ---- predictions ---- */
+
+#define RECORD_SLOTS 8192u
+
+/* What was last seen at an address, or (key with the highest bit) at a site of a value. */
+struct record_slot {
+	uint64_t key;
+	uint64_t value;
+};
+
+#define RECORD_SITE_KEY (UINT64_C(1) << 63)
+
+static inline uint64_t record_site_key(uint32_t site, uint32_t part)
+{
+	return RECORD_SITE_KEY | (uint64_t)site << 5 | part << 2;
+}
+
+static inline uint32_t record_slot_of(uint64_t key)
+{
+	return (uint32_t)(key >> 2 ^ key >> 15) & (RECORD_SLOTS - 1);
+}
+
+/* ---- what the engine did ---- */
+
+enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
+
+/* An op that was performed; not those on memory. */
+struct record_op {
+	uint64_t step;
+	uint64_t address;
+	uint64_t argument; /* COND_WAIT: the mutex; BARRIER_*: the round */
+	uint64_t site;
+	uint16_t thread;
+	uint16_t other; /* thread that was created, joined, ...; UINT16_MAX */
+	uint8_t kind;	/* enum op_kind */
+	uint8_t flags;	/* enum record_op_flag, or'ed */
+	uint16_t reserved;
+};
+
+/* ---- in the process ---- */
+
+#define RECORD_CHUNK_BYTES (UINT64_C(1) << 16)
+#define RECORD_OBJECTS_MAX 256
+#define RECORD_IMAGES_MAX 64
+#define RECORD_IMAGE_MOST (UINT64_C(64) << 20)
+
+/* A piece of the record of one thread; offsets are from the start of the area. */
+struct record_chunk {
+	uint64_t next; /* 0: none */
+	uint64_t used; /* bytes behind this head */
+};
+
+struct record_thread {
+	uint64_t first, last; /* chunks; 0: none */
+	uint8_t *at, *end;    /* [guest] in the last one */
+	uint64_t predicted;   /* reports since the last entry */
+	uint64_t pending;     /* a write that was about to happen at the last report; 0: none */
+	uint32_t pending_bytes;
+	uint32_t wants_arguments; /* sites of arguments follow an entry */
+	struct record_slot slots[RECORD_SLOTS];
+};
+
+/* An executable or library as it was loaded. */
+struct record_object {
+	uint64_t base;
+	char path[256];
+};
+
+/* A piece of memory, copied. */
+struct record_image {
+	uint64_t address, bytes;
+	uint64_t offset; /* of the copy in the area */
+};
+
+struct record_area {
+	uint32_t version;
+	uint32_t is_checked; /* [host] every report is an entry, for tests and for the curious */
+	uint64_t bytes;	     /* [host] of the area */
+	uint64_t used;
+	uint32_t is_full; /* the record is a beginning only */
+	uint32_t object_count;
+	uint64_t position;
+	/* Static data of the objects with sites as it was when the run became live: chunks. */
+	struct record_image images[RECORD_IMAGES_MAX];
+	uint32_t image_count;
+	struct record_object objects[RECORD_OBJECTS_MAX];
+	struct record_thread ops; /* struct record_op in chunks */
+	struct record_thread threads[THREAD_CAPACITY];
+};
+
+#endif

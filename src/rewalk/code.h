@@ -1,0 +1,224 @@
+/*
+ * The functions of a program in a form that is quick to walk: an array of `struct code` each. A value has
+ * one register of 64 bits, vectors and structs one for each lane or member. Operands below zero are
+ * constants: ~operand is their number.
+ */
+#ifndef RADDLE_REWALK_CODE_H
+#define RADDLE_REWALK_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rewalk/image.h"
+
+enum code_op {
+	CODE_BINARY,  /* sub: LLVMOpcode */
+	CODE_COMPARE, /* sub: LLVMIntPredicate */
+	CODE_FLOAT,   /* sub: LLVMOpcode; width 32 or 64 */
+	CODE_FLOAT_COMPARE,
+	CODE_FLOAT_NEGATE,
+	CODE_ZERO_EXTEND, /* sub: width before, as of all conversions */
+	CODE_SIGN_EXTEND,
+	CODE_TRUNCATE,
+	CODE_FROM_SIGNED, /* to floating point */
+	CODE_FROM_UNSIGNED,
+	CODE_TO_SIGNED,
+	CODE_TO_UNSIGNED,
+	CODE_FLOAT_CONVERT, /* between float and double */
+	CODE_MOVE,
+	CODE_ADDRESS, /* a + immediate + terms */
+	CODE_LOAD,
+	CODE_STORE, /* a at b */
+	CODE_LOCAL, /* alloca */
+	CODE_SELECT,
+	CODE_PICK,  /* extractelement: lane b of `count` from a on */
+	CODE_PLACE, /* insertelement: b into lane c of `count` from `to` on */
+	CODE_GO,
+	CODE_BRANCH,
+	CODE_SWITCH,
+	CODE_RETURN,
+	CODE_CALL,
+	CODE_UPDATE,	/* sub: LLVMAtomicRMWBinOp */
+	CODE_EXCHANGE,	/* a: address, b: expected, c: new */
+	CODE_COPY,	/* memcpy and memmove: a from b, c bytes */
+	CODE_FILL,	/* memset */
+	CODE_INTRINSIC, /* sub: enum intrinsic */
+	CODE_VALUE,	/* what a site tells, nothing else */
+	CODE_REPORT,	/* a site that tells nothing: fences */
+	CODE_LANDING,
+	CODE_STOP, /* control does not come here, or not back: unreachable, resume */
+	CODE_NOTHING,
+	CODE_UNKNOWN /* not handled; `text` says what */
+};
+
+enum intrinsic {
+	INTRINSIC_UNSIGNED_MIN,
+	INTRINSIC_UNSIGNED_MAX,
+	INTRINSIC_SIGNED_MIN,
+	INTRINSIC_SIGNED_MAX,
+	INTRINSIC_ABSOLUTE,
+	INTRINSIC_SWAP_BYTES,
+	INTRINSIC_COUNT_ONES,
+	INTRINSIC_LEADING_ZEROS,
+	INTRINSIC_TRAILING_ZEROS,
+	INTRINSIC_FUNNEL_LEFT,
+	INTRINSIC_FUNNEL_RIGHT,
+	INTRINSIC_UNSIGNED_ADD_OVERFLOW, /* two registers */
+	INTRINSIC_UNSIGNED_SUB_OVERFLOW,
+	INTRINSIC_UNSIGNED_MUL_OVERFLOW,
+	INTRINSIC_SIGNED_ADD_OVERFLOW,
+	INTRINSIC_SIGNED_SUB_OVERFLOW,
+	INTRINSIC_SIGNED_MUL_OVERFLOW,
+	INTRINSIC_UNSIGNED_ADD_SATURATING,
+	INTRINSIC_UNSIGNED_SUB_SATURATING,
+	INTRINSIC_BIT_REVERSE,
+	INTRINSIC_FUSED, /* a * b + c */
+	INTRINSIC_FLOAT_ABSOLUTE,
+	INTRINSIC_SQUARE_ROOT,
+	INTRINSIC_FLOAT_MIN,
+	INTRINSIC_FLOAT_MAX,
+	INTRINSIC_COPY_SIGN,
+	INTRINSIC_FLOOR,
+	INTRINSIC_CEILING,
+	INTRINSIC_TRUNCATE,
+	INTRINSIC_ROUND_EVEN,
+	INTRINSIC_ROUND,
+	INTRINSIC_LIBRARY, /* of libm: `library` */
+	INTRINSIC_LIBRARY_OF_TWO,
+	INTRINSIC_UNKNOWN
+};
+
+/* Where memory without sites is. */
+enum code_place {
+	PLACE_SITE,    /* anywhere: the record tells */
+	PLACE_LOCAL,   /* a local that nobody else knows */
+	PLACE_CONSTANT /* a constant global */
+};
+
+struct function;
+
+/* Values that move along an edge, all at once. */
+struct edge {
+	uint32_t target; /* number of the code */
+	uint32_t count;
+	int32_t *to, *from;
+	uint64_t value; /* of a switch */
+};
+
+struct address_term {
+	int32_t operand;
+	uint8_t width;
+	int64_t scale;
+};
+
+struct constant_block {
+	LLVMValueRef global;
+	uint64_t address, size;
+	uint8_t *bytes;
+};
+
+struct code {
+	uint8_t op; /* enum code_op */
+	uint8_t sub;
+	uint8_t width;
+	uint8_t place;	    /* enum code_place */
+	uint8_t place_from; /* of what COPY copies */
+	bool is_noreturn;
+	bool is_handled; /* CALL: an exception has a landing pad here: the last edge */
+	bool is_vector;	 /* LOAD, STORE: `count` lanes of `width` bits */
+	int32_t to, a, b, c;
+	uint32_t bytes;
+	uint32_t count;	       /* lanes, operands, successors; of ends of blocks see below */
+	uint32_t site;	       /* number of the first one of the kind that counts; SITE_NONE */
+	uint32_t instructions; /* ends of blocks: how many the block has */
+	uint32_t branch;       /* BRANCH, SWITCH, SELECT: number among those of the program */
+	int64_t immediate;
+	union {
+		struct edge *edges;
+		int32_t *operands;
+		struct address_term *terms;
+		const char *text;
+		double (*library)(double);
+		double (*library_of_two)(double, double);
+		const struct constant_block *constant;
+	};
+	struct edge *normal, *unwind; /* CALL that is an invoke */
+	LLVMValueRef value;
+};
+
+struct function {
+	LLVMValueRef value;
+	uint32_t unit;
+	uint32_t entry; /* site; SITE_NONE: not instrumented */
+	uint64_t address;
+	uint32_t parameter_registers;
+	uint32_t register_count;
+	struct code *codes;
+	uint32_t code_count, code_capacity;
+	uint64_t *constants;
+	uint32_t constant_count, constant_capacity;
+	uint32_t *
+		argument_sites; /* parameters that SITE_ARGUMENTs tell, in order: their registers */
+	uint32_t argument_count;
+	uint32_t address_count; /* SITE_ADDRESSes of parameters */
+	uint32_t *address_registers;
+	bool is_decoded;
+	bool is_excluded;
+};
+
+/* All functions with sites; decoded when they are first called. */
+struct code_book {
+	struct image *image;
+	struct function *functions;
+	uint32_t function_count;
+	uint32_t *by_address; /* open addressing: number + 1 */
+	uint32_t capacity;
+	struct value_map by_value;
+	struct constant_block *constants[256]; /* in hundreds: they must not move */
+	uint32_t constant_count;
+	LLVMValueRef *branches;
+	uint32_t branch_count, branch_capacity;
+};
+
+void code_book_open(struct code_book *book, struct image *image);
+void code_book_close(struct code_book *book);
+
+/* By address; NULL: code without bitcode. Not decoded. */
+struct function *code_book_at(const struct code_book *book, uint64_t address);
+/* The function that a site is in. */
+struct function *code_book_of_site(const struct code_book *book, uint32_t site);
+void code_decode(struct code_book *book, struct function *function);
+
+/* ---- decode_*.c share ---- */
+
+struct decoder {
+	struct code_book *book;
+	struct image *image;
+	struct function *function;
+	const struct unit *unit;
+	struct value_map registers; /* of values; of constants: ~ */
+	struct value_map blocks;    /* number of the first code */
+};
+
+int32_t decode_operand(struct decoder *decoder, LLVMValueRef value);
+static inline int32_t decode_lane(int32_t operand, uint32_t lane)
+{
+	return operand >= 0 ? operand + (int32_t)lane : operand - (int32_t)lane;
+}
+struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
+/* Registers of a value of the type; 0: none, or not handled. */
+uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
+/* Bits of a value in one register; 0: it takes others. */
+uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
+void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
+/* The first site of one of the kinds [first, last] of the instruction. */
+uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);
+void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
+void decode_call(struct decoder *decoder, LLVMValueRef instruction);
+struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
+/* The value of a constant in registers. False: not handled. */
+bool decode_constant(
+	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers);
+const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * Walks a run again, thread by thread: every instruction with the values that it had. Three walks make an
+ * analysis: the first tells which memory threads share, the second which sites access it, and the third
+ * makes values that depend on shared reads symbolic and notes, per thread, the *events* that schedules and
+ * branches depend on.
+ */
+#ifndef RADDLE_REWALK_WALK_H
+#define RADDLE_REWALK_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/run_record.h"
+#include "rewalk/code.h"
+#include "rewalk/term.h"
+
+enum walk_mode {
+	WALK_SHARING = 1,  /* fills `shared` */
+	WALK_CHOOSING = 2, /* fills `chosen` */
+	WALK_EVENTS = 4,   /* fills the threads' events */
+	WALK_COUNTING = 8  /* looks at watches */
+};
+
+enum event_kind {
+	EVENT_READ,  /* of shared memory; `term` is the variable */
+	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
+	EVENT_OP,    /* of the engine */
+	EVENT_BRANCH,
+	EVENT_CHOICE,  /* a value that is selected by a condition: no control flow depends on it */
+	EVENT_ADDRESS, /* memory at `term` is accessed: it must be the same for what follows */
+	EVENT_DIVISOR, /* must not be zero */
+	EVENT_INDEX,   /* must be below `value` */
+	EVENT_VALUE    /* must be the same for what follows: it left what can be computed */
+};
+
+struct walk_event {
+	uint8_t kind; /* enum event_kind */
+	uint8_t bytes;
+	bool is_atomic;	     /* part of one access with the event before: an update's write */
+	bool is_taken;	     /* BRANCH, CHOICE: the condition was true */
+	uint32_t site;	     /* READ, WRITE; SITE_NONE */
+	uint32_t branch;     /* number in the code book */
+	uint32_t case_value; /* BRANCH of a switch: number of the edge that was taken */
+	uint64_t address;
+	uint64_t
+		value; /* read or written; OP: index among the record's ops, UINT64_MAX: not performed */
+	uint64_t occurrence; /* BRANCH, CHOICE: how often the thread had been there before */
+	uint64_t
+		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
+	uint64_t position; /* in the run: see RECORD_SYNC */
+	struct term *term;
+	LLVMValueRef instruction;
+};
+
+/* How a walk of a thread ended. */
+enum walk_end {
+	WALK_COMPLETE, /* the record's end */
+	WALK_CRASHED,  /* at an access that the program could not make */
+	WALK_UNKNOWN,  /* at something that is not handled */
+	WALK_LOST      /* record and walk do not agree: a defect */
+};
+
+struct walk_summary {
+	uint64_t instructions;
+	uint64_t steps;
+	enum walk_end end;
+	char reason[160]; /* why it ended before the record did */
+};
+
+/* Sharing of eight bytes of memory. */
+struct shared_word {
+	uint64_t address; /* divided by eight, plus one; 0: free */
+	uint16_t thread;  /* that accessed it first */
+	bool is_many, is_written;
+};
+
+struct shared_map {
+	struct shared_word *words;
+	uint64_t count, capacity;
+};
+
+struct walked_thread {
+	struct walk_event *events;
+	uint64_t count, capacity;
+	struct walk_summary summary;
+};
+
+/* A branch whose outcome somebody wants to know. */
+struct walk_watch {
+	uint16_t thread;
+	LLVMValueRef instruction;
+	uint64_t occurrence;
+	bool is_reached;
+	uint64_t outcome; /* number of the edge; of a select 0 or 1 */
+};
+
+struct walk {
+	struct code_book *book;
+	const struct run_record *record;
+	struct shared_map shared;
+	uint64_t *chosen; /* bit set over all sites */
+	struct term_arena terms;
+	struct walked_thread *threads;
+	struct walk_watch *watches;
+	uint32_t watch_count;
+	/* Written by the first thread before there were others: the last values, by address. */
+	struct initial_value *initials;
+	uint64_t initial_count, initial_capacity;
+};
+
+void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
+void walk_close(struct walk *walk);
+/* Walks every thread. */
+void walk_run(struct walk *walk, unsigned mode);
+
+bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
+/* What stood there when the second thread was created; false: not known. */
+bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
+
+#endif

@@ -1,0 +1,179 @@
+/* What the files of the walk share: the state of one thread's walk. */
+#ifndef RADDLE_REWALK_WALK_INTERNAL_H
+#define RADDLE_REWALK_WALK_INTERNAL_H
+
+#include "rewalk/compute.h"
+#include "rewalk/walk.h"
+
+#define FRAMES_MOST (UINT32_C(1) << 20)
+#define REGISTERS_MOST (UINT64_C(1) << 27)
+#define LOCALS_MOST (UINT64_C(1) << 32)
+#define SEEN_SLOTS 16384u
+
+struct frame {
+	struct function *function;
+	const struct code *at; /* what comes next here; the call, while its callee is above */
+	uint64_t registers;    /* where they begin */
+	uint64_t locals;       /* used when it began */
+	bool is_from_outside;  /* called back: then `at` of the frame below is done (again) */
+	uint8_t addresses;     /* SITE_ADDRESSes of parameters that have been told */
+};
+
+/* What a value in memory that the thread has for itself was computed from. */
+struct shadow {
+	uint64_t address; /* 0: free */
+	uint32_t bytes;
+	struct term *term; /* NULL: nothing any more */
+};
+
+struct walker {
+	struct walk *walk;
+	struct code_book *book;
+	uint16_t thread;
+	unsigned mode;
+
+	/* the record */
+	const uint8_t *at, *end;
+	uint64_t left; /* predicted reports before the entry */
+	uint32_t tag;  /* of the entry */
+	struct record_slot *slots;
+	uint64_t pending; /* the last write, while no report came after it; 0: none */
+	uint32_t pending_bytes;
+	bool is_checked;
+
+	struct frame *frames;
+	uint32_t frame_count;
+	uint64_t *registers;
+	struct term **terms;
+	uint64_t register_count;
+	uint8_t *locals;
+	uint64_t local_bytes;
+
+	bool is_live;
+	bool is_over;
+	uint64_t instructions;
+	uint64_t steps;
+	uint64_t position;
+	struct walk_summary *summary;
+	struct walked_thread *out;
+	uint64_t *seen;	  /* words of memory that were looked at, by SEEN_SLOTS */
+	uint64_t *visits; /* by branch */
+	uint32_t visit_capacity;
+	struct shadow *shadows;
+	uint64_t shadow_count, shadow_capacity;
+};
+
+enum step {
+	STEP_NEXT,
+	STEP_ENTRY, /* of walk_wait(): the value is in the record */
+	STEP_JUMP,  /* of walk_wait(): a RECORD_JUMP of the site that waits */
+	STEP_MOVED, /* another frame is on top, or the same one elsewhere */
+	STEP_OVER
+};
+
+/* ---- walk_stream.c ---- */
+
+void walk_next_entry(struct walker *walker);
+uint64_t walk_number(struct walker *walker);
+/* Until a report can be taken: STEP_NEXT (it was predicted), STEP_ENTRY or STEP_JUMP; or not here. */
+enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
+/* Checked records: the report of a site that tells nothing. */
+enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
+/* The thread makes no report here: only something from outside can go on. */
+enum step walk_wait_outside(struct walker *walker);
+enum step walk_end_at(struct walker *walker, enum walk_end end, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+bool walk_push(struct walker *walker, struct function *function, bool is_from_outside);
+void walk_take_edge(struct walker *walker, const struct edge *edge);
+
+/* A value that is told by a site. */
+enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
+/* The slow part of a read: the record tells. */
+enum step walk_read_entry(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value);
+
+static inline uint64_t *walk_registers(struct walker *walker)
+{
+	return walker->registers + walker->frames[walker->frame_count - 1].registers;
+}
+
+static inline struct term **walk_terms(struct walker *walker)
+{
+	return walker->terms + walker->frames[walker->frame_count - 1].registers;
+}
+
+static inline uint64_t walk_get(
+	const struct walker *walker, const uint64_t *registers, int32_t operand)
+{
+	return operand >= 0 ? registers[operand]
+			    : walker->frames[walker->frame_count - 1].function->constants[~operand];
+}
+
+/* The record's end of a write, and of whatever else clears the way for the next one. */
+static inline void walk_settle(struct walker *walker)
+{
+	walker->pending = 0;
+}
+
+/* Up to eight bytes at an address, as a site tells them. */
+static inline enum step walk_read(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	if (__builtin_expect(walker->left && !walker->is_checked, 1)) {
+		const struct record_slot *slot = &walker->slots[record_slot_of(address)];
+
+		walker->left--;
+		walker->pending = 0;
+		if (__builtin_expect(slot->key == address, 1)) {
+			*value = slot->value;
+			return STEP_NEXT;
+		}
+		return walk_end_at(walker, WALK_LOST, "a read that should have been predicted");
+	}
+	return walk_read_entry(walker, site, address, bytes, value);
+}
+
+static inline void walk_written(
+	struct walker *walker, uint64_t address, uint32_t bytes, const uint64_t *parts)
+{
+	for (uint32_t done = 0; done < bytes; done += 8) {
+		struct record_slot *slot = &walker->slots[record_slot_of(address + done)];
+
+		slot->key = address + done;
+		slot->value = parts[done / 8];
+	}
+	walker->pending = address;
+	walker->pending_bytes = bytes;
+}
+
+/* ---- walk_memory.c ---- */
+
+/* An access of a live run: who shares, which site is chosen. */
+void walk_note_access(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
+/* A write before there were other threads. */
+void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
+/* The read or write is a step of the thread, where its site is chosen. */
+void walk_count_step(struct walker *walker, uint32_t site);
+
+struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind);
+/* The term of what is read: a new variable, or what is known of the thread's own memory; NULL. */
+struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value);
+void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value, struct term *term);
+/* What follows is only known for this value. */
+void walk_pin(
+	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
+
+/* ---- walk_terms.c ---- */
+
+struct term *walk_operand_term(struct walker *walker, int32_t operand);
+/* The term of a code that computes; NULL where no operand has one. */
+struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value);
+struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
+void walk_note_branch(
+	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
+void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);
+
+#endif

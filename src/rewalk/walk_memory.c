@@ -1,0 +1,338 @@
+/* Memory in a walk: who shares it, what was written to it before there were threads, and its terms. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "rewalk/walk_internal.h"
+
+/* ---- sharing ---- */
+
+static uint64_t hash_of(uint64_t key)
+{
+	return key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+}
+
+static struct shared_word *find_word(const struct shared_map *map, uint64_t key)
+{
+	uint64_t at = hash_of(key) & (map->capacity - 1);
+
+	while (map->words[at].address && map->words[at].address != key)
+		at = (at + 1) & (map->capacity - 1);
+	return &map->words[at];
+}
+
+static void grow_map(struct shared_map *map)
+{
+	const struct shared_map old = *map;
+
+	map->capacity = old.capacity ? 2 * old.capacity : 4096;
+	map->words = calloc(map->capacity, sizeof *map->words);
+	BUG_ON(!map->words);
+	for (uint64_t i = 0; i < old.capacity; i++)
+		if (old.words[i].address)
+			*find_word(map, old.words[i].address) = old.words[i];
+	free(old.words);
+}
+
+static void share(struct walker *walker, uint64_t word, bool is_write)
+{
+	struct shared_map *map = &walker->walk->shared;
+	struct shared_word *found;
+
+	if (2 * (map->count + 1) > map->capacity)
+		grow_map(map);
+	found = find_word(map, word + 1);
+	if (!found->address) {
+		*found = (struct shared_word){.address = word + 1, .thread = walker->thread};
+		map->count++;
+	}
+	found->is_many |= found->thread != walker->thread;
+	found->is_written |= is_write;
+}
+
+static bool is_word_shared(const struct walk *walk, uint64_t word)
+{
+	const struct shared_word *found;
+
+	if (!walk->shared.capacity)
+		return false;
+	found = find_word(&walk->shared, word + 1);
+	return found->address && found->is_many && found->is_written;
+}
+
+bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
+		if (is_word_shared(walk, word))
+			return true;
+	return false;
+}
+
+/* As walk_is_shared(), for a thread that comes back to the same words. */
+static bool is_shared(struct walker *walker, uint64_t address, uint32_t bytes)
+{
+	const uint64_t word = address >> 3;
+	uint64_t *seen = &walker->seen[word & (SEEN_SLOTS - 1)];
+
+	if ((address & 7) + bytes > 8)
+		return walk_is_shared(walker->walk, address, bytes);
+	if (*seen >> 1 == word + 1)
+		return *seen & 1;
+	*seen = (word + 1) << 1 | is_word_shared(walker->walk, word);
+	return *seen & 1;
+}
+
+void walk_note_access(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
+{
+	if (walker->mode & WALK_SHARING) {
+		for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++) {
+			uint64_t *seen = &walker->seen[word & (SEEN_SLOTS - 1)];
+			const uint64_t mark = (word + 1) << 1;
+
+			/* Once as a write is enough, and once as a read. */
+			if (*seen == (mark | 1) || (*seen == mark && !is_write))
+				continue;
+			*seen = mark | is_write;
+			share(walker, word, is_write);
+		}
+		return;
+	}
+	if (walker->mode & WALK_CHOOSING && is_shared(walker, address, bytes))
+		bitset_add(walker->walk->chosen, site);
+}
+
+void walk_count_step(struct walker *walker, uint32_t site)
+{
+	if (bitset_has(walker->walk->chosen, site))
+		walker->steps++;
+}
+
+/* ---- before there were threads ---- */
+
+struct initial_value {
+	uint64_t address;
+	uint64_t value;
+	uint32_t bytes; /* 0: free */
+};
+
+static struct initial_value *find_initial(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	uint64_t at = hash_of(address << 4 | bytes) & (walk->initial_capacity - 1);
+
+	while (walk->initials[at].bytes &&
+		(walk->initials[at].address != address || walk->initials[at].bytes != bytes))
+		at = (at + 1) & (walk->initial_capacity - 1);
+	return &walk->initials[at];
+}
+
+static void grow_initials(struct walk *walk)
+{
+	struct initial_value *old = walk->initials;
+	const uint64_t count = walk->initial_capacity;
+
+	walk->initial_capacity = count ? 2 * count : 1024;
+	walk->initials = calloc(walk->initial_capacity, sizeof *walk->initials);
+	BUG_ON(!walk->initials);
+	for (uint64_t i = 0; i < count; i++)
+		if (old[i].bytes)
+			*find_initial(walk, old[i].address, old[i].bytes) = old[i];
+	free(old);
+}
+
+void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
+{
+	struct walk *walk = walker->walk;
+	struct initial_value *found;
+
+	if (!(walker->mode & WALK_EVENTS) || !is_shared(walker, address, bytes))
+		return;
+	if (2 * (walk->initial_count + 1) > walk->initial_capacity)
+		grow_initials(walk);
+	found = find_initial(walk, address, bytes);
+	walk->initial_count += !found->bytes;
+	*found = (struct initial_value){.address = address, .value = value, .bytes = bytes};
+}
+
+bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	const struct run_record *record = walk->record;
+
+	*value = 0;
+	/* Static data first: its copy was made at the very moment. */
+	for (uint32_t i = 0; i < record->image_count; i++) {
+		const struct record_image *image = &record->images[i];
+
+		if (address < image->address || address + bytes > image->address + image->bytes)
+			continue;
+		memcpy(value, record->image_bytes + image->offset + (address - image->address),
+			bytes);
+		return true;
+	}
+	if (walk->initial_capacity && find_initial(walk, address, bytes)->bytes) {
+		*value = find_initial(walk, address, bytes)->value;
+		return true;
+	}
+	return false;
+}
+
+/* ---- events ---- */
+
+struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
+{
+	struct walked_thread *out = walker->out;
+	struct walk_event *event;
+
+	if (out->count == out->capacity) {
+		out->capacity = out->capacity ? 2 * out->capacity : 64;
+		out->events = realloc(out->events, out->capacity * sizeof *out->events);
+		BUG_ON(!out->events);
+	}
+	event = &out->events[out->count++];
+	*event = (struct walk_event){.kind = (uint8_t)kind,
+		.site = SITE_NONE,
+		.branch = UINT32_MAX,
+		.step = walker->steps,
+		.position = walker->position};
+	return event;
+}
+
+void walk_pin(
+	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
+{
+	struct walk_event *event;
+
+	if (!term || term->op == TERM_CONSTANT)
+		return;
+	event = walk_add_event(walker, kind);
+	event->term = term;
+	event->value = term->value;
+	event->instruction = code->value;
+}
+
+/* ---- terms in memory that the thread has for itself ---- */
+
+static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
+{
+	uint64_t at = hash_of(address) & (walker->shadow_capacity - 1);
+
+	while (walker->shadows[at].address && walker->shadows[at].address != address)
+		at = (at + 1) & (walker->shadow_capacity - 1);
+	return &walker->shadows[at];
+}
+
+static void grow_shadows(struct walker *walker)
+{
+	struct shadow *old = walker->shadows;
+	const uint64_t count = walker->shadow_capacity;
+
+	walker->shadow_capacity = count ? 2 * count : 256;
+	walker->shadows = calloc(walker->shadow_capacity, sizeof *walker->shadows);
+	BUG_ON(!walker->shadows);
+	for (uint64_t i = 0; i < count; i++)
+		if (old[i].address)
+			*find_shadow(walker, old[i].address) = old[i];
+	free(old);
+}
+
+/* One that overlaps the bytes; at most eight bytes each. NULL: none does. */
+static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
+{
+	if (!walker->shadow_count)
+		return NULL;
+	for (uint64_t at = address - 7; at != address + bytes; at++) {
+		struct shadow *shadow = find_shadow(walker, at);
+
+		if (shadow->address && shadow->term && shadow->address + shadow->bytes > address)
+			return shadow;
+	}
+	return NULL;
+}
+
+static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes, struct term *term)
+{
+	struct shadow *shadow;
+
+	while ((shadow = overlapping(walker, address, bytes)))
+		shadow->term = NULL;
+	if (!term)
+		return;
+	if (2 * (walker->shadow_count + 1) > walker->shadow_capacity)
+		grow_shadows(walker);
+	shadow = find_shadow(walker, address);
+	walker->shadow_count += !shadow->address;
+	*shadow = (struct shadow){.address = address, .bytes = bytes, .term = term};
+}
+
+static struct term *read_shadow(
+	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
+{
+	struct shadow *shadow = overlapping(walker, address, bytes);
+
+	if (!shadow)
+		return NULL;
+	if (shadow->address == address && shadow->bytes == bytes)
+		return shadow->term;
+	/* A part of it, or several at once: only this run's value is known. */
+	for (; shadow; shadow = overlapping(walker, address, bytes)) {
+		walk_pin(walker, EVENT_VALUE, shadow->term, code);
+		shadow->term = NULL;
+	}
+	return NULL;
+}
+
+/* Locals are where the walk keeps them; no address of the program is that high. */
+#define LOCAL_KEY (UINT64_C(1) << 63)
+
+static uint64_t key_of(const struct code *code, uint64_t address)
+{
+	return code->place == PLACE_LOCAL ? address | LOCAL_KEY : address;
+}
+
+static bool is_event(
+	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
+{
+	return code->place == PLACE_SITE && walker->is_live && is_shared(walker, address, bytes);
+}
+
+struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value)
+{
+	struct walk_event *event;
+	struct term *term;
+
+	if (!is_event(walker, code, address, bytes))
+		return read_shadow(walker, code, key_of(code, address), bytes);
+	term = term_variable(&walker->walk->terms, 8 * bytes, value);
+	event = walk_add_event(walker, EVENT_READ);
+	event->bytes = (uint8_t)bytes;
+	event->site = code->site;
+	event->address = address;
+	event->value = value;
+	event->term = term;
+	event->instruction = code->value;
+	event->step = walker->steps - 1;
+	return term;
+}
+
+void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value, struct term *term)
+{
+	struct walk_event *event;
+
+	if (term)
+		term = walk_resize(walker, term, 8 * bytes);
+	if (!is_event(walker, code, address, bytes)) {
+		write_shadow(walker, key_of(code, address), bytes, term);
+		return;
+	}
+	event = walk_add_event(walker, EVENT_WRITE);
+	event->bytes = (uint8_t)bytes;
+	event->site = code->site;
+	event->address = address;
+	event->value = value;
+	event->term = term;
+	event->instruction = code->value;
+	event->step = walker->steps - 1;
+}

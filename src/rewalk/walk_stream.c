@@ -1,0 +1,404 @@
+/* The record of a thread as it is walked: entries, predictions, calls from outside and jumps. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "rewalk/walk_internal.h"
+#include "runtime/instrument_abi.h"
+
+uint64_t walk_number(struct walker *walker)
+{
+	uint64_t number = 0;
+
+	for (uint32_t shift = 0; walker->at < walker->end && shift < 64; shift += 7) {
+		const uint8_t byte = *walker->at++;
+
+		number |= (uint64_t)(byte & 127) << shift;
+		if (!(byte & 128))
+			break;
+	}
+	return number;
+}
+
+void walk_next_entry(struct walker *walker)
+{
+	uint64_t number;
+
+	if (walker->at >= walker->end) {
+		walker->left = 0;
+		walker->tag = RECORD_END;
+		return;
+	}
+	number = walk_number(walker);
+	walker->left = number >> RECORD_TAG_BITS;
+	walker->tag = number & ((1u << RECORD_TAG_BITS) - 1);
+}
+
+enum step walk_end_at(struct walker *walker, enum walk_end end, const char *format, ...)
+{
+	va_list arguments;
+
+	walker->is_over = true;
+	walker->summary->end = end;
+	va_start(arguments, format);
+	(void)vsnprintf(walker->summary->reason, sizeof walker->summary->reason, format, arguments);
+	va_end(arguments);
+	return STEP_OVER;
+}
+
+static void drop(struct walker *walker)
+{
+	for (uint32_t done = 0; walker->pending && done < walker->pending_bytes; done += 8)
+		walker->slots[record_slot_of(walker->pending + done)].key = 0;
+	walker->pending = 0;
+}
+
+/* ---- frames ---- */
+
+bool walk_push(struct walker *walker, struct function *function, bool is_from_outside)
+{
+	struct frame *frame;
+
+	code_decode(walker->book, function);
+	if (walker->frame_count == FRAMES_MOST ||
+		walker->register_count + function->register_count + 1 > REGISTERS_MOST) {
+		(void)walk_end_at(walker, WALK_UNKNOWN, "calls nested too deeply");
+		return false;
+	}
+	frame = &walker->frames[walker->frame_count++];
+	*frame = (struct frame){.function = function,
+		.at = function->codes,
+		.registers = walker->register_count,
+		.locals = walker->local_bytes,
+		.is_from_outside = is_from_outside};
+	if (walker->mode & WALK_EVENTS)
+		memset(walker->terms + walker->register_count, 0,
+			(function->register_count + 1) * sizeof *walker->terms);
+	walker->register_count += function->register_count;
+	return true;
+}
+
+static void pop_to(struct walker *walker, uint32_t count)
+{
+	while (walker->frame_count > count) {
+		const struct frame *frame = &walker->frames[--walker->frame_count];
+
+		walker->register_count = frame->registers;
+		walker->local_bytes = frame->locals;
+	}
+}
+
+void walk_take_edge(struct walker *walker, const struct edge *edge)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+	uint64_t *registers = walk_registers(walker);
+	uint64_t values[64];
+	struct term *terms[64];
+
+	frame->at = frame->function->codes + edge->target;
+	for (uint32_t first = 0; first < edge->count; first += 64) {
+		const uint32_t count = edge->count - first < 64 ? edge->count - first : 64;
+
+		for (uint32_t i = 0; i < count; i++)
+			values[i] = walk_get(walker, registers, edge->from[first + i]);
+		if (walker->mode & WALK_EVENTS) {
+			for (uint32_t i = 0; i < count; i++)
+				terms[i] = walk_operand_term(walker, edge->from[first + i]);
+			for (uint32_t i = 0; i < count; i++)
+				walk_terms(walker)[edge->to[first + i]] = terms[i];
+		}
+		for (uint32_t i = 0; i < count; i++)
+			registers[edge->to[first + i]] = values[i];
+	}
+}
+
+/* ---- entries that are no values ---- */
+
+static enum step enter(struct walker *walker)
+{
+	const uint32_t site = (uint32_t)walk_number(walker);
+	struct function *function = code_book_of_site(walker->book, site);
+
+	drop(walker);
+	if (!function)
+		return walk_end_at(walker, WALK_LOST, "a call of a function that is not known");
+	if (!walk_push(walker, function, true))
+		return STEP_OVER;
+	for (uint32_t i = 0; i < function->argument_count; i++)
+		walk_registers(walker)[function->argument_sites[i]] = walk_number(walker);
+	walk_next_entry(walker);
+	return STEP_MOVED;
+}
+
+static uint64_t find_op(const struct run_record *record, uint64_t step)
+{
+	uint64_t first = 0, end = record->op_count;
+
+	while (first < end) {
+		const uint64_t middle = first + (end - first) / 2;
+
+		if (record->ops[middle].step < step)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < record->op_count && record->ops[first].step == step ? first : UINT64_MAX;
+}
+
+static void sync(struct walker *walker)
+{
+	const uint64_t step = walk_number(walker);
+
+	walker->position = walk_number(walker);
+	drop(walker);
+	if (walker->mode & WALK_EVENTS) {
+		struct walk_event *event = walk_add_event(walker, EVENT_OP);
+
+		event->value = find_op(walker->walk->record, step);
+		event->site = SITE_NONE;
+	}
+	walker->steps++;
+	walk_next_entry(walker);
+}
+
+/* The landing pad is that of a call that is under way; the innermost one is meant. */
+static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
+{
+	for (uint32_t i = walker->frame_count; i-- > 0;) {
+		const struct frame *frame = &walker->frames[i];
+		const struct code *call = frame->at, *landing;
+
+		if (call->op != CODE_CALL || !call->unwind)
+			continue;
+		landing = frame->function->codes + call->unwind->target;
+		if (landing->value != pad)
+			continue;
+		walker->instructions += call->instructions;
+		pop_to(walker, i + 1);
+		walk_take_edge(walker, call->unwind);
+		walk_registers(walker)[landing->to] = value;
+		walk_registers(walker)[landing->to + 1] = second;
+		walker->frames[i].at = landing + 1;
+		return STEP_MOVED;
+	}
+	return walk_end_at(walker, WALK_LOST, "an exception that lands nowhere");
+}
+
+static enum step return_again(struct walker *walker, LLVMValueRef call, uint64_t value)
+{
+	for (uint32_t i = walker->frame_count; i-- > 0;) {
+		const struct function *function = walker->frames[i].function;
+
+		if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) != function->value)
+			continue;
+		for (uint32_t j = 0; j < function->code_count; j++) {
+			const struct code *code = &function->codes[j];
+
+			if (code->value != call || code->op != CODE_CALL)
+				continue;
+			pop_to(walker, i + 1);
+			walk_registers(walker)[code->to] = value;
+			walker->frames[i].at = code + 1;
+			return STEP_MOVED;
+		}
+	}
+	return walk_end_at(walker, WALK_LOST, "a longjmp to nowhere");
+}
+
+static enum step jump(struct walker *walker, uint32_t waiting)
+{
+	const struct image *image = walker->book->image;
+	const uint8_t *start = walker->at;
+	const uint32_t site = (uint32_t)walk_number(walker);
+	const uint64_t value = walk_number(walker), second = walk_number(walker);
+	const struct image_site *of;
+	LLVMValueRef instruction;
+
+	if (site == waiting) {
+		walker->at = start;
+		return STEP_JUMP;
+	}
+	if (site >= image->site_count || image->sites[site].unit == UINT32_MAX)
+		return walk_end_at(walker, WALK_LOST, "a jump to a place that is not known");
+	of = &image->sites[site];
+	instruction = program_instruction(
+		&image->program.units[of->unit], of->function_number, of->instruction_number);
+	drop(walker);
+	walk_next_entry(walker);
+	return of->kind == SITE_LANDING ? land(walker, instruction, value, second)
+					: return_again(walker, instruction, value);
+}
+
+static bool check(struct walker *walker, uint32_t site, uint64_t address)
+{
+	const uint32_t recorded = (uint32_t)walk_number(walker);
+	const uint64_t where = walk_number(walker);
+
+	walk_next_entry(walker);
+	if (site == recorded && (address == where || address == UINT64_MAX))
+		return true;
+	(void)walk_end_at(walker, WALK_LOST, "site %u at %#llx, where the walk is at %u, %#llx",
+		recorded, (unsigned long long)where, site, (unsigned long long)address);
+	return false;
+}
+
+static enum step at_entry(struct walker *walker, uint32_t waiting)
+{
+	switch (walker->tag) {
+	case RECORD_ENTER:
+		return enter(walker);
+	case RECORD_JUMP:
+		return jump(walker, waiting);
+	case RECORD_SYNC:
+		sync(walker);
+		return STEP_NEXT;
+	case RECORD_TURN:
+		walker->position = walk_number(walker);
+		walk_next_entry(walker);
+		return STEP_NEXT;
+	case RECORD_LIVE:
+		drop(walker);
+		walker->is_live = true;
+		walk_next_entry(walker);
+		return STEP_NEXT;
+	case RECORD_BAD:
+		return walk_end_at(walker, WALK_CRASHED, "an access to memory that is not there");
+	case RECORD_END:
+		walker->is_over = true;
+		walker->summary->end = WALK_COMPLETE;
+		return STEP_OVER;
+	default:
+		return walk_end_at(walker, WALK_LOST, "an entry that does not belong there");
+	}
+}
+
+enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
+{
+	bool is_checked = !walker->is_checked;
+
+	for (;;) {
+		enum step step;
+
+		if (walker->left && is_checked) {
+			walker->left--;
+			return STEP_NEXT;
+		}
+		if (walker->left)
+			return walk_end_at(
+				walker, WALK_LOST, "a report that was predicted elsewhere");
+		if (walker->tag == RECORD_REPORT && !is_checked) {
+			is_checked = true;
+			if (!check(walker, site, address))
+				return STEP_OVER;
+			continue;
+		}
+		if ((walker->tag == RECORD_READ || walker->tag == RECORD_VALUE) && is_checked)
+			return STEP_ENTRY;
+		step = at_entry(walker, site);
+		if (step != STEP_NEXT)
+			return step;
+	}
+}
+
+enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address)
+{
+	for (;;) {
+		enum step step;
+
+		if (walker->left)
+			return walk_end_at(
+				walker, WALK_LOST, "a report that was predicted elsewhere");
+		if (walker->tag == RECORD_REPORT)
+			return check(walker, site, address) ? STEP_NEXT : STEP_OVER;
+		step = at_entry(walker, site);
+		if (step != STEP_NEXT)
+			return step;
+	}
+}
+
+enum step walk_wait_outside(struct walker *walker)
+{
+	for (;;) {
+		enum step step;
+
+		if (walker->left || walker->tag == RECORD_READ || walker->tag == RECORD_VALUE)
+			return walk_end_at(walker, WALK_LOST, "a report where none should come");
+		if (walker->tag == RECORD_REPORT) { /* of a landing pad */
+			(void)walk_number(walker);
+			(void)walk_number(walker);
+			walk_next_entry(walker);
+			continue;
+		}
+		step = at_entry(walker, SITE_NONE);
+		if (step != STEP_NEXT)
+			return step;
+	}
+}
+
+/* ---- values ---- */
+
+enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value)
+{
+	const uint64_t key = record_site_key(site, part);
+	struct record_slot *slot = &walker->slots[record_slot_of(key)];
+	const struct image_site *of = &walker->book->image->sites[site];
+	const enum step step = walk_wait(walker, site, UINT64_MAX);
+
+	if (step >= STEP_MOVED)
+		return step;
+	if (of->kind == SITE_RESULT)
+		drop(walker);
+	else
+		walk_settle(walker);
+	if (step == STEP_JUMP) {
+		(void)walk_number(walker);
+		*value = walk_number(walker);
+		(void)walk_number(walker);
+		drop(walker);
+		walk_next_entry(walker);
+		return STEP_NEXT;
+	}
+	if (step == STEP_NEXT) {
+		if (slot->key != key)
+			return walk_end_at(
+				walker, WALK_LOST, "a value that should have been predicted");
+		*value = slot->value;
+		return STEP_NEXT;
+	}
+	if (walker->tag != RECORD_VALUE)
+		return walk_end_at(walker, WALK_LOST, "a read where a value should come");
+	*value = walk_number(walker);
+	slot->key = key;
+	slot->value = *value;
+	walk_next_entry(walker);
+	return STEP_NEXT;
+}
+
+enum step walk_read_entry(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	struct record_slot *slot = &walker->slots[record_slot_of(address)];
+	const enum step step = walk_wait(walker, site, address);
+
+	if (step >= STEP_MOVED)
+		return step;
+	walk_settle(walker);
+	if (step == STEP_NEXT) {
+		if (slot->key != address)
+			return walk_end_at(
+				walker, WALK_LOST, "a read that should have been predicted");
+		*value = slot->value;
+		return STEP_NEXT;
+	}
+	if (walker->tag != RECORD_READ || (uint64_t)(walker->end - walker->at) < bytes)
+		return walk_end_at(walker, WALK_LOST, "a value where a read should come");
+	*value = 0;
+	memcpy(value, walker->at, bytes);
+	walker->at += bytes;
+	slot->key = address;
+	slot->value = *value;
+	walk_next_entry(walker);
+	return STEP_NEXT;
+}

@@ -1,0 +1,181 @@
+/* Terms of what is computed, and the events of branches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "rewalk/walk_internal.h"
+
+struct term *walk_operand_term(struct walker *walker, int32_t operand)
+{
+	return operand >= 0 ? walk_terms(walker)[operand] : NULL;
+}
+
+static struct term *operand_or_constant(struct walker *walker, int32_t operand, uint32_t width)
+{
+	struct term *term = walk_operand_term(walker, operand);
+
+	if (term)
+		return term;
+	return term_constant(
+		&walker->walk->terms, width, walk_get(walker, walk_registers(walker), operand));
+}
+
+struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
+{
+	struct term like = {.width = (uint8_t)width, .a = term, .sub = term->width};
+
+	if (term->width == width)
+		return term;
+	like.op = term->width < width ? CODE_ZERO_EXTEND : CODE_TRUNCATE;
+	like.value = compute_mask(term->value, width);
+	return term_make(&walker->walk->terms, &like);
+}
+
+static struct term *derive_address(struct walker *walker, const struct code *code, uint64_t value)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term *sum = walk_operand_term(walker, code->a);
+	bool has_term = sum != NULL;
+
+	for (uint32_t i = 0; i < code->count; i++)
+		has_term |= walk_operand_term(walker, code->terms[i].operand) != NULL;
+	if (!has_term)
+		return NULL;
+	sum = operand_or_constant(walker, code->a, 64);
+	for (uint32_t i = 0; i <= code->count; i++) {
+		struct term *part;
+		struct term like = {.op = CODE_BINARY, .sub = LLVMAdd, .width = 64};
+
+		if (i == code->count) {
+			part = term_constant(arena, 64, (uint64_t)code->immediate);
+		} else {
+			const struct address_term *of = &code->terms[i];
+			struct term *index = operand_or_constant(walker, of->operand, of->width);
+			struct term extend = {.op = CODE_SIGN_EXTEND,
+				.sub = of->width,
+				.width = 64,
+				.a = index,
+				.value = (uint64_t)compute_signed(index->value, of->width)};
+			struct term product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
+
+			product.a = of->width == 64 ? index : term_make(arena, &extend);
+			product.b = term_constant(arena, 64, (uint64_t)of->scale);
+			product.value = product.a->value * product.b->value;
+			part = term_make(arena, &product);
+		}
+		like.a = sum;
+		like.b = part;
+		like.value = sum->value + part->value;
+		sum = term_make(arena, &like);
+	}
+	sum->value = value;
+	return sum;
+}
+
+/* How many operands an op has, and the width of the first ones. */
+static uint32_t operands_of(const struct code *code, uint32_t *width)
+{
+	*width = code->width;
+	switch (code->op) {
+	case CODE_BINARY:
+	case CODE_COMPARE:
+	case CODE_FLOAT:
+	case CODE_FLOAT_COMPARE:
+		return 2;
+	case CODE_FLOAT_NEGATE:
+	case CODE_MOVE:
+		return 1;
+	case CODE_INTRINSIC:
+		return 3;
+	default:
+		*width = code->sub;
+		return 1;
+	}
+}
+
+struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value)
+{
+	uint32_t width;
+	const uint32_t count = operands_of(code, &width);
+	struct term like = {.op = code->op, .sub = code->sub, .width = code->width, .value = value};
+
+	if (code->op == CODE_ADDRESS)
+		return derive_address(walker, code, value);
+	if (!walk_operand_term(walker, code->a) &&
+		(count < 2 || !walk_operand_term(walker, code->b)) &&
+		(count < 3 || !walk_operand_term(walker, code->c)))
+		return NULL;
+	if (code->op == CODE_MOVE)
+		return walk_operand_term(walker, code->a);
+	if (code->op == CODE_COMPARE || code->op == CODE_FLOAT_COMPARE)
+		like.width = 1;
+	like.a = operand_or_constant(walker, code->a, width);
+	if (count > 1)
+		like.b = operand_or_constant(walker, code->b, width);
+	if (count > 2 && code->op != CODE_INTRINSIC)
+		like.c = operand_or_constant(walker, code->c, width);
+	return term_make(&walker->walk->terms, &like);
+}
+
+/* ---- branches ---- */
+
+static uint64_t count_visit(struct walker *walker, uint32_t branch)
+{
+	if (branch >= walker->visit_capacity) {
+		const uint32_t before = walker->visit_capacity;
+
+		walker->visit_capacity = 2 * branch + 64;
+		walker->visits =
+			realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
+		BUG_ON(!walker->visits);
+		memset(walker->visits + before, 0,
+			(walker->visit_capacity - before) * sizeof *walker->visits);
+	}
+	return walker->visits[branch]++;
+}
+
+static void look_at_watches(
+	struct walker *walker, const struct code *code, uint64_t occurrence, uint64_t outcome)
+{
+	for (uint32_t i = 0; i < walker->walk->watch_count; i++) {
+		struct walk_watch *watch = &walker->walk->watches[i];
+
+		if (watch->thread != walker->thread || watch->instruction != code->value ||
+			watch->occurrence != occurrence)
+			continue;
+		watch->is_reached = true;
+		watch->outcome = outcome;
+	}
+}
+
+static void note(struct walker *walker, const struct code *code, enum event_kind kind,
+	uint64_t condition, uint32_t outcome)
+{
+	const uint64_t occurrence = count_visit(walker, code->branch);
+	struct term *term = walk_operand_term(walker, code->a);
+	struct walk_event *event;
+
+	if (walker->mode & WALK_COUNTING)
+		look_at_watches(walker, code, occurrence, outcome);
+	if (!(walker->mode & WALK_EVENTS) || !term || term->op == TERM_CONSTANT)
+		return;
+	event = walk_add_event(walker, kind);
+	event->term = term;
+	event->value = condition;
+	event->is_taken = condition != 0;
+	event->branch = code->branch;
+	event->case_value = outcome;
+	event->occurrence = occurrence;
+	event->instruction = code->value;
+}
+
+void walk_note_branch(
+	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge)
+{
+	note(walker, code, EVENT_BRANCH, condition, edge);
+}
+
+void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition)
+{
+	note(walker, code, EVENT_CHOICE, condition, condition != 0);
+}

@@ -1,0 +1,36 @@
+/* The record of a run, written: see record/record.h. Nothing here is called in runs that are not recorded. */
+#ifndef RADDLE_RUNTIME_RECORD_H
+#define RADDLE_RUNTIME_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "record/record.h"
+#include "runtime/instrument_abi.h"
+
+bool record_is_on(void);
+
+/* At start-up, before the program's constructors, where the plan asks for a record. */
+void record_begin(void);
+/* The run is about to be controlled. */
+void record_go_live(void);
+
+/*
+ * A site reports: %rdi and %rsi at its point, and the frame of the function that it is in: the frame
+ * pointer that was saved there, and the return address behind it.
+ */
+void record_report(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
+/* Looks at the last write of the moving thread, before others move. */
+void record_settle(void);
+/* The moving thread goes on after others have moved, at no op that record_step() was told of. */
+void record_resume(void);
+/* Once in a while: the thread has reported for so long that others should move. */
+bool record_turn_is_over(void);
+
+/* For engine_host.observe and .performed. */
+void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
+void record_performed(const struct engine_performed *performed);
+
+#endif

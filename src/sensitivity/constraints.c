@@ -1,0 +1,304 @@
+#include "sensitivity/constraints.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	return Z3_mk_and(constraints->z3, 2, (Z3_ast[]){a, b});
+}
+
+Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	return Z3_mk_or(constraints->z3, 2, (Z3_ast[]){a, b});
+}
+
+Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	return Z3_mk_implies(constraints->z3, a, b);
+}
+
+void constraints_add(struct constraints *constraints, Z3_ast assertion)
+{
+	constraints->count++;
+	Z3_solver_assert(constraints->z3, constraints->solver, assertion);
+}
+
+static Z3_ast number(const struct constraints *constraints, uint32_t value)
+{
+	return Z3_mk_int(constraints->z3, (int)value, constraints->integer);
+}
+
+Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event)
+{
+	return Z3_mk_gt(
+		constraints->z3, constraints->cuts[event.thread], number(constraints, event.index));
+}
+
+static Z3_ast moment(const struct constraints *constraints, struct event_id event)
+{
+	Z3_ast *moments = constraints->moments[event.thread];
+
+	/* What has no moment of its own happens right behind what has one, or at the beginning. */
+	for (uint32_t i = event.index + 1; i-- > 0;)
+		if (moments[i])
+			return moments[i];
+	return number(constraints, 0);
+}
+
+Z3_ast constraints_before(
+	struct constraints *constraints, struct event_id first, struct event_id second)
+{
+	return Z3_mk_lt(constraints->z3, moment(constraints, first), moment(constraints, second));
+}
+
+/* ---- branches ---- */
+
+static Z3_ast switch_goes(
+	struct constraints *constraints, const struct walk_event *event, Z3_ast value)
+{
+	const unsigned count = LLVMGetNumSuccessors(event->instruction);
+	Z3_ast result = Z3_mk_true(constraints->z3);
+
+	for (unsigned i = 1; i < count; i++) {
+		Z3_ast is_case = Z3_mk_eq(constraints->z3, value,
+			constraints_bits(constraints, event->term->width,
+				LLVMConstIntGetZExtValue(
+					LLVMGetOperand(event->instruction, 2 * i))));
+
+		if (i == event->case_value)
+			return is_case;
+		result = constraints_and(constraints, result, Z3_mk_not(constraints->z3, is_case));
+	}
+	return result;
+}
+
+static Z3_ast equals(struct constraints *constraints, struct term *term, uint64_t value)
+{
+	return Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
+		constraints_bits(constraints, term->width, value));
+}
+
+Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event)
+{
+	switch (event->kind) {
+	case EVENT_BRANCH:
+		if (LLVMIsASwitchInst(event->instruction))
+			return switch_goes(
+				constraints, event, constraints_term(constraints, event->term));
+		return equals(constraints, event->term, event->is_taken);
+	case EVENT_CHOICE:
+		return NULL; /* its value is a term, whichever it is */
+	case EVENT_DIVISOR:
+		return Z3_mk_not(constraints->z3, equals(constraints, event->term, 0));
+	case EVENT_ADDRESS:
+	case EVENT_VALUE:
+	case EVENT_INDEX:
+		return equals(constraints, event->term, event->value);
+	default:
+		return NULL;
+	}
+}
+
+Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)
+{
+	switch (event->kind) {
+	case EVENT_BRANCH:
+		return Z3_mk_not(constraints->z3, constraints_as_it_was(constraints, event));
+	case EVENT_CHOICE:
+		return equals(constraints, event->term, !event->is_taken);
+	case EVENT_DIVISOR:
+		return equals(constraints, event->term, 0);
+	case EVENT_ADDRESS:
+		/* Null, or a member of what would be there. */
+		return Z3_mk_bvult(constraints->z3, constraints_term(constraints, event->term),
+			constraints_bits(constraints, event->term->width, 4096));
+	default:
+		return NULL;
+	}
+}
+
+/* ---- the fixed part ---- */
+
+static bool has_moment(const struct walk_event *event)
+{
+	return event->kind == EVENT_READ || event->kind == EVENT_OP ||
+	       (event->kind == EVENT_WRITE && !event->is_atomic);
+}
+
+static void add_thread(struct constraints *constraints, uint16_t thread)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[thread];
+	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
+	Z3_ast last = NULL;
+
+	BUG_ON(!moments);
+	constraints->moments[thread] = moments;
+	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
+	constraints_add(constraints,
+		Z3_mk_ge(constraints->z3, constraints->cuts[thread], number(constraints, 0)));
+	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
+					     number(constraints, (uint32_t)walked->count)));
+	for (uint32_t i = 0; i < walked->count; i++) {
+		if (!has_moment(&walked->events[i]))
+			continue;
+		moments[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
+		constraints_add(
+			constraints, Z3_mk_lt(constraints->z3, last ? last : number(constraints, 0),
+					     moments[i]));
+		last = moments[i];
+	}
+}
+
+/* An update's write happens with its read: no cut goes between them. */
+static void add_outcomes(struct constraints *constraints, uint16_t thread)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[thread];
+
+	for (uint32_t i = 0; i < walked->count; i++) {
+		const struct walk_event *event = &walked->events[i];
+		const struct event_id id = {thread, i};
+		Z3_ast outcome;
+
+		if (event->kind == EVENT_WRITE && event->is_atomic)
+			constraints_add(constraints,
+				Z3_mk_not(constraints->z3,
+					Z3_mk_eq(constraints->z3, constraints->cuts[thread],
+						number(constraints, i))));
+		outcome = constraints_as_it_was(constraints, event);
+		if (outcome)
+			constraints_add(constraints,
+				constraints_implies(constraints,
+					constraints_happens(constraints, id), outcome));
+	}
+}
+
+static void add_edges(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		constraints_add(
+			constraints, constraints_before(constraints, edge->first, edge->second));
+		constraints_add(
+			constraints, constraints_implies(constraints,
+					     constraints_happens(constraints, edge->second),
+					     constraints_happens(constraints, edge->first)));
+	}
+}
+
+static Z3_ast left_before(struct constraints *constraints, const struct order_section *first,
+	const struct order_section *second)
+{
+	const struct event_id end = {first->thread, first->end};
+	const struct event_id begin = {second->thread, second->begin};
+
+	if (first->end == UINT32_MAX)
+		return Z3_mk_false(constraints->z3);
+	return constraints_and(constraints, constraints_happens(constraints, end),
+		constraints_before(constraints, end, begin));
+}
+
+static void exclude(struct constraints *constraints, const struct order_section *a,
+	const struct order_section *b)
+{
+	const struct event_id first = {a->thread, a->begin}, second = {b->thread, b->begin};
+
+	if (a->lock != b->lock || a->thread == b->thread || (a->is_shared && b->is_shared))
+		return;
+	/* Where the order is fixed it has been said. */
+	if ((a->end != UINT32_MAX && order_is_before(constraints->order,
+					     (struct event_id){a->thread, a->end}, second)) ||
+		(b->end != UINT32_MAX && order_is_before(constraints->order,
+						 (struct event_id){b->thread, b->end}, first)))
+		return;
+	constraints_add(constraints,
+		constraints_implies(constraints,
+			constraints_and(constraints, constraints_happens(constraints, first),
+				constraints_happens(constraints, second)),
+			constraints_or(constraints, left_before(constraints, a, b),
+				left_before(constraints, b, a))));
+}
+
+static Z3_ast is_inside(
+	struct constraints *constraints, struct event_id event, const struct order_section *section)
+{
+	const struct event_id begin = {section->thread, section->begin};
+	const struct event_id end = {section->thread, section->end};
+	Z3_ast in = constraints_and(constraints, constraints_happens(constraints, begin),
+		constraints_before(constraints, begin, event));
+
+	if (section->end == UINT32_MAX)
+		return in;
+	return constraints_and(constraints, in,
+		constraints_or(constraints,
+			Z3_mk_not(constraints->z3, constraints_happens(constraints, end)),
+			constraints_before(constraints, event, end)));
+}
+
+static void add_locks(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->section_count; i++)
+		for (uint32_t j = i + 1; j < order->section_count; j++)
+			exclude(constraints, &order->sections[i], &order->sections[j]);
+	for (uint32_t i = 0; i < order->failure_count; i++) {
+		const struct order_failure *failure = &order->failures[i];
+		Z3_ast somewhere = Z3_mk_false(constraints->z3);
+
+		for (uint32_t j = 0; j < order->section_count; j++)
+			if (order->sections[j].lock == failure->lock)
+				somewhere = constraints_or(constraints, somewhere,
+					is_inside(
+						constraints, failure->event, &order->sections[j]));
+		constraints_add(constraints,
+			constraints_implies(constraints,
+				constraints_happens(constraints, failure->event), somewhere));
+	}
+}
+
+static void ignore_error(Z3_context z3, Z3_error_code code)
+{
+	(void)z3;
+	(void)code; /* results are checked where they are used */
+}
+
+void constraints_open(
+	struct constraints *constraints, const struct walk *walk, const struct order *order)
+{
+	const uint32_t threads = walk->record->thread_count;
+	Z3_config configuration = Z3_mk_config();
+
+	*constraints = (struct constraints){.walk = walk, .order = order};
+	constraints->z3 = Z3_mk_context(configuration);
+	Z3_del_config(configuration);
+	Z3_set_error_handler(constraints->z3, ignore_error);
+	constraints->solver = Z3_mk_solver(constraints->z3);
+	Z3_solver_inc_ref(constraints->z3, constraints->solver);
+	constraints->integer = Z3_mk_int_sort(constraints->z3);
+	constraints->moments = calloc(threads + 1u, sizeof *constraints->moments);
+	constraints->cuts = calloc(threads + 1u, sizeof *constraints->cuts);
+	BUG_ON(!constraints->moments || !constraints->cuts);
+	for (uint32_t i = 0; i < threads; i++)
+		add_thread(constraints, (uint16_t)i);
+	add_edges(constraints);
+	add_locks(constraints);
+	constraints_add_memory(constraints);
+	for (uint32_t i = 0; i < threads; i++)
+		add_outcomes(constraints, (uint16_t)i);
+}
+
+void constraints_close(struct constraints *constraints)
+{
+	for (uint32_t i = 0; i < constraints->walk->record->thread_count; i++)
+		free(constraints->moments[i]);
+	free(constraints->moments);
+	free(constraints->cuts);
+	Z3_solver_dec_ref(constraints->z3, constraints->solver);
+	Z3_del_context(constraints->z3);
+	*constraints = (struct constraints){0};
+}

@@ -1,0 +1,54 @@
+/*
+ * The constraints of a run, as TAME (section 4) has them, for Z3. Each thread has a *cut*: its events below
+ * it happen, in their order. Each event that happens has a number in the total order. Branches below the
+ * cut go the way they went, what leaves sight has the value that it had, and each read gives what the last
+ * write before it wrote.
+ */
+#ifndef RADDLE_SENSITIVITY_CONSTRAINTS_H
+#define RADDLE_SENSITIVITY_CONSTRAINTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <z3.h>
+
+#include "sensitivity/order.h"
+
+struct constraints {
+	const struct walk *walk;
+	const struct order *order;
+	Z3_context z3;
+	Z3_solver solver;
+	Z3_sort integer;
+	Z3_ast **moments;	 /* by thread and event: its number; NULL: it has none */
+	Z3_ast *cuts;		 /* by thread: how many events happen */
+	uint64_t count;		 /* of assertions */
+	uint64_t concrete_terms; /* beyond the solver: they keep their value */
+	uint64_t mixed_reads;	 /* of which only a part was written at once: likewise */
+};
+
+void constraints_open(
+	struct constraints *constraints, const struct walk *walk, const struct order *order);
+void constraints_close(struct constraints *constraints);
+
+void constraints_add(struct constraints *constraints, Z3_ast assertion);
+/* Does the event happen? */
+Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
+/* Is the outcome of the branch (or what must not change) as it was? */
+Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
+/* What is searched for at the event; NULL: nothing. */
+Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
+
+/* Reads and writes (constraints_memory.c). */
+void constraints_add_memory(struct constraints *constraints);
+/* A term as the solver's (constraints_terms.c). */
+Z3_ast constraints_term(struct constraints *constraints, struct term *term);
+Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
+
+Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);
+Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);
+Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b);
+/* `first` comes before `second`. */
+Z3_ast constraints_before(
+	struct constraints *constraints, struct event_id first, struct event_id second);
+
+#endif

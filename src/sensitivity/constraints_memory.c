@@ -1,0 +1,246 @@
+/*
+ * Reads and writes: each read gives the value of the last write before it, or what was there at first
+ * (TAME, section 4, with its reduction by what must happen before what).
+ */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "sensitivity/constraints.h"
+
+struct place_access {
+	uint64_t address, position;
+	struct event_id id;
+	uint8_t bytes;
+	bool is_write;
+};
+
+struct accesses {
+	struct place_access *items;
+	uint32_t count, capacity;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct place_access *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+static void collect(const struct walk *walk, struct accesses *list)
+{
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+				continue;
+			if (list->count == list->capacity) {
+				list->capacity = list->capacity ? 2 * list->capacity : 256;
+				list->items =
+					realloc(list->items, list->capacity * sizeof *list->items);
+				BUG_ON(!list->items);
+			}
+			list->items[list->count++] =
+				(struct place_access){.address = event->address,
+					.position = event->position,
+					.id = {(uint16_t)thread, (uint32_t)i},
+					.bytes = event->bytes,
+					.is_write = event->kind == EVENT_WRITE};
+		}
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+{
+	return &constraints->walk->threads[id.thread].events[id.index];
+}
+
+/* What was there before all writes of the run: known, or seen by a read before any of them. */
+static bool find_initial(const struct constraints *constraints, const struct place_access *items,
+	uint32_t count, uint64_t *value)
+{
+	const struct place_access *first = NULL;
+
+	if (walk_initial(constraints->walk, items->address, items->bytes, value))
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if (!first || items[i].position < first->position)
+			first = &items[i];
+	if (first->is_write)
+		return false;
+	*value = event_of(constraints, first->id)->value;
+	return true;
+}
+
+static Z3_ast written(struct constraints *constraints, const struct place_access *write)
+{
+	const struct walk_event *event = event_of(constraints, write->id);
+
+	return event->term ? constraints_term(constraints, event->term)
+			   : constraints_bits(constraints, 8u * event->bytes, event->value);
+}
+
+struct read_case {
+	struct constraints *constraints;
+	const struct place_access *items; /* of the place */
+	uint32_t count;
+	const struct place_access *read;
+	bool *is_candidate; /* by item: the read may give its value */
+};
+
+static bool may_be_read(const struct read_case *of, uint32_t number)
+{
+	const struct order *order = of->constraints->order;
+	const struct place_access *write = &of->items[number];
+
+	if (!write->is_write || order_is_before(order, of->read->id, write->id))
+		return false;
+	if (write->id.thread == of->read->id.thread && write->id.index > of->read->id.index)
+		return false;
+	for (uint32_t i = 0; i < of->count; i++)
+		if (i != number && of->items[i].is_write &&
+			order_is_before(order, write->id, of->items[i].id) &&
+			order_is_before(order, of->items[i].id, of->read->id))
+			return false;
+	return true;
+}
+
+static bool is_initial_hidden(const struct read_case *of)
+{
+	for (uint32_t i = 0; i < of->count; i++)
+		if (of->items[i].is_write &&
+			order_is_before(of->constraints->order, of->items[i].id, of->read->id))
+			return true;
+	return false;
+}
+
+/* `read` gives the value of write `number`: it is the last one before it. */
+static Z3_ast reads_from(const struct read_case *of, uint32_t number)
+{
+	struct constraints *constraints = of->constraints;
+	const struct place_access *write = &of->items[number];
+	Z3_ast *parts = calloc(of->count + 4u, sizeof *parts);
+	unsigned count = 0;
+	Z3_ast result;
+
+	BUG_ON(!parts);
+	parts[count++] = Z3_mk_eq(constraints->z3,
+		constraints_term(constraints, event_of(constraints, of->read->id)->term),
+		written(constraints, write));
+	if (write->id.thread != of->read->id.thread)
+		parts[count++] = constraints_happens(constraints, write->id);
+	parts[count++] = constraints_before(constraints, write->id, of->read->id);
+	for (uint32_t i = 0; i < of->count; i++) {
+		Z3_ast not_between;
+
+		if (i == number || !of->is_candidate[i])
+			continue;
+		not_between = constraints_or(constraints,
+			constraints_before(constraints, of->items[i].id, write->id),
+			constraints_before(constraints, of->read->id, of->items[i].id));
+		parts[count++] = constraints_or(constraints,
+			Z3_mk_not(
+				constraints->z3, constraints_happens(constraints, of->items[i].id)),
+			not_between);
+	}
+	result = Z3_mk_and(constraints->z3, count, parts);
+	free(parts);
+	return result;
+}
+
+static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
+{
+	struct constraints *constraints = of->constraints;
+	const struct walk_event *event = event_of(constraints, of->read->id);
+	Z3_ast result = Z3_mk_eq(constraints->z3, constraints_term(constraints, event->term),
+		constraints_bits(constraints, 8u * event->bytes, value));
+
+	for (uint32_t i = 0; i < of->count; i++)
+		if (of->is_candidate[i])
+			result = constraints_and(constraints, result,
+				constraints_or(constraints,
+					Z3_mk_not(constraints->z3,
+						constraints_happens(constraints, of->items[i].id)),
+					constraints_before(
+						constraints, of->read->id, of->items[i].id)));
+	return result;
+}
+
+static void add_read(struct read_case *of)
+{
+	struct constraints *constraints = of->constraints;
+	Z3_ast any = Z3_mk_false(constraints->z3);
+	uint64_t initial;
+
+	of->is_candidate = calloc(of->count + 1u, sizeof *of->is_candidate);
+	BUG_ON(!of->is_candidate);
+	for (uint32_t i = 0; i < of->count; i++)
+		of->is_candidate[i] = may_be_read(of, i);
+	for (uint32_t i = 0; i < of->count; i++)
+		if (of->is_candidate[i])
+			any = constraints_or(constraints, any, reads_from(of, i));
+	if (!is_initial_hidden(of) && find_initial(constraints, of->items, of->count, &initial))
+		any = constraints_or(constraints, any, reads_initial(of, initial));
+	constraints_add(constraints, constraints_implies(constraints,
+					     constraints_happens(constraints, of->read->id), any));
+	free(of->is_candidate);
+}
+
+/* Its value is what it was: other accesses cut the place up. */
+static void keep_reads(
+	struct constraints *constraints, const struct place_access *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct walk_event *event = event_of(constraints, items[i].id);
+
+		if (items[i].is_write)
+			continue;
+		constraints->mixed_reads++;
+		constraints_add(constraints,
+			Z3_mk_eq(constraints->z3, constraints_term(constraints, event->term),
+				constraints_bits(constraints, 8u * event->bytes, event->value)));
+	}
+}
+
+void constraints_add_memory(struct constraints *constraints)
+{
+	struct accesses list = {0};
+	uint32_t next;
+
+	collect(constraints->walk, &list);
+	for (uint32_t first = 0; first < list.count; first = next) {
+		uint64_t end = list.items[first].address + list.items[first].bytes;
+		bool is_mixed = false;
+
+		/* All that overlaps, directly or through others. */
+		for (next = first + 1; next < list.count && list.items[next].address < end;
+			next++) {
+			const struct place_access *item = &list.items[next];
+
+			is_mixed |= item->address != list.items[first].address ||
+				    item->bytes != list.items[first].bytes;
+			if (item->address + item->bytes > end)
+				end = item->address + item->bytes;
+		}
+		if (is_mixed) {
+			keep_reads(constraints, &list.items[first], next - first);
+			continue;
+		}
+		for (uint32_t i = first; i < next; i++) {
+			struct read_case of = {.constraints = constraints,
+				.items = &list.items[first],
+				.count = next - first,
+				.read = &list.items[i]};
+
+			if (!list.items[i].is_write)
+				add_read(&of);
+		}
+	}
+	free(list.items);
+}

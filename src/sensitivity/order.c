@@ -1,0 +1,456 @@
+#include "sensitivity/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "model/op.h"
+
+/* ---- events of ops in the order of the run ---- */
+
+struct op_event {
+	const struct record_op *op;
+	struct event_id id;
+};
+
+struct op_list {
+	struct op_event *items;
+	uint32_t count, capacity;
+};
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct op_event *a = left, *b = right;
+
+	return a->op->step < b->op->step ? -1 : a->op->step > b->op->step;
+}
+
+static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *list)
+{
+	for (uint32_t thread = 0; thread < threads; thread++) {
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind != EVENT_OP || event->value == UINT64_MAX)
+				continue;
+			if (list->count == list->capacity) {
+				list->capacity = list->capacity ? 2 * list->capacity : 64;
+				list->items =
+					realloc(list->items, list->capacity * sizeof *list->items);
+				BUG_ON(!list->items);
+			}
+			list->items[list->count++] =
+				(struct op_event){.op = &walk->record->ops[event->value],
+					.id = {(uint16_t)thread, (uint32_t)i}};
+		}
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare_steps);
+}
+
+static void add_edge(struct order *order, struct event_id first, struct event_id second)
+{
+	if (first.thread == second.thread)
+		return;
+	if (order->edge_count == order->edge_capacity) {
+		order->edge_capacity = order->edge_capacity ? 2 * order->edge_capacity : 64;
+		order->edges = realloc(order->edges, order->edge_capacity * sizeof *order->edges);
+		BUG_ON(!order->edges);
+	}
+	order->edges[order->edge_count++] = (struct order_edge){first, second};
+}
+
+/* ---- locks ---- */
+
+static bool takes(const struct record_op *op, bool *is_shared)
+{
+	*is_shared = false;
+	switch (op->kind) {
+	case OP_RWLOCK_RDLOCK:
+	case OP_RWLOCK_TRYRDLOCK:
+		*is_shared = true;
+		return true;
+	case OP_MUTEX_LOCK:
+	case OP_MUTEX_TRYLOCK:
+	case OP_RWLOCK_WRLOCK:
+	case OP_RWLOCK_TRYWRLOCK:
+	case OP_SPIN_LOCK:
+	case OP_SPIN_TRYLOCK:
+	case OP_FILE_LOCK:
+	case OP_FILE_TRYLOCK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool gives(const struct record_op *op)
+{
+	return op->kind == OP_MUTEX_UNLOCK || op->kind == OP_RWLOCK_UNLOCK ||
+	       op->kind == OP_SPIN_UNLOCK || op->kind == OP_FILE_UNLOCK || op->kind == OP_COND_WAIT;
+}
+
+/* A condition wait gives its mutex up; it ends with a lock of that. */
+static uint64_t lock_of(const struct record_op *op)
+{
+	return op->kind == OP_COND_WAIT ? op->argument : op->address;
+}
+
+static struct order_section *open_section(struct order *order, uint16_t thread, uint64_t lock)
+{
+	for (uint32_t i = order->section_count; i-- > 0;) {
+		struct order_section *section = &order->sections[i];
+
+		if (section->thread == thread && section->lock == lock &&
+			section->end == UINT32_MAX)
+			return section;
+	}
+	return NULL;
+}
+
+static void begin_section(struct order *order, const struct op_event *event, bool is_shared)
+{
+	if (order->section_count == order->section_capacity) {
+		order->section_capacity =
+			order->section_capacity ? 2 * order->section_capacity : 64;
+		order->sections =
+			realloc(order->sections, order->section_capacity * sizeof *order->sections);
+		BUG_ON(!order->sections);
+	}
+	order->sections[order->section_count++] = (struct order_section){.lock = lock_of(event->op),
+		.thread = event->id.thread,
+		.begin = event->id.index,
+		.end = UINT32_MAX,
+		.is_shared = is_shared};
+}
+
+static void add_failure(struct order *order, const struct op_event *event)
+{
+	if (order->failure_count == order->failure_capacity) {
+		order->failure_capacity =
+			order->failure_capacity ? 2 * order->failure_capacity : 16;
+		order->failures =
+			realloc(order->failures, order->failure_capacity * sizeof *order->failures);
+		BUG_ON(!order->failures);
+	}
+	order->failures[order->failure_count++] =
+		(struct order_failure){lock_of(event->op), event->id};
+}
+
+/* Recursive locks are one section; its depth is counted where the sections are built. */
+struct depth {
+	uint64_t lock;
+	uint16_t thread;
+	uint32_t depth;
+};
+
+static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op_event *event)
+{
+	const uint64_t lock = lock_of(event->op);
+
+	for (uint32_t i = 0; i < *count; i++)
+		if (depths[i].lock == lock && depths[i].thread == event->id.thread)
+			return &depths[i].depth;
+	depths[*count] = (struct depth){.lock = lock, .thread = event->id.thread};
+	return &depths[(*count)++].depth;
+}
+
+static void find_sections(struct order *order, const struct op_list *list)
+{
+	struct depth *depths = calloc(list->count + 1u, sizeof *depths);
+	uint32_t depth_count = 0;
+
+	BUG_ON(!depths);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct op_event *event = &list->items[i];
+		const bool has_failed = event->op->flags & RECORD_OP_FAILED;
+		bool is_shared;
+
+		if (takes(event->op, &is_shared)) {
+			if (has_failed)
+				add_failure(order, event);
+			else if ((*depth_of(depths, &depth_count, event))++ == 0)
+				begin_section(order, event, is_shared);
+		} else if (gives(event->op)) {
+			struct order_section *section =
+				open_section(order, event->id.thread, lock_of(event->op));
+			uint32_t *depth = depth_of(depths, &depth_count, event);
+
+			*depth -= *depth > 0;
+			if (section && !*depth)
+				section->end = event->id.index;
+		}
+	}
+	free(depths);
+}
+
+/* ---- what is fixed ---- */
+
+static struct event_id first_of(const struct walk *walk, uint16_t thread)
+{
+	(void)walk;
+	return (struct event_id){thread, 0};
+}
+
+static void add_thread_edges(struct order *order, const struct op_event *event)
+{
+	const struct record_op *op = event->op;
+	const struct walk *walk = order->walk;
+
+	if (op->other >= order->thread_count)
+		return;
+	if (op->kind == OP_THREAD_CREATE && walk->threads[op->other].count)
+		add_edge(order, event->id, first_of(walk, op->other));
+	if ((op->kind == OP_THREAD_JOIN || op->kind == OP_THREAD_TRYJOIN) &&
+		!(op->flags & RECORD_OP_FAILED) && walk->threads[op->other].count)
+		add_edge(order,
+			(struct event_id){
+				op->other, (uint32_t)(walk->threads[op->other].count - 1)},
+			event->id);
+}
+
+static bool is_signal(uint8_t kind)
+{
+	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
+}
+
+/* The thread's op before this one; UINT32_MAX: there is none. */
+static uint32_t previous_of(const struct op_list *list, uint32_t of)
+{
+	for (uint32_t i = of; i-- > 0;)
+		if (list->items[i].id.thread == list->items[of].id.thread)
+			return i;
+	return UINT32_MAX;
+}
+
+/*
+ * A lock directly behind a wait on a condition variable: a signal has moved the thread from the one queue
+ * to the other. It is taken for the last one since the wait began.
+ */
+static void add_wake_edge(struct order *order, const struct op_list *list, uint32_t lock)
+{
+	const struct op_event *event = &list->items[lock];
+	const uint32_t wait = previous_of(list, lock);
+
+	if (wait == UINT32_MAX || list->items[wait].op->kind != OP_COND_WAIT ||
+		list->items[wait].op->argument != event->op->address)
+		return;
+	for (uint32_t i = lock; i-- > wait + 1;) {
+		const struct op_event *signal = &list->items[i];
+
+		if (signal->op->address != list->items[wait].op->address ||
+			!is_signal(signal->op->kind))
+			continue;
+		add_edge(order, list->items[wait].id, signal->id);
+		add_edge(order, signal->id, event->id);
+		return;
+	}
+}
+
+/* The last one to arrive lets the others go; who it is decides how many steps each makes. */
+static void add_barrier_edges(struct order *order, const struct op_list *list, uint32_t number)
+{
+	const struct op_event *event = &list->items[number];
+	const bool is_leave = event->op->kind == OP_BARRIER_LEAVE;
+
+	if (!is_leave && !(event->op->flags & RECORD_OP_LAST))
+		return;
+	for (uint32_t i = number; i-- > 0;) {
+		const struct op_event *before = &list->items[i];
+
+		if (before->op->kind == OP_BARRIER_ARRIVE &&
+			before->op->address == event->op->address &&
+			before->op->argument == event->op->argument &&
+			(!is_leave || before->op->flags & RECORD_OP_LAST))
+			add_edge(order, before->id, event->id);
+	}
+}
+
+/* Ops that are kept in the order of the run where they are on one object. */
+static bool is_kept(uint8_t kind)
+{
+	switch (op_descriptions[kind].object) {
+	case OBJECT_NOTHING:
+	case OBJECT_THREAD:
+	case OBJECT_MUTEX:
+	case OBJECT_RWLOCK:
+	case OBJECT_SPIN:
+	case OBJECT_FILE:
+	case OBJECT_MEMORY:
+	case OBJECT_BARRIER:
+		return false;
+	default:
+		return kind != OP_COND_WAIT && kind != OP_COND_WAKE && !is_signal(kind) &&
+		       kind != OP_SEM_READ;
+	}
+}
+
+static void add_kept_edge(struct order *order, const struct op_list *list, uint32_t later)
+{
+	const struct op_event *event = &list->items[later];
+
+	for (uint32_t i = later; i-- > 0;) {
+		const struct op_event *before = &list->items[i];
+
+		if (!is_kept(before->op->kind) || before->op->address != event->op->address ||
+			before->op->argument != event->op->argument)
+			continue;
+		add_edge(order, before->id, event->id);
+		return;
+	}
+}
+
+/* Posts may pass each other; a wait keeps its place behind the post that let it through. */
+static void add_semaphore_edge(struct order *order, const struct op_list *list, uint32_t wait)
+{
+	const struct op_event *event = &list->items[wait];
+	uint32_t waits = 0, posts = 0, surplus = 0;
+
+	/* What the semaphore must have held at first. */
+	for (uint32_t i = 0; i <= wait; i++) {
+		const struct op_event *before = &list->items[i];
+
+		if (before->op->address != event->op->address ||
+			before->op->flags & RECORD_OP_FAILED)
+			continue;
+		posts += before->op->kind == OP_SEM_POST;
+		waits += before->op->kind == OP_SEM_WAIT || before->op->kind == OP_SEM_TRYWAIT;
+		if (waits > posts + surplus)
+			surplus = waits - posts;
+	}
+	if (waits <= surplus)
+		return;
+	posts = waits - surplus;
+	for (uint32_t i = 0; i < wait; i++)
+		if (list->items[i].op->address == event->op->address &&
+			list->items[i].op->kind == OP_SEM_POST && --posts == 0) {
+			add_edge(order, list->items[i].id, event->id);
+			return;
+		}
+}
+
+static void add_edges(struct order *order, const struct op_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct op_event *event = &list->items[i];
+
+		add_thread_edges(order, event);
+		switch (event->op->kind) {
+		case OP_MUTEX_LOCK:
+			add_wake_edge(order, list, i);
+			break;
+		case OP_BARRIER_ARRIVE:
+		case OP_BARRIER_LEAVE:
+			add_barrier_edges(order, list, i);
+			break;
+		case OP_SEM_WAIT:
+		case OP_SEM_TRYWAIT:
+			if (!(event->op->flags & RECORD_OP_FAILED))
+				add_semaphore_edge(order, list, i);
+			break;
+		case OP_SEM_POST:
+			break;
+		default:
+			if (is_kept(event->op->kind))
+				add_kept_edge(order, list, i);
+		}
+	}
+}
+
+/* ---- clocks ---- */
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct order_edge *a = left, *b = right;
+
+	if (a->second.thread != b->second.thread)
+		return a->second.thread < b->second.thread ? -1 : 1;
+	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
+}
+
+static void join(uint32_t *clock, const uint32_t *other, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (other[i] > clock[i])
+			clock[i] = other[i];
+}
+
+/* Thread by thread, again until nothing changes: edges are few and go forward in the run. */
+static void fill_clocks(struct order *order)
+{
+	const uint32_t threads = order->thread_count;
+	bool has_changed = true;
+
+	while (has_changed) {
+		uint32_t edge = 0;
+
+		has_changed = false;
+		for (uint32_t thread = 0; thread < threads; thread++) {
+			uint32_t *clocks = order->clocks[thread];
+
+			for (uint32_t i = 0; i < order->walk->threads[thread].count; i++) {
+				uint32_t *own = clocks + (uint64_t)i * threads;
+
+				if (i && memcmp(own, own - threads, threads * sizeof *own) != 0)
+					join(own, own - threads, threads);
+				own[thread] = i + 1;
+				while (edge < order->edge_count &&
+					order->edges[edge].second.thread == thread &&
+					order->edges[edge].second.index == i) {
+					const struct event_id first = order->edges[edge++].first;
+					const uint32_t *other = order->clocks[first.thread] +
+								(uint64_t)first.index * threads;
+
+					for (uint32_t k = 0; k < threads; k++) {
+						has_changed |= other[k] > own[k];
+						own[k] = other[k] > own[k] ? other[k] : own[k];
+					}
+					if (own[first.thread] < first.index + 1) {
+						own[first.thread] = first.index + 1;
+						has_changed = true;
+					}
+				}
+			}
+		}
+	}
+}
+
+void order_build(struct order *order, const struct walk *walk)
+{
+	struct op_list list = {0};
+
+	*order = (struct order){.walk = walk, .thread_count = walk->record->thread_count};
+	list_ops(walk, order->thread_count, &list);
+	find_sections(order, &list);
+	add_edges(order, &list);
+	free(list.items);
+	if (order->edge_count)
+		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
+	order->clocks = calloc(order->thread_count + 1u, sizeof *order->clocks);
+	BUG_ON(!order->clocks);
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		order->clocks[i] = calloc(
+			walk->threads[i].count * order->thread_count + 1, sizeof **order->clocks);
+		BUG_ON(!order->clocks[i]);
+	}
+	fill_clocks(order);
+}
+
+void order_release(struct order *order)
+{
+	for (uint32_t i = 0; order->clocks && i < order->thread_count; i++)
+		free(order->clocks[i]);
+	free(order->clocks);
+	free(order->edges);
+	free(order->sections);
+	free(order->failures);
+	*order = (struct order){0};
+}
+
+bool order_is_before(const struct order *order, struct event_id first, struct event_id second)
+{
+	if (first.thread == second.thread)
+		return first.index < second.index;
+	return order->clocks[second.thread][(uint64_t)second.index * order->thread_count +
+					    first.thread] > first.index;
+}

@@ -1,0 +1,57 @@
+/*
+ * What must happen in the order in which it happened, whatever the schedule: creation and joins, barriers,
+ * and (more strictly than need be) condition variables, semaphores and everything else that threads wait
+ * for. And the critical sections, which exclude each other in either order.
+ *
+ * Events are named by thread and index in its list (rewalk/walk.h).
+ */
+#ifndef RADDLE_SENSITIVITY_ORDER_H
+#define RADDLE_SENSITIVITY_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rewalk/walk.h"
+
+struct event_id {
+	uint16_t thread;
+	uint32_t index;
+};
+
+/* `first` comes before `second`, and has happened where `second` has. */
+struct order_edge {
+	struct event_id first, second;
+};
+
+struct order_section {
+	uint64_t lock; /* address */
+	uint16_t thread;
+	uint32_t begin, end; /* events; end UINT32_MAX: not left in this run */
+	bool is_shared;	     /* of a read-write lock: held by readers */
+};
+
+/* A lock that could not be had: somebody else held it at that point. */
+struct order_failure {
+	uint64_t lock;
+	struct event_id event;
+};
+
+struct order {
+	const struct walk *walk;
+	uint32_t thread_count;
+	struct order_edge *edges;
+	uint32_t edge_count, edge_capacity;
+	struct order_section *sections;
+	uint32_t section_count, section_capacity;
+	struct order_failure *failures;
+	uint32_t failure_count, failure_capacity;
+	uint32_t **clocks; /* [thread][index * thread_count + other]: events of `other` before it */
+};
+
+void order_build(struct order *order, const struct walk *walk);
+void order_release(struct order *order);
+
+/* Must `first` come before `second`? */
+bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
+
+#endif

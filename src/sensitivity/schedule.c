@@ -1,0 +1,122 @@
+#include "sensitivity/schedule.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+struct moment {
+	int64_t at;
+	struct event_id id;
+	uint64_t step;
+};
+
+struct moments {
+	struct moment *items;
+	uint32_t count, capacity;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+static int64_t value_of(const struct constraints *constraints, Z3_model model, Z3_ast ast)
+{
+	Z3_ast value;
+	int64_t number = 0;
+
+	if (Z3_model_eval(constraints->z3, model, ast, true, &value))
+		(void)Z3_get_numeral_int64(
+			constraints->z3, value, &number); /* else 0: any will do */
+	return number;
+}
+
+static void add(struct moments *list, struct moment moment)
+{
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 256;
+		list->items = realloc(list->items, list->capacity * sizeof *list->items);
+		BUG_ON(!list->items);
+	}
+	list->items[list->count++] = moment;
+}
+
+static void collect(const struct constraints *constraints, Z3_model model, struct moments *list)
+{
+	const struct walk *walk = constraints->walk;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		const int64_t cut = value_of(constraints, model, constraints->cuts[thread]);
+
+		for (uint32_t i = 0; i < walk->threads[thread].count && i < cut; i++) {
+			Z3_ast at = constraints->moments[thread][i];
+
+			if (at)
+				add(list, (struct moment){value_of(constraints, model, at),
+						  {(uint16_t)thread, i},
+						  walk->threads[thread].events[i].step});
+		}
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+static void append(struct solution *solution, uint16_t thread, uint64_t steps)
+{
+	struct schedule_segment *last =
+		solution->count ? &solution->segments[solution->count - 1] : NULL;
+
+	if (last && last->thread == thread) {
+		last->count += (uint32_t)steps;
+		return;
+	}
+	if (solution->count == solution->capacity) {
+		solution->capacity = solution->capacity ? 2 * solution->capacity : 64;
+		solution->segments = realloc(
+			solution->segments, solution->capacity * sizeof *solution->segments);
+		BUG_ON(!solution->segments);
+	}
+	solution->segments[solution->count++] =
+		(struct schedule_segment){.thread = thread, .count = (uint32_t)steps};
+}
+
+void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
+	struct event_id goal)
+{
+	const struct walk *walk = constraints->walk;
+	const uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
+	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
+	struct moments list = {0};
+
+	BUG_ON(!done);
+	*solution = (struct solution){0};
+	collect(constraints, model, &list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct moment *moment = &list.items[i];
+		const uint16_t thread = moment->id.thread;
+
+		/* What others do after the last step towards the goal has no part in it. */
+		if (done[goal.thread] >= wanted)
+			break;
+		if (moment->step + 1 <= done[thread])
+			continue;
+		append(solution, thread, moment->step + 1 - done[thread]);
+		done[thread] = moment->step + 1;
+	}
+	if (done[goal.thread] < wanted)
+		append(solution, goal.thread, wanted - done[goal.thread]);
+	free(done);
+	free(list.items);
+}
+
+void solution_release(struct solution *solution)
+{
+	free(solution->segments);
+	*solution = (struct solution){0};
+}

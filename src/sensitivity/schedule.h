@@ -1,0 +1,18 @@
+/* A solution of the constraints as a schedule: how many steps each thread makes, in which order. */
+#ifndef RADDLE_SENSITIVITY_SCHEDULE_H
+#define RADDLE_SENSITIVITY_SCHEDULE_H
+
+#include "model/schedule.h"
+#include "sensitivity/constraints.h"
+
+struct solution {
+	struct schedule_segment *segments;
+	uint32_t count, capacity;
+};
+
+/* Everything that happens in the model before `goal`, whose thread moves last. */
+void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
+	struct event_id goal);
+void solution_release(struct solution *solution);
+
+#endif

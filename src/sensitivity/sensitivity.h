@@ -1,0 +1,108 @@
+/*
+ * Schedule-sensitive branches of a recorded run: candidates that a solver has a schedule for, and the
+ * judgement whether a run under that schedule took the other side. The work is done by
+ * libraddle-branches.so, which needs LLVM and Z3 and is only loaded when asked for; what it gives back is
+ * plain.
+ *
+ * Use: sensitivity_open; sensitivity_next until there is none; for each candidate a recorded run, and
+ * sensitivity_judge; sensitivity_close.
+ */
+#ifndef RADDLE_SENSITIVITY_SENSITIVITY_H
+#define RADDLE_SENSITIVITY_SENSITIVITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/schedule.h"
+#include "record/run_record.h"
+
+enum sensitive_kind {
+	SENSITIVE_BRANCH,
+	SENSITIVE_SWITCH,
+	SENSITIVE_CHOICE,    /* a value chosen by a condition, without control flow */
+	SENSITIVE_ASSERTION, /* a branch whose other side ends the program */
+	SENSITIVE_NULL,	     /* a pointer that may be null where it is dereferenced */
+	SENSITIVE_DIVISOR,   /* may be zero */
+	SENSITIVE_KIND_COUNT
+};
+
+/* A place in the source. Strings are owned by the analysis. */
+struct sensitive_place {
+	const char *function;
+	const char *file; /* as the compiler was told, relative ones to `directory` */
+	const char *directory;
+	uint32_t line, column;
+};
+
+/* A branch that the solver has a schedule for. Everything is owned by the analysis. */
+struct sensitive_candidate {
+	uint32_t number; /* of the place; each is given once at most when it is proven */
+	enum sensitive_kind kind;
+	struct sensitive_place place;
+	uint16_t thread; /* index in the record */
+	uint64_t occurrence;
+	bool was_taken;	       /* the condition was true in the record */
+	const char *variables; /* "is_good, table.next"; those that the condition depends on */
+	const struct schedule_segment *segments; /* thread: its index in the record */
+	uint32_t segment_count;
+	const uint64_t *chosen; /* sites whose accesses are scheduling points: bit set over all */
+};
+
+/* What there was to do. */
+struct sensitivity_figures {
+	uint32_t threads;
+	uint64_t instructions;
+	uint64_t events, critical_events, branches;
+	uint64_t shared_words;
+	uint64_t constraints;	   /* assertions of the solver */
+	uint64_t constraint_bytes; /* of their text, roughly */
+	uint64_t queries, timeouts;
+	uint64_t walk_ns, solve_ns;
+	uint32_t unfinished_threads; /* that could not be walked to their end */
+	char unfinished[200];	     /* why the first one could not */
+	bool is_model_wrong;	     /* the observed run contradicts the constraints: a defect */
+};
+
+struct sensitivity_options {
+	uint64_t query_ns;  /* time for one question to the solver */
+	bool only_failures; /* assertions, null pointers, divisors */
+};
+
+struct sensitivity;
+
+/* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
+int sensitivity_open(struct sensitivity **out, const struct run_record *record, const char *program,
+	const struct sensitivity_options *options, struct error *err);
+/* The next branch that can be flipped; false: there is none. Skips places that are proven. */
+bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *out);
+
+enum sensitivity_verdict {
+	VERDICT_FLIPPED,
+	VERDICT_NOT_REACHED, /* the run came somewhere else */
+	VERDICT_SAME	     /* it took the same side */
+};
+
+/* Did the run take the other side of the last candidate? Then its place is proven. */
+enum sensitivity_verdict sensitivity_judge(
+	struct sensitivity *analysis, const struct run_record *run);
+void sensitivity_figures(const struct sensitivity *analysis, struct sensitivity_figures *out);
+void sensitivity_close(struct sensitivity *analysis);
+
+/* ---- what libraddle-branches.so exports ---- */
+
+#define SENSITIVITY_ENTRY "raddle_sensitivity"
+typedef void sensitivity_bug(const char *condition, const char *file, int line);
+
+struct sensitivity_library {
+	int (*open)(struct sensitivity **, const struct run_record *, const char *,
+		const struct sensitivity_options *, struct error *);
+	bool (*next)(struct sensitivity *, struct sensitive_candidate *);
+	enum sensitivity_verdict (*judge)(struct sensitivity *, const struct run_record *);
+	void (*figures)(const struct sensitivity *, struct sensitivity_figures *);
+	void (*close)(struct sensitivity *);
+};
+/* `bug` is the command's bug_report(): the library has none of its own. */
+typedef const struct sensitivity_library *sensitivity_entry(sensitivity_bug *bug);
+
+#endif
