@@ -104,7 +104,7 @@ static void on_equip(void *context, void *strategy_state)
 
 /* The run is over; the strategy says whether the scenario came about, the judge whether it is the one. */
 static void look_at_scenario(
-	struct drive *drive, struct contract *contract, const struct directed_scenario *scenario)
+	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {
 	struct predict_attempt *attempt = drive->attempt;
 	const bool has_failed = outcome_is_failure(&contract->outcome);
@@ -120,6 +120,7 @@ static void look_at_scenario(
 	drive->completions = scenario->completions;
 	if (!predict_judge_run(drive->predict, contract, drive->judge, drive->context))
 		return;
+	scenario->proven = scenario->passed + 1;
 	attempt->shown++;
 	attempt->shown_failed += has_failed;
 	attempt->is_confirmed = true;
@@ -155,7 +156,7 @@ static void look_at_race(
 static void on_ran(void *context, struct contract *contract)
 {
 	struct drive *drive = context;
-	const struct directed_state *state = contract_strategy(contract);
+	struct directed_state *state = contract_strategy(contract);
 	struct predict_attempt *attempt = drive->attempt;
 
 	if (candidate_is_scenario(drive->candidate->kind)) {

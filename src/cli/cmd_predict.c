@@ -63,7 +63,8 @@ static const struct argp_option predict_options[] = {
 	{"time", OPTION_TIME, "TIME", 0,
 		"End recording, and each candidate, after this time, such as 30s, 2m (60s)", 2},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Who chooses the next thread in recorded runs (random)", 2},
+		"Who chooses the next thread in recorded runs (pct,depth=2; random with --deadlocks alone)",
+		2},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
 	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
@@ -328,8 +329,7 @@ static int do_work(const struct predict_arguments *arguments)
 
 static int predict_run_command(int argc, char **argv)
 {
-	struct predict_arguments arguments = {
-		.options = {.attempts = 50}, .strategy = "random", .candidates = 100};
+	struct predict_arguments arguments = {.options = {.attempts = 50}, .candidates = 100};
 	struct campaign_options *campaign = &arguments.options.campaign;
 	struct error err;
 	char *runtime = NULL;
@@ -344,6 +344,9 @@ static int predict_run_command(int argc, char **argv)
 	arguments.options.has_contexts = arguments.wants_atomicity;
 	if (!arguments.options.runs)
 		arguments.options.runs = arguments.wants_atomicity ? RUNS_WITH_MEMORY : RUNS;
+	/* Under priorities threads that are far apart take turns at being first. */
+	if (!arguments.strategy)
+		arguments.strategy = arguments.wants_atomicity ? "pct,depth=2" : "random";
 	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,
 		    &err) < 0 ||
 		launch_find_runtime(&runtime, &err) < 0) {

@@ -98,7 +98,7 @@ static void directed_begin_run(void *state, uint64_t seed)
 	rng_seed(&directed->rng, seed);
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
-	directed_scenario_begin_run(&directed->scenario, directed_draw_skipped(directed));
+	directed_scenario_begin_run(&directed->scenario, &directed->rng);
 	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
 	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
 	directed_orders_relate(directed->orders, directed->order_count);

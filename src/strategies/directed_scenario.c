@@ -3,6 +3,8 @@
 #define NOBODY UINT16_MAX
 /* Once may do no harm, or be of other objects than were meant. */
 #define COMPLETIONS_WANTED 4
+/* One run in so many tries something else than what is proven. */
+#define PROVEN_PART 16
 
 static void scenario_restart(struct directed_scenario *scenario)
 {
@@ -11,10 +13,19 @@ static void scenario_restart(struct directed_scenario *scenario)
 	scenario->objects[0] = scenario->objects[1] = 0;
 }
 
-void directed_scenario_begin_run(struct directed_scenario *scenario, uint32_t skipped)
+void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng)
 {
+	uint32_t skipped = 0;
+
+	if (scenario->proven && rng_below(rng, PROVEN_PART)) {
+		skipped = scenario->proven - 1;
+	} else {
+		while (skipped + 1 < scenario->firsts && rng_below(rng, 2))
+			skipped++;
+	}
 	scenario_restart(scenario);
-	scenario->skipped = skipped;
+	scenario->skipped = scenario->passed = skipped;
+	scenario->firsts = 0;
 	scenario->seen = 0;
 	scenario->completed = 0;
 }
@@ -144,6 +155,7 @@ void directed_scenario_executed(
 
 	if (is_over(scenario))
 		return;
+	scenario->firsts += fits_op(&scenario->ops[0], view, thread);
 	if (!is_due(scenario, view, thread) && leaves_turn(scenario, view, thread))
 		scenario_restart(scenario);
 	/* The first op again, before anybody has answered it: that one counts. */

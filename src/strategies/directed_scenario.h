@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "model/view.h"
 
 #define SCENARIO_OPS_MAX 4
@@ -34,19 +35,27 @@ struct directed_op {
 struct directed_scenario {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t op_count; /* 0: there is none */
+	/* Set by whoever saw that it really came about: first ops + 1 that were let pass; 0: not known. */
+	uint32_t proven;
 	/* Over all runs. */
 	uint64_t completions;		    /* runs in which it came about */
 	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when it was due */
 	/* Of the run. */
 	uint32_t next;
 	uint32_t skipped; /* first ops that are still let pass */
+	uint32_t passed;  /* first ops that were let pass */
+	uint32_t firsts;  /* first ops of the run, or of the last one */
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
 	uint8_t seen;		/* bits of ops */
 	uint8_t completed;	/* times */
 };
 
-void directed_scenario_begin_run(struct directed_scenario *scenario, uint32_t skipped);
+/*
+ * Which of its first ops is to begin the scenario is drawn: mostly that which is proven, else one of as
+ * many as the last run had, the earlier the likelier.
+ */
+void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
 /* Must the thread wait before its pending op? */
 bool directed_scenario_holds(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);

@@ -10,6 +10,7 @@
  * EXPECT-VIOLATION: R1x-W2x-W2y-R1y Account::Account Account::transfer @checking @from @to @savings
  */
 #include <cassert>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -57,15 +58,31 @@ class Account
 
 static Account account(100, 100);
 
-int main()
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart()
 {
+	static std::mutex own;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--)
+		std::lock_guard<std::mutex> guard(own);
+}
+
+int main(int count, char **arguments)
+{
+	steps_apart = count > 1 ? std::atol(arguments[1]) : 0;
 	long total = 0;
 	std::thread reporter([&total] {
 		const Account copy(account);
 
 		total = copy.total();
 	});
-	std::thread saver([] { account.transfer(50); });
+	std::thread saver([] {
+		stay_apart();
+		account.transfer(50);
+	});
 
 	reporter.join();
 	saver.join();

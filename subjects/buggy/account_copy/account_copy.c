@@ -13,6 +13,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 struct account {
 	pthread_mutex_t lock;
@@ -71,17 +72,33 @@ static void *report(void *total)
 	return NULL;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *save(void *unused)
 {
+	stay_apart();
 	transfer(&account, 50);
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t reporter, saver;
 	long total = 0;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	pthread_create(&reporter, NULL, report, &total);
 	pthread_create(&saver, NULL, save, NULL);
 	pthread_join(reporter, NULL);

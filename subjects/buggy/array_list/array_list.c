@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #define CAPACITY 8
 
@@ -86,8 +87,23 @@ static void *check(void *argument)
 	return NULL;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *cancel(void *unused)
 {
+	stay_apart();
 	list_clear(&wanted);
 	return unused;
 }
@@ -98,11 +114,12 @@ static void *approve(void *unused)
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t checker, canceller, approver;
 	bool has_all = false;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	pthread_create(&checker, NULL, check, &has_all);
 	pthread_create(&canceller, NULL, cancel, NULL);
 	pthread_create(&approver, NULL, approve, NULL);

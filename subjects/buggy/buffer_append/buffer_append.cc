@@ -10,6 +10,7 @@
  */
 #include <cassert>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -69,10 +70,24 @@ class StringBuffer
 static StringBuffer greeting("hello ");
 static StringBuffer name("worldwide");
 
-int main()
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart()
 {
+	static std::mutex own;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--)
+		std::lock_guard<std::mutex> guard(own);
+}
+
+int main(int count, char **arguments)
+{
+	steps_apart = count > 1 ? std::atol(arguments[1]) : 0;
 	std::thread writer([] { greeting.append(name); });
 	std::thread editor([] {
+		stay_apart();
 		name.truncate(20);
 		name.truncate(5);
 	});

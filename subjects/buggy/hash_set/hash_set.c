@@ -64,19 +64,35 @@ static void *add_even(void *unused)
 	return unused;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *add_odd(void *unused)
 {
 	const unsigned keys[] = {3, 5, 7};
 
+	stay_apart();
 	for (int i = 0; i < 3; i++)
 		set_add(keys[i]);
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t even, odd;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	pthread_create(&even, NULL, add_even, NULL);
 	pthread_create(&odd, NULL, add_odd, NULL);
 	pthread_join(even, NULL);

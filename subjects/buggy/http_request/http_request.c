@@ -13,6 +13,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct request {
@@ -54,8 +55,23 @@ static void request_log(struct request *from, struct log *log)
 	log->length = rlen;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *serve(void *unused)
 {
+	stay_apart();
 	request_parse(&request, "GET /index.html HTTP/1.1");
 	return unused;
 }
@@ -66,11 +82,12 @@ static void *write_log(void *log)
 	return NULL;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t server, logger;
 	struct log log = {0};
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	pthread_create(&server, NULL, serve, NULL);
 	pthread_create(&logger, NULL, write_log, &log);
 	pthread_join(server, NULL);

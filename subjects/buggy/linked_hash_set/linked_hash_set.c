@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define BUCKETS 4
 #define ENTRIES 8
@@ -105,16 +106,32 @@ static void *collect(void *unused)
 	return unused;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *discard(void *unused)
 {
+	stay_apart();
 	set_clear(&pending);
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t collector, discarder;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	for (unsigned long key = 2; key < 5; key++)
 		set_add(&pending, key);
 	pthread_create(&collector, NULL, collect, NULL);

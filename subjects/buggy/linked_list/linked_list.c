@@ -47,10 +47,26 @@ static void list_append(int value)
 	pthread_mutex_unlock(&list.lock);
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *append_values(void *argument)
 {
 	const int *const first = argument;
 
+	if (*first != 100)
+		stay_apart();
 	for (int i = 0; i < NODES; i++)
 		list_append(*first + i);
 	return NULL;
@@ -69,11 +85,12 @@ static int list_release(void)
 	return count;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t threads[THREADS];
 	int firsts[THREADS] = {100, 200};
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, append_values, &firsts[i]);
 	for (int i = 0; i < THREADS; i++)

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define ENTRIES 2
 
@@ -86,18 +87,34 @@ static void *read_first(void *argument)
 	return NULL;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *write_others(void *unused)
 {
+	stay_apart();
 	for (long key = 4; key < 4 + ENTRIES; key++)
 		cache_put(key, key * 10);
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t reader, writer;
 	long value = 0;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	pthread_create(&reader, NULL, read_first, &value);
 	pthread_create(&writer, NULL, write_others, NULL);
 	pthread_join(reader, NULL);

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #define ENGINES 2
 
@@ -52,20 +53,37 @@ static void offer(const struct hit *hit)
 		best_set_page(hit->page);
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *ask_engine(void *argument)
 {
 	const struct hit *const hits = argument;
 
+	if (hits[0].rank == 20)
+		stay_apart();
 	for (int i = 0; i < 2; i++)
 		offer(&hits[i]);
 	return NULL;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	struct hit answers[ENGINES][2] = {{{30, 1030}, {10, 1010}}, {{20, 1020}, {40, 1040}}};
 	pthread_t engines[ENGINES];
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	for (int i = 0; i < ENGINES; i++)
 		pthread_create(&engines[i], NULL, ask_engine, answers[i]);
 	for (int i = 0; i < ENGINES; i++)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define THREADS 2
 #define WALKS 2
@@ -58,11 +59,27 @@ static long walk(unsigned seed)
 	return price;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *simulate(void *argument)
 {
 	const unsigned thread = *(unsigned *)argument;
 	long sum = 0;
 
+	if (thread)
+		stay_apart();
 	for (unsigned i = 0; i < WALKS; i++)
 		results_add(&results, walk(thread * WALKS + i));
 	barrier_wait(&barrier);
@@ -74,12 +91,13 @@ static void *simulate(void *argument)
 	return NULL;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t threads[THREADS];
 	unsigned numbers[THREADS];
 	long expected = 0;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	for (unsigned i = 0; i < THREADS; i++) {
 		numbers[i] = i;
 		pthread_create(&threads[i], NULL, simulate, &numbers[i]);

@@ -12,6 +12,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #define WIDTH 6
 #define HEIGHT 4
@@ -56,17 +57,34 @@ static void render(struct tracer *tracer)
 	}
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *render_rows(void *tracer)
 {
+	if (((struct tracer *)tracer)->first_row)
+		stay_apart();
 	render(tracer);
 	return NULL;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	struct tracer tracers[THREADS];
 	long expected = 0;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	for (int i = 0; i < THREADS; i++) {
 		tracers[i].first_row = i * HEIGHT / THREADS;
 		tracers[i].last_row = (i + 1) * HEIGHT / THREADS;

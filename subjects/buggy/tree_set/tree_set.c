@@ -66,18 +66,34 @@ static void *add_low(void *unused)
 	return unused;
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 static void *add_high(void *unused)
 {
+	stay_apart();
 	assert(tree_add(80));
 	assert(tree_add(30));
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	const int keys[] = {50, 20, 60, 80, 30};
 	pthread_t low, high;
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	tree_add(50);
 	pthread_create(&low, NULL, add_low, NULL);
 	pthread_create(&high, NULL, add_high, NULL);

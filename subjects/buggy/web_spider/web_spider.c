@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include <raddle.h>
 
@@ -64,23 +65,40 @@ static void read_page(int page)
 		add_link(links[page][i]);
 }
 
+/* Steps of its own that the second thread makes first: the first argument. */
+static long steps_apart;
+
+static void stay_apart(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	const long steps = steps_apart;
+
+	for (long left = steps; left > 0; left--) {
+		pthread_mutex_lock(&own);
+		pthread_mutex_unlock(&own);
+	}
+}
+
 /* That something waits and what is taken have to agree. */
 RADDLE_UNIT("crawl");
 
-static void *crawl(void *unused)
+static void *crawl(void *is_second)
 {
+	if (is_second)
+		stay_apart();
 	while (has_waiting())
 		read_page(take_address());
-	return unused;
+	return NULL;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t spiders[SPIDERS];
 
+	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	add_link(1);
 	for (int i = 0; i < SPIDERS; i++)
-		pthread_create(&spiders[i], NULL, crawl, NULL);
+		pthread_create(&spiders[i], NULL, crawl, i ? &steps_apart : NULL);
 	for (int i = 0; i < SPIDERS; i++)
 		pthread_join(spiders[i], NULL);
 	assert(atomic_load(&page_count) == PAGES - 1);
