@@ -80,6 +80,29 @@ static void add_branch(struct branches_result *result, const struct run_record *
 		.outcome = run->run.outcome};
 }
 
+static void add_unproven(struct branches_result *result, const struct run_record *record,
+	const struct sensitive_candidate *candidate, const struct recorded *run,
+	enum sensitivity_verdict verdict)
+{
+	char *schedule = schedule_text(record, candidate);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s:%u: ", candidate->place.file, candidate->place.line);
+	if (run->has_diverged)
+		strbuf_addf(&text, "the run left the schedule at step %llu",
+			(unsigned long long)run->diverged_step);
+	else
+		strbuf_adds(&text, verdict == VERDICT_SAME ? "the run took the same side"
+							   : "the run did not come there");
+	strbuf_addf(&text, " (%s)", schedule);
+	free(schedule);
+	result->unproven =
+		realloc(result->unproven, (result->unproven_count + 1) * sizeof *result->unproven);
+	BUG_ON(!result->unproven);
+	result->unproven[result->unproven_count++] = strbuf_detach(&text);
+}
+
 /* Makes the run that the solver promises. */
 static int prove(const struct branches_options *options, const struct run_record *record,
 	struct sensitivity *analysis, const struct sensitive_candidate *candidate,
@@ -102,10 +125,12 @@ static int prove(const struct branches_options *options, const struct run_record
 		names[i] = record->threads[i].name;
 	status = record_run(&request, &run, err);
 	if (status == 0) {
-		if (sensitivity_judge(analysis, &run.record) == VERDICT_FLIPPED)
+		const enum sensitivity_verdict verdict = sensitivity_judge(analysis, &run.record);
+
+		if (verdict == VERDICT_FLIPPED)
 			add_branch(out, record, candidate, &run);
 		else
-			out->unproven++;
+			add_unproven(out, record, candidate, &run, verdict);
 	}
 	recorded_release(&run);
 	free(names);
@@ -182,6 +207,9 @@ void branches_result_release(struct branches_result *result)
 		free(result->items[i].variables);
 		free(result->items[i].schedule);
 	}
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		free(result->unproven[i]);
+	free(result->unproven);
 	free(result->items);
 	*result = (struct branches_result){0};
 }

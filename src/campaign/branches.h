@@ -32,7 +32,8 @@ struct sensitive_branch {
 struct branches_result {
 	struct sensitive_branch *items;
 	uint32_t count;
-	uint32_t unproven; /* solutions that no run has shown: a defect of the model */
+	char **unproven; /* solutions that no run has shown, one line each: defects of the model */
+	uint32_t unproven_count;
 	struct sensitivity_figures figures;
 	uint64_t record_bytes;
 	uint64_t run_ns; /* of the recorded run */

@@ -97,6 +97,7 @@ static int perform(struct probe *probe, const struct record_request *request, st
 	out->run_ns = platform_monotonic_ns() - begin;
 	out->is_failure = probe->is_failure;
 	out->has_diverged = probe->has_diverged;
+	out->diverged_step = probe->diverged_step;
 	take(out, contract);
 	return 0;
 }

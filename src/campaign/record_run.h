@@ -32,7 +32,8 @@ struct recorded {
 	struct run_record record;
 	struct failure run; /* its outcome and schedule; perhaps it is no failure */
 	bool is_failure;
-	bool has_diverged; /* it did not follow the schedule */
+	bool has_diverged; /* it did not follow the schedule, from this step on */
+	uint64_t diverged_step;
 	bool has_sites;
 	bool is_live; /* it has made a thread */
 	uint64_t run_ns;

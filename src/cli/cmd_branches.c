@@ -145,9 +145,11 @@ static void print_end(const struct branches_result *result)
 		result->count, result->count == 1 ? "branch" : "branches",
 		(unsigned long long)figures->branches, (unsigned long long)figures->critical_events,
 		figures->threads, (unsigned long long)figures->instructions);
-	if (result->unproven)
-		printf("%u solutions were not shown by a run: a defect of raddle's model\n",
-			result->unproven);
+	if (result->unproven_count)
+		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
+			result->unproven_count);
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		printf("    %s\n", result->unproven[i]);
 	if (figures->is_model_wrong)
 		printf("the recorded run contradicts raddle's own model: a defect of raddle\n");
 	if (figures->timeouts)

@@ -291,6 +291,8 @@ void engine_note_access(const struct engine_op *op);
 /* engine_host.performed knows of everything up to here: an access may be told past the engine. */
 bool engine_has_told_all(void);
 /* For engine_host.performed: details of the last op that were not known when it was announced. */
+/* The run is over: the last op is told of now, although no other follows. */
+void engine_tell_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
 /* From a signal handler: the host's route_signals() is called at the next scheduling point. */

@@ -71,6 +71,12 @@ void engine_tell_performed(
 	};
 }
 
+void engine_tell_rest(void)
+{
+	if (engine.is_live && engine.host.performed)
+		engine_flush_performed();
+}
+
 void engine_note(enum op_kind kind, const void *address, uint64_t site)
 {
 	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};

@@ -325,6 +325,8 @@ void runtime_finish_run(void)
 	runtime.is_run_over = true;
 	if (contract->is_live)
 		engine_tell_ending();
+	if (contract->plan.is_recorded)
+		engine_tell_rest();
 	status = outcome->code;
 	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
 		contract->plan.sanitizer_status == status)
