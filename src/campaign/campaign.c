@@ -165,13 +165,18 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 /* ---- set-up ---- */
 
 /* The file behind our standard input, by a path that can be opened again; NULL: it is no file. */
-static char *input_file(const struct campaign *campaign)
+static char *input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;
 	int waiting = 0;
 	char *path;
 
 	if (fstat(STDIN_FILENO, &ours) != 0)
+		return NULL;
+	/* The only run may have it. A terminal would stop it: it is not in the foreground. */
+	campaign->reads_ours = campaign->options->forwards_signals &&
+			       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
+	if (campaign->reads_ours)
 		return NULL;
 	if (S_ISFIFO(ours.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)
 		campaign_notice(campaign,
@@ -214,6 +219,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		.argv = options->argv,
 		.directory = campaign->directory,
 		.input = campaign->settings.input,
+		.reads_ours = campaign->reads_ours,
 		.runtime = options->runtime,
 		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
 		.is_in_place = options->forwards_signals,
@@ -302,8 +308,8 @@ static int set_up(struct campaign *campaign, struct error *err)
 	campaign->restart = options->is_restart_forced
 				    ? options->restart
 				    : restart_fastest(options->settings.executor);
-	/* The judge is asked about processes that have ended. */
-	if (campaign->settings.check)
+	/* The judge is asked about processes that have ended. Input that is read is gone: no second try. */
+	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
 	children_init();
 	result = store_open(&campaign->store, options->directory, true, err);

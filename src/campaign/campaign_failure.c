@@ -82,6 +82,7 @@ static void describe_probe(const struct campaign *campaign, const struct worker 
 		.context = listener->context,
 	};
 	investigation->probe.worker.output = OUTPUT_KEEP;
+	investigation->probe.worker.reads_ours = false; /* what the run has read is gone */
 	/* That it hangs has been waited for once; a dozen repetitions need not take as long. */
 	if (worker->contract->outcome.kind == OUTCOME_HANG)
 		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;

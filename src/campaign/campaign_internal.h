@@ -30,6 +30,7 @@ struct campaign {
 	struct store_campaign row;
 	struct chosen chosen;	  /* accesses that are points; empty: none were asked for */
 	struct settings settings; /* the options', with what standard input is */
+	bool reads_ours;	  /* the only run reads our standard input: a pipe, a socket */
 	char *directory;	  /* our working folder: where replays must go */
 	struct campaign_worker *workers;
 	uint32_t worker_count;

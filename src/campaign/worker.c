@@ -140,7 +140,9 @@ static int worker_start_process(struct worker *worker, struct error *err)
 		.argv = worker->params.argv,
 		.environment = worker->environment,
 		.directory = worker->params.directory,
-		.input = input >= 0 ? input : worker->input,
+		.input = worker->params.reads_ours ? STDIN_FILENO
+			 : input >= 0		   ? input
+						   : worker->input,
 		.output = prints_itself(worker, STDOUT_FILENO) ? STDOUT_FILENO : output,
 		.error_output = prints_itself(worker, STDERR_FILENO) ? STDERR_FILENO : error_output,
 	};

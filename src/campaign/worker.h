@@ -34,6 +34,7 @@ struct worker_params {
 	char *const *argv;
 	const char *directory; /* working folder, NULL: ours */
 	const char *input;     /* file for descriptor 0, NULL: /dev/null */
+	bool reads_ours;       /* but our own standard input; input is NULL */
 	const char *runtime;   /* libraddle.so, NULL: nothing is preloaded */
 	enum worker_output output;
 	bool is_in_place;  /* one run, in the place of the program: see prints_itself() */
