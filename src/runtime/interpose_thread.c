@@ -9,6 +9,14 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
+/* Found before the starting point: a rewind would have it looked up in every run. */
+static void (*thread_call_tls_destructors)(void);
+
+static void thread_find_destructors(void)
+{
+	thread_call_tls_destructors = (void (*)(void))runtime_symbol("__call_tls_dtors");
+}
+
 /* ---- creation ---- */
 
 /* The first creation of a run: the place where every restart but fork_main comes back to. */
@@ -16,6 +24,7 @@ static void thread_first_create(void)
 {
 	runtime.has_created = true;
 	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
+	thread_find_destructors();
 	runtime_add_modules();
 	if (runtime.contract && runtime.is_forked_child && daemon_becomes_program())
 		process_take_control();
@@ -85,11 +94,12 @@ void runtime_thread_body(struct engine_thread *thread)
 void runtime_leave_thread(void)
 {
 	struct engine_thread *self = engine_current();
-	void (*call_tls_destructors)(void) = (void (*)(void))runtime_symbol("__call_tls_dtors");
 
 	self->is_cancel_disabled = true;
-	if (call_tls_destructors)
-		call_tls_destructors();
+	if (!runtime.has_created) /* main alone */
+		thread_find_destructors();
+	if (thread_call_tls_destructors)
+		thread_call_tls_destructors();
 	runtime_run_key_destructors();
 	engine_mutex_owner_died(self);
 }

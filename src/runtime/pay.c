@@ -1,21 +1,28 @@
 /* See pay.h. Runs in the rewind server and in the moving thread. */
 #include "runtime/pay.h"
 
-/* Of one way before it is judged: enough runs that one interrupted by the system does not count, */
-#define RUNS_WITHOUT 64
-/* and with checkpoints, which the first runs have to make, more. */
-#define RUNS_WITH 256
-/* Some milliseconds: whoever takes so long for few runs need not be asked for more. */
+/* In one stretch; with checkpoints, which the first runs have to make, more. */
+#define RUNS_WITHOUT 32
+#define RUNS_WITH 64
+/* Of each way, taken in turns: the fastest counts, as the system can only make one slower. */
+#define STRETCHES 3
+/* So many times faster needs no second look. */
+#define CLEARLY 4
+/* Some milliseconds: whoever takes so long for a few runs need not be asked for more, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
-/* Another look at the way that was slower costs a few percent of so many. */
+#define RUNS_FEW 4
+/* nor who takes so long for one. */
+#define TICKS_LONG (UINT64_C(1) << 26)
+/* Another look at the way that was slower, after so many runs, and twice as many each time. */
 #define RUNS_STAY 8192
+#define RUNS_STAY_MOST (UINT64_C(1) << 20)
 #define FACTOR_MOST 1024
 /* A first guess, of a small image. */
 #define TAKING_GUESS 20000
 
 void pay_begin(struct pay *pay)
 {
-	*pay = (struct pay){.way = PAY_WITHOUT, .factor = 1};
+	*pay = (struct pay){.way = PAY_WITHOUT, .factor = 1, .stay_next = RUNS_STAY / 2};
 }
 
 static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
@@ -25,17 +32,45 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = 0;
 }
 
+/* By a third at least: runs differ in what they have to do, so less may be chance. */
+static bool pay_is_better(const struct pay *pay)
+{
+	return pay->mean[PAY_WITH] + pay->mean[PAY_WITHOUT] / 3 < pay->mean[PAY_WITHOUT];
+}
+
+/* Both ways have been tried often enough. */
+static void pay_decide(struct pay *pay)
+{
+	if (pay->stay_next < RUNS_STAY_MOST)
+		pay->stay_next *= 2;
+	pay->stretches = 0;
+	pay_go(pay, pay_is_better(pay) ? PAY_WITH : PAY_WITHOUT, pay->stay_next);
+}
+
 /* The stretch is long enough: what next? */
 static void pay_judge(struct pay *pay)
 {
 	const enum pay_way other = pay->way == PAY_WITH ? PAY_WITHOUT : PAY_WITH;
+	const uint64_t mean = pay->ticks / pay->runs;
 
-	pay->mean[pay->way] = pay->ticks / pay->runs;
-	if (!pay->mean[other] || (pay->stay && pay->runs >= pay->stay))
+	if (pay->stay) {
+		pay->mean[PAY_WITH] = pay->mean[PAY_WITHOUT] = 0;
+		pay_go(pay, PAY_WITHOUT, 0);
+		return;
+	}
+	if (!pay->mean[pay->way] || mean < pay->mean[pay->way])
+		pay->mean[pay->way] = mean;
+	pay->stretches++;
+	if (pay->stretches == 2 * STRETCHES ||
+		(pay->mean[other] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / CLEARLY))
+		pay_decide(pay);
+	else
 		pay_go(pay, other, 0);
-	else if (!pay->stay)
-		pay_go(pay, pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] ? PAY_WITH : PAY_WITHOUT,
-			RUNS_STAY);
+}
+
+static bool pay_is_long(const struct pay *pay)
+{
+	return pay->ticks > TICKS_LONG || (pay->ticks > TICKS_ENOUGH && pay->runs >= RUNS_FEW);
 }
 
 void pay_run_ended(struct pay *pay, uint64_t ticks)
@@ -44,13 +79,17 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 				: pay->way == PAY_WITH ? RUNS_WITH
 						       : RUNS_WITHOUT;
 
+	/* The first run of all makes everything that the others find. */
+	if (!pay->is_warm) {
+		pay->is_warm = true;
+		return;
+	}
 	/* The system took the processor away, most probably. */
 	if (pay->runs >= 8 && ticks > 4 * (pay->ticks / pay->runs))
 		ticks = 4 * (pay->ticks / pay->runs);
 	pay->runs++;
 	pay->ticks += ticks;
-	if (pay->runs >= enough ||
-		(pay->way == PAY_WITHOUT && !pay->stay && pay->ticks > TICKS_ENOUGH))
+	if (pay->runs >= enough || (pay->way == PAY_WITHOUT && !pay->stay && pay_is_long(pay)))
 		pay_judge(pay);
 }
 

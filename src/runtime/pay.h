@@ -12,11 +12,14 @@
 enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
 struct pay {
+	bool is_warm;		      /* the first run is over */
 	enum pay_way way;	      /* of the runs at hand */
-	uint64_t mean[PAY_WAY_COUNT]; /* ticks of a run; 0: not measured yet */
+	uint64_t mean[PAY_WAY_COUNT]; /* ticks of a run at best; 0: not measured yet */
 	uint64_t runs, ticks;	      /* of this stretch */
-	uint64_t stay;		      /* runs before the other way is tried again */
-	uint64_t taking;	      /* ticks that it takes to make a checkpoint; 0: not known */
+	uint32_t stretches;	      /* of this trial that are over */
+	uint64_t stay;		      /* runs before the next trial; 0: this is one */
+	uint64_t stay_next;
+	uint64_t taking; /* ticks that it takes to make a checkpoint; 0: not known */
 	uint64_t factor; /* a checkpoint is made when a run has gone on so many times longer */
 	uint64_t spent, saved; /* ticks: on making checkpoints, by going on from them */
 };

@@ -33,10 +33,13 @@ void runtime_spin_watch(void)
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGSYS};
 	struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
 	struct contract_spin *spin = &runtime.contract->spin;
-	uint32_t process = (uint32_t)platform_call(SYS_getpid);
+	uint32_t process;
 	int timer;
 
-	if (!spin->is_needed || spin->is_watched == process)
+	if (!spin->is_needed)
+		return;
+	process = (uint32_t)platform_call(SYS_getpid);
+	if (spin->is_watched == process)
 		return;
 	spin->quiet_ticks = 0;
 	if (platform_failed(

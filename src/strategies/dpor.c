@@ -88,6 +88,8 @@ static void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
 		}
 		if (slot == dpor->slot_count)
 			dpor->names[dpor->slot_count++] = view->names[index];
+		if (dpor->slot_count > dpor->width)
+			dpor_widen(dpor);
 		if (index < DPOR_THREADS)
 			dpor->slot_of[index] = (uint8_t)slot;
 		else

@@ -17,6 +17,7 @@
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
+#define DPOR_LANES 16	 /* clocks are handled in such parts: few instructions each */
 #define DPOR_BUCKETS 256 /* of steps by what they are about; a power of two */
 
 struct dpor_op {
@@ -60,6 +61,7 @@ struct dpor {
 	uint32_t branch_used; /* those beyond have never been used */
 	uint32_t sleeper_used;
 	uint32_t slot_count;
+	uint32_t width; /* of clocks: slots in use, rounded up to whole lanes */
 
 	struct dpor_op left[DPOR_THREADS]; /* pending when the run ended, by slot */
 	uint64_t left_slots;		   /* that have one */
@@ -131,6 +133,8 @@ bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b);
 void dpor_enlist(struct dpor *dpor, uint32_t step);
 /* Fills its clock. */
 void dpor_note_step(struct dpor *dpor, uint32_t step);
+/* There are more slots than clocks are wide: those of all steps on the stack grow. */
+void dpor_widen(struct dpor *dpor);
 /* The run is over: adds a branch for each race in it that has not been seen before. */
 void dpor_reverse_races(struct dpor *dpor);
 

@@ -53,11 +53,44 @@ bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 
 /* ---- happens-before ---- */
 
-/* Always of all slots: a loop of known length is a few vector instructions. */
-static void join(uint32_t *to, const uint32_t *from)
+/* Of lanes: a loop of known length is a few vector instructions. Numbers of steps are below 2^31. */
+static void join_lanes(uint32_t *restrict to, const uint32_t *restrict from)
 {
-	for (uint32_t i = 0; i < DPOR_THREADS; i++)
-		to[i] = from[i] > to[i] ? from[i] : to[i];
+	for (uint32_t i = 0; i < DPOR_LANES; i++)
+		to[i] = (int32_t)from[i] > (int32_t)to[i] ? from[i] : to[i];
+}
+
+static void copy_lanes(uint32_t *restrict to, const uint32_t *restrict from)
+{
+	for (uint32_t i = 0; i < DPOR_LANES; i++)
+		to[i] = from[i];
+}
+
+static void clear_lanes(uint32_t *to)
+{
+	for (uint32_t i = 0; i < DPOR_LANES; i++)
+		to[i] = 0;
+}
+
+static void join(const struct dpor *dpor, uint32_t *to, const uint32_t *from)
+{
+	for (uint32_t at = 0; at < dpor->width; at += DPOR_LANES)
+		join_lanes(to + at, from + at);
+}
+
+static void copy(const struct dpor *dpor, uint32_t *to, const uint32_t *from)
+{
+	for (uint32_t at = 0; at < dpor->width; at += DPOR_LANES)
+		copy_lanes(to + at, from + at);
+}
+
+void dpor_widen(struct dpor *dpor)
+{
+	const uint32_t from = dpor->width;
+
+	dpor->width += DPOR_LANES;
+	for (uint32_t step = 0; step < dpor->step_count; step++)
+		clear_lanes(dpor_clock(dpor, step) + from);
 }
 
 /* What happens before a step whatever the other threads do: its own thread, and who made that. */
@@ -67,8 +100,12 @@ static void own_past(struct dpor *dpor, uint32_t step, uint32_t *clock)
 	const uint32_t creation = dpor->creation[self->op.thread];
 	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
 
-	for (uint32_t i = 0; i < DPOR_THREADS; i++)
-		clock[i] = from == DPOR_NONE ? 0 : dpor_clock(dpor, from)[i];
+	if (from != DPOR_NONE) {
+		copy(dpor, clock, dpor_clock(dpor, from));
+		return;
+	}
+	for (uint32_t at = 0; at < dpor->width; at += DPOR_LANES)
+		clear_lanes(clock + at);
 }
 
 /* ---- steps that an op may depend on ---- */
@@ -163,14 +200,13 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 	uint32_t other;
 
 	own_past(dpor, step, past);
-	for (uint32_t i = 0; i < DPOR_THREADS; i++)
-		clock[i] = past[i];
+	copy(dpor, clock, past);
 	clock[self->op.thread] = self->ordinal;
 	look_back_begin(dpor, &look, step);
 	while ((other = look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
 		if (steps[other].ordinal > clock[steps[other].op.thread] &&
 			dpor_dependent(&steps[other].op, &self->op))
-			join(clock, dpor_clock(dpor, other));
+			join(dpor, clock, dpor_clock(dpor, other));
 	}
 }
 
@@ -352,8 +388,7 @@ static void reverse_races_of(struct dpor *dpor, uint32_t second)
 	uint32_t first;
 
 	own_past(dpor, second, past);
-	for (uint32_t i = 0; i < DPOR_THREADS; i++)
-		ordered[i] = past[i];
+	copy(dpor, ordered, past);
 	look_back_begin(dpor, &look, second);
 	while ((first = look_back_next(dpor, &look, past, steps[second].op.thread)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
@@ -361,7 +396,7 @@ static void reverse_races_of(struct dpor *dpor, uint32_t second)
 			!has_other_order(&steps[first], &steps[second]))
 			continue;
 		reverse(dpor, first, second);
-		join(ordered, dpor_clock(dpor, first));
+		join(dpor, ordered, dpor_clock(dpor, first));
 	}
 }
 
