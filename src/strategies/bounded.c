@@ -13,12 +13,14 @@
  *   which variables it has is seen from where its changes are (run_tree.h).
  * - Only variables that two threads have used are stopped at, objects of synchronisation among them.
  * - A change after which the thread is still the highest is the standard schedule, and is left out.
- * - The first two orders are the order of creation and its reverse, which at c = 0 are enough for t = 2.
+ * - Four fixed orders come first, among them the order of creation and its reverse, which at c = 0 are
+ *   enough for t = 2.
  * - Of runs with the same order, variables, graph of happens-before and final priorities only the first
  *   is extended. The paper asks for the same set and graph only; that loses schedules within the bounds
  *   (tests/unit/strategies/test_bounded.c finds programs for it), since the runs go on differently.
  */
 #include "base/text.h"
+#include "strategies/commuting.h"
 #include "strategies/hash_set.h"
 #include "strategies/order_hash.h"
 #include "strategies/priority_table.h"
@@ -38,9 +40,9 @@ enum bounded_option {
 
 #define VARIABLES_MOST 6u
 #define CHANGES_MOST 16
-#define CHANGES_FIRST 2u /* where c is not given: most known bugs need at most 2 */
-#define THREADS_FIRST 3u /* t then, and one more with each more of c */
-#define FIXED_ORDERS 2u	 /* as created, and the other way round */
+#define CHANGES_FIRST 2u  /* where c is not given: most known bugs need at most 2 */
+#define THREADS_FIRST 3u  /* t then, and one more with each more of c */
+#define STOPPED_ORDERS 2u /* of them: those in which threads are stopped first */
 #define RUNS_STANDARD (1 << 20)
 /* As in the paper: more yields than this, and a thread comes last. */
 #define YIELDS_BEFORE_LAST 100
@@ -48,10 +50,18 @@ enum bounded_option {
 #define PRIORITY_STOPPED 2000
 #define PRIORITY_YIELDED 1000
 
+/* What is being made, in this order; the last two for each v and t. */
+enum bounded_pass {
+	PASS_NONE,
+	PASS_ROOTS, /* runs without changes, in the fixed orders */
+	PASS_FIXED, /* with changes, in the first two of those: most that can be found is found there */
+	PASS_ALL /* in random orders */
+};
+
 struct bounded {
 	struct strategy_config config;
-	bool has_learnt;    /* the first run, which shows who uses what, is over */
-	bool is_first_pass; /* of v and t: the two fixed orders only */
+	bool has_learnt; /* the first run, which shows who uses what, is over */
+	enum bounded_pass pass;
 	bool is_exhausted, is_lost;
 	uint32_t changes; /* c, v and t that are being worked on */
 	uint32_t variables, threads;
@@ -63,11 +73,13 @@ struct bounded {
 
 	/* The run at hand. */
 	uint64_t order_seed;
-	uint32_t order;	       /* 0: as created, 1: the other way round, others: random */
+	uint32_t order;	       /* enum fixed_order, then random ones */
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
 	struct priority_table priorities;
 	uint32_t yields[THREAD_CAPACITY];
+
+	struct commuting commuting;
 
 	struct order_hash graph;
 	struct shared_variables shared;
@@ -100,8 +112,9 @@ static void begin_walk(struct bounded *bounded)
 	bounded->diverged_runs += bounded->tree.diverged_runs;
 	bounded->tree.diverged_runs = 0;
 	hash_set_clear(&bounded->seen);
-	run_tree_begin(&bounded->tree, option_of(bounded, OPTION_RUNS));
+	run_tree_begin(&bounded->tree, option_of(bounded, OPTION_RUNS), bounded->changes);
 	bounded->shared_used = bounded->shared.shared_count;
+	bounded->pass = PASS_NONE;
 	bounded->variables = 0;
 	bounded->threads = 2;
 }
@@ -123,13 +136,17 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 
 static void begin_level(struct bounded *bounded)
 {
-	const uint32_t random =
-		thread_orders_needed(bounded->threads_most + bounded->changes, bounded->threads,
-			option_of(bounded, OPTION_RISK), RUN_TREE_ORDERS_MOST - FIXED_ORDERS);
-	const struct run_bounds bounds = {.changes = bounded->changes,
+	const uint32_t random = thread_orders_needed(bounded->threads_most + bounded->changes,
+		bounded->threads, option_of(bounded, OPTION_RISK),
+		RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
+	const uint32_t orders[] = {[PASS_ROOTS] = THREAD_ORDERS_FIXED,
+		[PASS_FIXED] = STOPPED_ORDERS,
+		[PASS_ALL] = THREAD_ORDERS_FIXED + random};
+	const struct run_bounds bounds = {
+		.changes = bounded->pass == PASS_ROOTS ? 0 : bounded->changes,
 		.variables = bounded->variables,
 		.loops = option_of(bounded, OPTION_LOOPS),
-		.order_end = FIXED_ORDERS + (bounded->is_first_pass ? 0 : random)};
+		.order_end = orders[bounded->pass]};
 
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
 }
@@ -180,18 +197,6 @@ static bool next_bounds(struct bounded *bounded)
 	}
 }
 
-/* As next_bounds, and after the last v and t a larger c, for which all is run again. */
-static bool widen_bounds(struct bounded *bounded)
-{
-	if (next_bounds(bounded))
-		return true;
-	if (bounded->config.option[OPTION_CHANGES] >= 0 || bounded->changes == CHANGES_MOST)
-		return false;
-	bounded->changes++;
-	begin_walk(bounded);
-	return next_bounds(bounded);
-}
-
 /* v is given, and there are not so many variables. */
 static bool is_short_of_variables(const struct bounded *bounded)
 {
@@ -199,21 +204,43 @@ static bool is_short_of_variables(const struct bounded *bounded)
 	       option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
 }
 
-/* All of v and t is run: on to what comes then. */
-static void end_level(struct bounded *bounded)
+/* All of v and t is run: on to larger ones, and after the largest to a larger c, for which all is run
+ * again. */
+static void end_bounds(struct bounded *bounded)
 {
-	run_tree_note_done(&bounded->tree);
-	if (bounded->is_first_pass) {
-		bounded->is_first_pass = false;
-		return;
-	}
 	bounded->done_changes = bounded->changes;
 	bounded->done_variables = bounded->variables;
 	bounded->done_threads = bounded->threads;
-	if (!widen_bounds(bounded))
+	if (next_bounds(bounded)) {
+		bounded->pass = PASS_FIXED;
+	} else if (bounded->config.option[OPTION_CHANGES] < 0 && bounded->changes < CHANGES_MOST) {
+		bounded->changes++;
+		begin_walk(bounded);
+	} else {
 		bounded->is_exhausted = true;
-	else /* most of what there is to be found is found in the two orders that are no chance */
-		bounded->is_first_pass = true;
+	}
+}
+
+static void next_pass(struct bounded *bounded)
+{
+	run_tree_note_done(&bounded->tree);
+	switch (bounded->pass) {
+	case PASS_NONE:
+		bounded->is_exhausted =
+			!bounded->shared.shared_count || is_short_of_variables(bounded);
+		bounded->pass = PASS_ROOTS;
+		break;
+	case PASS_ROOTS:
+		bounded->is_exhausted = !next_bounds(bounded);
+		bounded->pass = PASS_FIXED;
+		break;
+	case PASS_FIXED:
+		bounded->pass = PASS_ALL;
+		break;
+	case PASS_ALL:
+		end_bounds(bounded);
+		break;
+	}
 }
 
 /*
@@ -226,27 +253,21 @@ static void watch_variables(struct bounded *bounded)
 
 	if (tree->node_count == 1)
 		bounded->shared_used = bounded->shared.shared_count;
-	else if (tree->node_count == FIXED_ORDERS &&
+	else if (tree->node_count == THREAD_ORDERS_FIXED &&
 		 bounded->shared_used < bounded->shared.shared_count)
 		bounded->tree.is_done = true;
 }
 
-/* After the run that learns, and whenever bounds are done. */
+/* After the run that learns, and whenever a pass is over. */
 static void advance(struct bounded *bounded)
 {
 	while (!bounded->is_exhausted && bounded->tree.is_done) {
 		/* What earlier runs did not know of variables, they have not counted either. */
-		if (bounded->variables && bounded->shared_used < bounded->shared.shared_count)
+		if (bounded->pass != PASS_NONE &&
+			bounded->shared_used < bounded->shared.shared_count)
 			begin_walk(bounded);
-		if (bounded->variables) {
-			end_level(bounded);
-		} else {
-			bounded->is_first_pass = true;
-			bounded->is_exhausted = !bounded->shared.shared_count ||
-						is_short_of_variables(bounded) ||
-						!next_bounds(bounded);
-		}
-		if (!bounded->is_exhausted)
+		next_pass(bounded);
+		if (!bounded->is_exhausted && bounded->pass != PASS_NONE)
 			begin_level(bounded);
 	}
 }
@@ -262,10 +283,12 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	bounded->priorities.known = 0;
 	bounded->changes_made = bounded->lowered = 0;
 	order_hash_begin(&bounded->graph);
+	commuting_begin_run(&bounded->commuting);
 	run_tree_begin_run(&bounded->tree);
 	/* The order of creation is what the program mostly does by itself: it is not the first. */
-	bounded->order =
-		bounded->has_learnt && !bounded->is_exhausted ? run_tree_order(&bounded->tree) : 1;
+	bounded->order = bounded->has_learnt && !bounded->is_exhausted
+				 ? run_tree_order(&bounded->tree)
+				 : THREAD_ORDER_REVERSE;
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
 }
 
@@ -274,14 +297,11 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 	struct priority_table *table = &bounded->priorities;
 
 	for (; table->known < view->thread_count; table->known++) {
-		const uint64_t number = table->known;
-		uint64_t priority = number + 1;
+		const uint32_t number = table->known;
 
-		if (bounded->order == 0)
-			priority = THREAD_CAPACITY - number;
-		else if (bounded->order > 1)
-			priority = hash_pair(bounded->order_seed, view->names[number]) >> 1;
-		table->priority[number] = priority | PRIORITY_INITIAL;
+		table->priority[number] = PRIORITY_INITIAL | thread_order_priority(bounded->order,
+								     bounded->order_seed, number,
+								     view->names[number]);
 		bounded->yields[number] = 0;
 	}
 }
@@ -289,8 +309,8 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 /* What a thread falls or rises to at the run's next change. */
 static uint64_t next_priority(const struct bounded *bounded)
 {
-	/* In the first two orders a stopped thread comes last: others have the random places. */
-	if (bounded->order < FIXED_ORDERS)
+	/* In the fixed orders a stopped thread comes last: others have the random places. */
+	if (bounded->order < THREAD_ORDERS_FIXED)
 		return PRIORITY_STOPPED - bounded->changes_made;
 	return hash_pair(bounded->order_seed, UINT64_C(1) << 40 | bounded->changes_made) >> 1 |
 	       PRIORITY_INITIAL;
@@ -315,10 +335,15 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	object = next != highest ? shared_variables_number(&bounded->shared, view, op)
 				 : KEY_TABLE_NONE;
 	if (object == KEY_TABLE_NONE || !run_tree_at(&bounded->tree, object)) {
+		if (object != KEY_TABLE_NONE)
+			commuting_point(&bounded->commuting, object,
+				run_tree_last_ordinal(&bounded->tree, object));
 		table->priority[highest] = old;
 		return (struct thread_id){(uint16_t)highest};
 	}
 	bounded->changes_made++;
+	if (run_tree_is_past(&bounded->tree))
+		commuting_stop(&bounded->commuting, (struct thread_id){(uint16_t)highest});
 	return (struct thread_id){(uint16_t)next};
 }
 
@@ -338,6 +363,7 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
+	commuting_executed(&bounded->commuting, view, thread);
 	if (view->pending[thread.index].flags & OP_PAUSE)
 		note_yield(bounded, thread.index);
 	shared_variables_learn(&bounded->shared, view, thread);
@@ -371,6 +397,17 @@ static bool is_new_graph(struct bounded *bounded)
 	return hash_set_add(&bounded->seen, key);
 }
 
+/* Stops that would have made the same run, but for the order of independent ops. */
+static void note_same(struct bounded *bounded)
+{
+	const struct commuting *commuting = &bounded->commuting;
+
+	for (uint32_t i = commuting_first_same(commuting); i < commuting->count; i++)
+		if (commuting->stretch[i].variable != COMMUTING_NO_POINT)
+			run_tree_note_same(&bounded->tree, commuting->stretch[i].variable,
+				commuting->stretch[i].ordinal);
+}
+
 static void bounded_end_run(void *state, const struct run_summary *summary)
 {
 	struct bounded *bounded = state;
@@ -382,6 +419,7 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
 	if (bounded->has_learnt) {
+		note_same(bounded);
 		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
 		watch_variables(bounded);
 		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;

@@ -21,12 +21,13 @@ size_t run_tree_bytes(uint32_t node_capacity)
 		       (sizeof(struct run_node) + POINTS_PER_NODE * sizeof(struct run_points));
 }
 
-void run_tree_begin(struct run_tree *tree, uint32_t node_capacity)
+void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most)
 {
 	tree->node_capacity = node_capacity;
 	tree->points_capacity = node_capacity * POINTS_PER_NODE;
 	tree->node_count = tree->points_used = 0;
 	tree->roots_done = 0;
+	tree->changes_most = changes_most;
 	tree->is_done = true; /* there are no bounds */
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
 		tree->done_variables[i] = 0;
@@ -54,19 +55,19 @@ static void forget_met(struct run_tree *tree)
 void run_tree_begin_run(struct run_tree *tree)
 {
 	const struct run_node *node = &tree_nodes(tree)[tree->node];
-	uint32_t variable;
 
 	forget_met(tree);
 	tree->path_at = tree->path_count = 0;
 	tree->alternatives = 0;
 	if (tree->is_done || is_at_roots(tree))
 		return;
-	variable = tree->is_costly ? tree_points(tree)[node->points_at + tree->entry].variable
-				   : RUN_TREE_VALUE;
-	tree->path_count = node->depth + 1u;
-	tree->path[node->depth] = (struct run_path){.ordinal = tree->ordinal,
-		.variable = (uint16_t)variable,
-		.alternative = (uint16_t)tree->alternative};
+	tree->path_count = node->depth + (tree->phase != RUN_TREE_DEFERRED);
+	if (tree->phase == RUN_TREE_VALUES)
+		tree->path[node->depth] = (struct run_path){
+			tree->ordinal, RUN_TREE_VALUE, (uint16_t)tree->alternative};
+	else if (tree->phase == RUN_TREE_CHANGES)
+		tree->path[node->depth] = (struct run_path){.ordinal = tree->ordinal - 1,
+			.variable = tree_points(tree)[node->points_at + tree->entry].variable};
 	for (uint32_t i = node->depth; i--; node = &tree_nodes(tree)[node->parent])
 		tree->path[i] = (struct run_path){node->ordinal, node->variable, node->alternative};
 }
@@ -136,6 +137,11 @@ uint32_t run_tree_changes(const struct run_tree *tree)
 	return changes;
 }
 
+bool run_tree_is_past(const struct run_tree *tree)
+{
+	return tree->path_at == tree->path_count;
+}
+
 /* ---- which child is of interest ---- */
 
 /* The variables of a run's changes and of one more. */
@@ -175,6 +181,40 @@ static bool is_wanted(struct run_tree *tree, const struct run_node *node, uint16
 	return count <= tree->bounds.variables && count > tree->done_variables[node->order];
 }
 
+/* ---- points that are as good as others ---- */
+
+static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
+
+	while (tree->same[at].epoch == tree->same_epoch &&
+		(tree->same[at].variable != variable || tree->same[at].ordinal != ordinal))
+		at = (at + 1) % RUN_TREE_SAME_SLOTS;
+	return &tree->same[at];
+}
+
+static void forget_same(struct run_tree *tree)
+{
+	tree->same_count = 0;
+	tree->same_epoch++;
+}
+
+static bool is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	return same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
+}
+
+void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	struct run_same *slot = same_slot(tree, variable, ordinal);
+
+	if (is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES || !run_tree_is_past(tree) ||
+		tree->same_count >= RUN_TREE_SAME_SLOTS / 2)
+		return;
+	tree->same_count += slot->epoch != tree->same_epoch;
+	*slot = (struct run_same){tree->same_epoch, ordinal, (uint16_t)variable};
+}
+
 /* ---- what comes next ---- */
 
 struct search {
@@ -182,34 +222,82 @@ struct search {
 	const struct run_variable *variables;
 };
 
-static void begin_scan(struct run_tree *tree)
+/* A child of the run whose turn it is, or, with last NULL, a run without deviations. */
+static struct run_node *new_node(struct run_tree *tree, const struct run_path *last)
 {
-	tree->node = tree->entry = tree->ordinal = tree->alternative = 0;
+	struct run_node *node = &tree_nodes(tree)[tree->node_count];
+	const struct run_node *parent = &tree_nodes(tree)[tree->node];
+
+	if (tree->node_count == tree->node_capacity) {
+		tree->is_lost = true;
+		return NULL;
+	}
+	*node = (struct run_node){
+		.parent = tree->node_count, .order = (uint16_t)run_tree_order(tree)};
+	if (last) {
+		node->parent = tree->node;
+		node->ordinal = last->ordinal;
+		node->variable = last->variable;
+		node->alternative = last->alternative;
+		node->changes = (uint8_t)(parent->changes + (last->variable != RUN_TREE_VALUE));
+		node->depth = parent->depth + 1;
+	}
+	tree->node_count++;
+	return node;
 }
 
-/* All runs have had their children of this kind. */
+static void next_entry(struct run_tree *tree)
+{
+	tree->entry++;
+	tree->ordinal = 0;
+	tree->is_begun = false;
+}
+
+static void begin_node(struct run_tree *tree, uint32_t node)
+{
+	tree->node = node;
+	tree->entry = tree->ordinal = tree->alternative = 0;
+	tree->is_begun = false;
+	forget_same(tree);
+}
+
+/* All runs have been looked at in this phase. */
 static void end_of_scan(struct run_tree *tree)
 {
-	if (tree->is_costly && tree->next_loop != UINT32_MAX &&
-		(!tree->bounds.loops || tree->next_loop <= tree->bounds.loops)) {
-		tree->loop = tree->next_loop;
-	} else if (tree->is_costly) {
-		tree->is_costly = false;
-		tree->changes++;
-	} else if (tree->changes < tree->bounds.changes) {
-		tree->is_costly = true;
+	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
+				    (!tree->bounds.loops || tree->next_loop <= tree->bounds.loops);
+
+	if (tree->phase == RUN_TREE_DEFERRED) {
+		tree->phase = RUN_TREE_VALUES;
+	} else if (tree->phase == RUN_TREE_VALUES && tree->changes < tree->bounds.changes) {
+		tree->phase = RUN_TREE_CHANGES;
 		tree->loop = 1;
-	} else {
+	} else if (tree->phase == RUN_TREE_VALUES) {
 		tree->is_done = true;
+	} else if (has_more_loops) {
+		tree->loop = tree->next_loop;
+	} else {
+		tree->changes++;
+		tree->phase =
+			tree->changes < tree->bounds.changes ? RUN_TREE_DEFERRED : RUN_TREE_VALUES;
 	}
 	tree->next_loop = UINT32_MAX;
-	begin_scan(tree);
+	begin_node(tree, 0);
 }
 
-static void next_node(struct run_tree *tree)
+/* Passes points that are as good as others: their runs are put off. True: there is one that is not. */
+static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
-	tree->node++;
-	tree->entry = tree->ordinal = tree->alternative = 0;
+	for (; tree->ordinal && is_same(tree, variable, tree->ordinal - 1); tree->ordinal--) {
+		const struct run_path last = {.ordinal = tree->ordinal - 1, .variable = variable};
+		struct run_node *node = NULL;
+
+		if (tree->changes + 1 < tree->changes_most) /* else nobody will want its children */
+			node = new_node(tree, &last);
+		if (node)
+			node->is_deferred = true;
+	}
+	return tree->ordinal;
 }
 
 /* Stands at a child that changes a priority? Else moves on within the run's points, or to the next. */
@@ -217,23 +305,27 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;
 
-	for (; tree->entry < node->points_count; tree->entry++, tree->ordinal = 0) {
+	for (; tree->entry < node->points_count; next_entry(tree)) {
 		const struct run_points *points = &tree_points(tree)[node->points_at + tree->entry];
 		uint32_t loop;
 
-		if (tree->ordinal && tree->ordinal < points->count)
+		if (tree->is_begun && pass_same(tree, points->variable))
 			return true;
-		if (tree->ordinal || points->variable == RUN_TREE_VALUE ||
-			!search->variables[points->variable].is_shared)
+		if (tree->is_begun || points->variable == RUN_TREE_VALUE ||
+			!search->variables[points->variable].is_shared ||
+			!is_wanted(tree, node, points->variable))
 			continue;
 		loop = loop_number(tree, node, points->variable, search->variables);
-		if (loop > tree->loop && loop < tree->next_loop &&
-			is_wanted(tree, node, points->variable))
+		if (loop > tree->loop && loop < tree->next_loop)
 			tree->next_loop = loop;
-		if (loop == tree->loop && is_wanted(tree, node, points->variable))
+		if (loop != tree->loop)
+			continue;
+		tree->is_begun = true;
+		tree->ordinal = points->count;
+		if (pass_same(tree, points->variable))
 			return true;
 	}
-	next_node(tree);
+	begin_node(tree, tree->node + 1);
 	return false;
 }
 
@@ -247,29 +339,37 @@ static bool is_at_value(struct run_tree *tree, struct run_node *node)
 			return true;
 	}
 	node->has_values = true;
-	next_node(tree);
+	begin_node(tree, tree->node + 1);
 	return false;
 }
 
-/* Moves on to a child that there is. */
-static void find_child(struct search *search)
+static bool is_eligible(const struct run_tree *tree, const struct run_node *node)
+{
+	if (node->changes != tree->changes || node->is_closed ||
+		node->order < tree->bounds.order_first || node->order >= tree->bounds.order_end)
+		return false;
+	if (tree->phase == RUN_TREE_DEFERRED)
+		return node->is_deferred;
+	return !node->is_deferred && node->depth + 1u < RUN_TREE_DEVIATIONS_MOST &&
+	       (tree->phase == RUN_TREE_CHANGES || !node->has_values);
+}
+
+/* Moves on to a run that there is. */
+static void find_run(struct search *search)
 {
 	struct run_tree *tree = search->tree;
 
 	while (!tree->is_done && !is_at_roots(tree)) {
 		struct run_node *node = &tree_nodes(tree)[tree->node];
 
-		if (tree->node == tree->node_count) {
+		if (tree->node == tree->node_count)
 			end_of_scan(tree);
-		} else if (node->changes != tree->changes || node->is_closed ||
-			   node->depth + 1u >= RUN_TREE_DEVIATIONS_MOST ||
-			   node->order < tree->bounds.order_first ||
-			   node->order >= tree->bounds.order_end ||
-			   (!tree->is_costly && node->has_values)) {
-			next_node(tree);
-		} else if (tree->is_costly ? is_at_change(search, node) : is_at_value(tree, node)) {
+		else if (!is_eligible(tree, node))
+			begin_node(tree, tree->node + 1);
+		else if (tree->phase == RUN_TREE_DEFERRED ||
+			 (tree->phase == RUN_TREE_VALUES && is_at_value(tree, node)) ||
+			 (tree->phase == RUN_TREE_CHANGES && is_at_change(search, node)))
 			return;
-		}
 	}
 }
 
@@ -280,12 +380,12 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 
 	tree->bounds = *bounds;
 	tree->is_done = false;
-	tree->is_costly = false;
+	tree->phase = RUN_TREE_VALUES;
 	tree->changes = 0;
 	tree->next_loop = UINT32_MAX;
 	tree->root = tree->roots_done;
-	begin_scan(tree);
-	find_child(&search);
+	begin_node(tree, 0);
+	find_run(&search);
 }
 
 void run_tree_note_done(struct run_tree *tree)
@@ -317,7 +417,7 @@ static void note_points(struct run_tree *tree, struct run_node *node)
 {
 	struct run_points *points = tree_points(tree) + tree->points_used;
 	const uint32_t count =
-		(node->changes < tree->bounds.changes ? tree->met_count : 0) + (tree->values != 0);
+		(node->changes < tree->changes_most ? tree->met_count : 0) + (tree->values != 0);
 	uint32_t used = 0;
 
 	if (count > tree->points_capacity - tree->points_used) {
@@ -334,48 +434,51 @@ static void note_points(struct run_tree *tree, struct run_node *node)
 	tree->points_used += count;
 }
 
-static void add_node(struct run_tree *tree, bool is_extended)
+/* The run has been made. */
+static void note_run(struct run_tree *tree, struct run_node *node, bool is_extended)
 {
-	struct run_node *node = &tree_nodes(tree)[tree->node_count];
-
-	if (tree->node_count == tree->node_capacity) {
-		tree->is_lost = true;
-		return;
-	}
-	*node = (struct run_node){.parent = is_at_roots(tree) ? tree->node_count : tree->node,
-		.order = (uint16_t)run_tree_order(tree),
-		.changes = (uint8_t)run_tree_changes(tree),
-		.depth = (uint8_t)tree->path_count,
-		.is_closed = !is_extended};
-	if (tree->path_count) {
-		const struct run_path *last = &tree->path[tree->path_count - 1];
-
-		node->ordinal = last->ordinal;
-		node->variable = last->variable;
-		node->alternative = last->alternative;
-	}
-	tree->node_count++;
+	node->is_deferred = false;
+	node->is_closed = !is_extended;
 	if (is_extended)
 		note_points(tree, node);
 }
 
-void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_variable *variables)
+/* Behind the child that has been run. */
+static void leave_child(struct run_tree *tree, bool has_diverged)
 {
-	struct search search = {.tree = tree, .variables = variables};
-	const bool has_diverged = tree->path_at != tree->path_count;
-
-	if (tree->is_done || tree->is_lost)
-		return;
-	tree->diverged_runs += has_diverged;
-	if (!has_diverged)
-		add_node(tree, is_extended);
-	if (is_at_roots(tree)) {
-		tree->roots_done = ++tree->root;
+	if (tree->phase == RUN_TREE_DEFERRED) {
+		begin_node(tree, tree->node + 1);
+	} else if (tree->phase == RUN_TREE_CHANGES) {
+		tree->ordinal--;
 	} else if (tree->alternative + 1 < tree->alternatives && !has_diverged) {
 		tree->alternative++;
 	} else {
 		tree->alternative = 0;
 		tree->ordinal++;
 	}
-	find_child(&search);
+}
+
+void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_variable *variables)
+{
+	struct search search = {.tree = tree, .variables = variables};
+	const bool has_diverged = tree->path_at != tree->path_count;
+	const bool is_deferred = !is_at_roots(tree) && tree->phase == RUN_TREE_DEFERRED;
+	struct run_node *node;
+
+	if (tree->is_done || tree->is_lost)
+		return;
+	tree->diverged_runs += has_diverged;
+	if (!has_diverged || is_deferred) {
+		node = is_deferred
+			       ? &tree_nodes(tree)[tree->node]
+			       : new_node(tree, tree->path_count ? &tree->path[tree->path_count - 1]
+								 : NULL);
+		if (node)
+			note_run(tree, node, is_extended && !has_diverged);
+	}
+	if (is_at_roots(tree))
+		tree->roots_done = ++tree->root;
+	else
+		leave_child(tree, has_diverged);
+	find_run(&search);
 }

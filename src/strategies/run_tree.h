@@ -20,7 +20,7 @@
 #define RUN_TREE_ORDERS_MOST 8192
 #define RUN_TREE_VALUE                                                                             \
 	UINT16_MAX /* variable of a choice that is not about threads; it costs nothing */
-#define RUN_TREE_NONE UINT32_MAX
+#define RUN_TREE_SAME_SLOTS 16384 /* half stay free */
 
 /* Behind the last deviation of a run: so many points of the variable. */
 struct run_points {
@@ -34,8 +34,9 @@ struct run_node {
 	uint16_t variable;
 	uint16_t alternative; /* of a choice of values */
 	uint16_t order;
-	uint8_t changes;    /* deviations that cost */
-	uint8_t is_closed;  /* not to be extended: one like it has been */
+	uint8_t changes;     /* deviations that cost */
+	uint8_t is_closed;   /* not to be extended: one like it has been */
+	uint8_t is_deferred; /* known to be like another, and not run until its children are wanted */
 	uint8_t has_values; /* its choices of values have been tried */
 	uint8_t depth;	    /* deviations of both kinds */
 	uint16_t points_count;
@@ -59,7 +60,8 @@ struct run_bounds {
 struct run_tree {
 	uint32_t node_capacity, node_count;
 	uint32_t points_capacity, points_used;
-	bool is_lost; /* one of both has run out */
+	bool is_lost;	       /* one of both has run out */
+	uint32_t changes_most; /* no run will ever have more */
 	uint64_t diverged_runs;
 	struct run_bounds bounds;
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST]; /* by order: all runs with so many are made */
@@ -69,7 +71,12 @@ struct run_tree {
 	uint32_t root;	     /* next order without a run; order_end: all have one */
 	uint32_t roots_done; /* orders from 0 that have one */
 	uint32_t changes;    /* of the runs whose children are being made */
-	bool is_costly;	     /* those children */
+	enum run_tree_phase {
+		RUN_TREE_DEFERRED, /* these runs themselves, where that was put off */
+		RUN_TREE_VALUES,   /* children with another value */
+		RUN_TREE_CHANGES /* children with one more change, the last point of a variable first */
+	} phase;
+	bool is_begun; /* the entry's points are being tried: the next is number ordinal - 1 */
 	uint32_t loop; /* of those, the ones whose variables have this as their largest number */
 	uint32_t next_loop; /* the smallest larger one that has been seen; UINT32_MAX: none */
 	uint32_t node, entry, ordinal, alternative;
@@ -86,12 +93,17 @@ struct run_tree {
 	uint16_t met[KEY_TABLE_CAPACITY];
 	uint32_t met_epoch[KEY_TABLE_CAPACITY];
 	uint32_t counts[KEY_TABLE_CAPACITY];
+	uint32_t same_count, same_epoch; /* points of `node` that are as good as others */
+	struct run_same {
+		uint32_t epoch, ordinal;
+		uint16_t variable;
+	} same[RUN_TREE_SAME_SLOTS];
 	uint32_t values; /* choices of values behind the last deviation */
 };
 
 size_t run_tree_bytes(uint32_t node_capacity);
 /* Forgets all runs. `tree` is zero or has been used. */
-void run_tree_begin(struct run_tree *tree, uint32_t node_capacity);
+void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most);
 /* From here on runs within these bounds are made, but for those within earlier ones. */
 void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 	const struct run_variable *variables);
@@ -109,6 +121,18 @@ uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 /* Changes of priority that the run at hand is to make. */
 uint32_t run_tree_changes(const struct run_tree *tree);
+/* Has it made its last deviation? */
+bool run_tree_is_past(const struct run_tree *tree);
+/* n of the point at which run_tree_at() has just been asked. */
+static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
+{
+	return tree->counts[variable] - 1;
+}
+/*
+ * Before the end: a run with its last change at this point instead would be the same, but for the order
+ * of independent ops. It is left out, or made when its children are wanted.
+ */
+void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
 /* `is_extended`: runs with further deviations are of interest. */
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
