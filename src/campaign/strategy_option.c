@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strategies/bounded.h"
 #include "strategies/portfolio.h"
 #include "strategies/rpro.h"
 
@@ -200,6 +201,14 @@ void strategy_format_run(uint32_t index, const struct strategy_config *config, c
 	strategy_format(index, config, text, size);
 	if (strategies[index] == &strategy_portfolio)
 		line_add(text, size, ": ", portfolio_arm_name(state));
+	if (strategies[index] == &strategy_bounded) {
+		const struct bounded_run run = bounded_last_run(state);
+		char written[64];
+
+		(void)snprintf(written, sizeof written, "c=%u,v=%u,t=%u", run.changes,
+			run.variables, run.threads);
+		line_add(text, size, ": ", written);
+	}
 	if (strategies[index] == &strategy_rpro && rpro_pair_count(state) > 1) {
 		const struct rpro_pair pair = rpro_last_pair(state);
 		char written[64];

@@ -19,6 +19,8 @@
  *   is extended. The paper asks for the same set and graph only; that loses schedules within the bounds
  *   (tests/unit/strategies/test_bounded.c finds programs for it), since the runs go on differently.
  */
+#include "strategies/bounded.h"
+
 #include "base/text.h"
 #include "strategies/commuting.h"
 #include "strategies/hash_set.h"
@@ -40,10 +42,10 @@ enum bounded_option {
 
 #define VARIABLES_MOST 6u
 #define CHANGES_MOST 16
-#define CHANGES_FIRST 2u  /* where c is not given: most known bugs need at most 2 */
-#define THREADS_FIRST 3u  /* t then, and one more with each more of c */
-#define STOPPED_ORDERS 2u /* of them: those in which threads are stopped first */
-#define RUNS_STANDARD (1 << 20)
+#define CHANGES_FIRST 2u	/* where c is not given: most known bugs need at most 2 */
+#define THREADS_FIRST 3u	/* t then, and one more with each more of c */
+#define STOPPED_ORDERS 2u	/* of them: those in which threads are stopped first */
+#define RUNS_STANDARD (1 << 18) /* those with fewer than c changes */
 /* As in the paper: more yields than this, and a thread comes last. */
 #define YIELDS_BEFORE_LAST 100
 /* Below the initial priorities: of threads that were stopped, then of those that yielded. */
@@ -428,6 +430,15 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	advance(bounded);
 }
 
+struct bounded_run bounded_last_run(const void *state)
+{
+	const struct bounded *bounded = state;
+	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
+
+	return (struct bounded_run){run_tree_changes(&bounded->tree),
+		run_tree_set(&bounded->tree, set), bounded->threads};
+}
+
 static bool bounded_is_exhausted(const void *state)
 {
 	return ((const struct bounded *)state)->is_exhausted;
@@ -484,7 +495,7 @@ static const struct strategy_option bounded_options[] = {
 		NULL},
 	{"risk", 6, 1, 12, "an order of t threads is missed with probability below 10^-risk", NULL},
 	{"runs", RUNS_STANDARD, 1024, 1 << 26,
-		"how many it can tell apart; each takes about 64 bytes", NULL},
+		"how many it can go on from; each takes about 180 bytes when it is made", NULL},
 	{"loops", 0, 1, 255,
 		"l: of the blocks that one call stack allocates only the first so many (all, the "
 		"first ones first)",

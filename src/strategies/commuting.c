@@ -64,9 +64,13 @@ void commuting_executed(
 			note_other(commuting, op);
 		return;
 	}
-	if (thread.index != commuting->thread || !is_plain_access(op) ||
-		commuting->count == COMMUTING_STRETCH)
+	if (thread.index != commuting->thread || !is_plain_access(op))
 		commuting->count = 0;
+	if (commuting->count == COMMUTING_STRETCH) { /* the earlier half is forgotten */
+		commuting->count = COMMUTING_STRETCH / 2;
+		for (uint32_t i = 0; i < COMMUTING_STRETCH / 2; i++)
+			commuting->stretch[i] = commuting->stretch[COMMUTING_STRETCH / 2 + i];
+	}
 	commuting->thread = thread.index;
 	access.object = op->object;
 	access.is_read = op->flags & OP_READ;

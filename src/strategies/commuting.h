@@ -11,7 +11,7 @@
 
 #include "model/view.h"
 
-#define COMMUTING_STRETCH 128
+#define COMMUTING_STRETCH 1024
 #define COMMUTING_BITS 1024
 #define COMMUTING_NO_POINT UINT32_MAX
 

@@ -6,12 +6,13 @@
  * where the running thread waits or has ended are free, and all of them are tried.
  *
  * vt: Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
- * Programs", 2012, section 6 ("VT-CHESS"): the first v preemptions of a run choose the variables,
- * later ones are at accesses to those only.
+ * Programs", 2012, section 6 ("VT-CHESS"): the first preemptions of a run choose v variables, later ones
+ * are at accesses to those only.
  *
  * Deviations from the papers: the queue of the next bound is not kept (deviations.h); schedules that
  * are equal up to the order of independent ops are all made; a preemption comes before an access, the
- * paper's vt speaks of after it.
+ * paper's vt speaks of after it; two preemptions at one variable choose one, in the paper each of the first
+ * v chooses, so that fewer than v variables may remain and schedules within the bounds are lost.
  */
 #include "base/bitset.h"
 #include "base/text.h"
@@ -74,15 +75,20 @@ static void icb_begin_run(void *state, uint64_t seed)
 	deviations_begin_run(&icb->deviations);
 }
 
-/* May the thread that is before this op be preempted there? */
-static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
+/* Has a preemption been at this variable already? */
+static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 {
-	if (!icb->variable_bound || icb->variable_count < icb->variable_bound)
-		return true;
 	for (uint32_t i = 0; i < icb->variable_count; i++)
 		if (icb->variables[i] == op->object)
 			return true;
 	return false;
+}
+
+/* May the thread that is before this op be preempted there? */
+static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
+{
+	return !icb->variable_bound || icb->variable_count < icb->variable_bound ||
+	       is_chosen(icb, op);
 }
 
 /* The n-th enabled thread besides `standard`. */
@@ -110,7 +116,7 @@ static struct thread_id icb_choose(void *state, const struct schedule_view *view
 		is_preemption ? DEVIATION_COSTLY : DEVIATION_FREE, view->enabled_count - 1);
 	if (alternative == DEVIATIONS_NONE)
 		return standard;
-	if (is_preemption && icb->variable_count < icb->variable_bound)
+	if (is_preemption && icb->variable_count < icb->variable_bound && !is_chosen(icb, op))
 		icb->variables[icb->variable_count++] = op->object;
 	return another(view, standard, alternative);
 }

@@ -1,8 +1,8 @@
 /* See run_tree.h. */
 #include "strategies/run_tree.h"
 
-/* A run has few variables behind its last deviation, and most runs are leaves, which have none. */
-#define POINTS_PER_NODE 2
+/* So many variables a run has behind its last deviation, in the mean. */
+#define POINTS_PER_NODE 16
 
 static struct run_node *tree_nodes(struct run_tree *tree)
 {
@@ -400,20 +400,34 @@ void run_tree_note_done(struct run_tree *tree)
 
 /* ---- after a run ---- */
 
-/* Those with the fewest points first: what is rarely used is tried soon. */
-static void sort_points(struct run_points *points, uint32_t count)
+/* Variables that more threads use come first; of those, the ones with fewer points. */
+static bool is_sooner(const struct run_points *a, const struct run_points *b,
+	const struct run_variable *variables)
+{
+	int users_a = 0, users_b = 0;
+
+	if (a->variable != RUN_TREE_VALUE)
+		users_a = __builtin_popcountll(variables[a->variable].users);
+	if (b->variable != RUN_TREE_VALUE)
+		users_b = __builtin_popcountll(variables[b->variable].users);
+	return users_a != users_b ? users_a > users_b : a->count < b->count;
+}
+
+static void sort_points(
+	struct run_points *points, uint32_t count, const struct run_variable *variables)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		const struct run_points moved = points[i];
 		uint32_t at = i;
 
-		for (; at && points[at - 1].count > moved.count; at--)
+		for (; at && is_sooner(&moved, &points[at - 1], variables); at--)
 			points[at] = points[at - 1];
 		points[at] = moved;
 	}
 }
 
-static void note_points(struct run_tree *tree, struct run_node *node)
+static void note_points(
+	struct run_tree *tree, struct run_node *node, const struct run_variable *variables)
 {
 	struct run_points *points = tree_points(tree) + tree->points_used;
 	const uint32_t count =
@@ -428,19 +442,20 @@ static void note_points(struct run_tree *tree, struct run_node *node)
 		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE};
 	for (uint32_t i = 0; used < count; i++)
 		points[used++] = (struct run_points){tree->counts[tree->met[i]], tree->met[i]};
-	sort_points(points, count);
+	sort_points(points, count, variables);
 	node->points_at = tree->points_used;
 	node->points_count = (uint16_t)count;
 	tree->points_used += count;
 }
 
 /* The run has been made. */
-static void note_run(struct run_tree *tree, struct run_node *node, bool is_extended)
+static void note_run(struct run_tree *tree, struct run_node *node, bool is_extended,
+	const struct run_variable *variables)
 {
 	node->is_deferred = false;
 	node->is_closed = !is_extended;
 	if (is_extended)
-		note_points(tree, node);
+		note_points(tree, node, variables);
 }
 
 /* Behind the child that has been run. */
@@ -458,6 +473,12 @@ static void leave_child(struct run_tree *tree, bool has_diverged)
 	}
 }
 
+/* The run at hand has no children: it need not be kept. */
+static bool is_leaf(const struct run_tree *tree)
+{
+	return !is_at_roots(tree) && !tree->values && run_tree_changes(tree) >= tree->changes_most;
+}
+
 void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_variable *variables)
 {
 	struct search search = {.tree = tree, .variables = variables};
@@ -468,13 +489,13 @@ void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_
 	if (tree->is_done || tree->is_lost)
 		return;
 	tree->diverged_runs += has_diverged;
-	if (!has_diverged || is_deferred) {
+	if ((!has_diverged && !is_leaf(tree)) || is_deferred) {
 		node = is_deferred
 			       ? &tree_nodes(tree)[tree->node]
 			       : new_node(tree, tree->path_count ? &tree->path[tree->path_count - 1]
 								 : NULL);
 		if (node)
-			note_run(tree, node, is_extended && !has_diverged);
+			note_run(tree, node, is_extended && !has_diverged, variables);
 	}
 	if (is_at_roots(tree))
 		tree->roots_done = ++tree->root;

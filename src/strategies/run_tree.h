@@ -48,6 +48,7 @@ struct run_variable {
 	uint16_t
 		loop; /* n-th block that was allocated with one call stack, from 1; 0: not on the heap */
 	bool is_shared;
+	uint64_t users; /* threads that use it: bits by hash */
 };
 
 /* Which runs are of interest: those with at most so many changes, at so many variables. */

@@ -50,6 +50,7 @@ void shared_variables_learn(struct shared_variables *variables, const struct sch
 	name = key_table_add(&variables->thread_names, view->names[thread.index]);
 	if (number == KEY_TABLE_NONE || name == KEY_TABLE_NONE)
 		return;
+	variables->variable[number].users |= UINT64_C(1) << name % 64;
 	if (!variables->thread[number])
 		variables->thread[number] = (uint16_t)(name + 1);
 	if (variables->thread[number] == name + 1 || variables->variable[number].is_shared)

@@ -7,6 +7,8 @@
  *
  * Fails when: main.0 locks and unlocks in account_balance; main.1 performs its whole deposit;
  * main.0 locks in account_set_balance and writes a sum that knows nothing of main.1's deposit.
+ *
+ * EXPECT-TABLE: Account threads=3 schedules=19
  */
 #include <assert.h>
 #include <pthread.h>

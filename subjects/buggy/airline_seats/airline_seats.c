@@ -6,6 +6,7 @@
  * tickets than seats are out.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: AirLineTickets threads=11 schedules=2 -DAGENCIES=10 -DSEATS=8
  * EXPECT-PATTERN: R1-W2-W1 seats_left @look @sell @sell
  */
 #include <assert.h>
@@ -13,8 +14,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#ifndef SEATS
 #define SEATS 3
+#endif
+#ifndef AGENCIES
 #define AGENCIES 3
+#endif
 #define CUSTOMERS 2
 
 struct agency {

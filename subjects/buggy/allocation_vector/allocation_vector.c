@@ -8,14 +8,19 @@
  * is to mark it, and it is not free. (Were main.1 to free it again before, nothing would happen.)
  *
  * EXPECT-BOUNDS: c=2 v=1 t=2
+ * EXPECT-TABLE: AllocationVector threads=3 schedules=113 -DBLOCKS=4000 -DWANTED=1
  * EXPECT-PATTERN: R1-W2-R1 vector.blocks @is_free @allocate @still_free
  */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
+#ifndef BLOCKS
 #define BLOCKS 16
+#endif
+#ifndef WANTED
 #define WANTED 2
+#endif
 #define NONE (-1)
 
 enum state { FREE, ALLOCATED };

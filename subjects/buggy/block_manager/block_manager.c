@@ -4,9 +4,10 @@
  * and others' collection of concurrent programs with bugs.
  *
  * Fails when: a thread that gives its block back reads how many are free; another one takes a block and
- * writes one less; the first writes what it had read plus one; the other gives its block back.
+ * writes one less; the first writes what it had read plus one.
  *
- * EXPECT-BOUNDS: c=2 v=1 t=2
+ * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: Manager threads=6 schedules=33 -DUSERS=5 -DBLOCKS=6
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @take @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @give_back @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @take @give_back @take
@@ -15,8 +16,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#ifndef BLOCKS
 #define BLOCKS 4
-#define USERS 3
+#endif
+#ifndef USERS
+#define USERS 4
+#endif
 
 struct block {
 	struct block *next;
@@ -53,25 +58,32 @@ static struct block *manager_take(void)
 	return block;
 }
 
-static void *use_block(void *unused)
+static void *take_block(void *unused)
 {
-	struct block *block = manager_take();
-
-	assert(block);
-	manager_give_back(block);
+	assert(manager_take());
 	return unused;
+}
+
+static void *give_back_block(void *block)
+{
+	manager_give_back(block);
+	return NULL;
 }
 
 int main(void)
 {
 	pthread_t users[USERS];
+	long free_count = 0;
 
-	for (int i = 0; i < BLOCKS; i++)
+	for (int i = USERS / 2; i < BLOCKS; i++)
 		manager_give_back(&blocks[i]);
 	for (int i = 0; i < USERS; i++)
-		pthread_create(&users[i], NULL, use_block, NULL);
+		pthread_create(
+			&users[i], NULL, i % 2 ? give_back_block : take_block, &blocks[i / 2]);
 	for (int i = 0; i < USERS; i++)
 		pthread_join(users[i], NULL);
-	assert(manager.free_count == BLOCKS);
+	for (struct block *block = manager.first; block; block = block->next)
+		free_count++;
+	assert(manager.free_count == free_count);
 	return 0;
 }

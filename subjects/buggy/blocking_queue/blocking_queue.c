@@ -8,13 +8,18 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 queue.count @more @less @more
  * EXPECT-PATTERN: R1-W2-W1 queue.count @less @more @less
+ * EXPECT-TIMES: BlockingQueue threads=3 paper=0.17/0.18/0.194/0.202/1.39 -DCAPACITY=1048576 -DELEMENTS=1000000
  */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 
+#ifndef CAPACITY
 #define CAPACITY 4
+#endif
+#ifndef ELEMENTS
 #define ELEMENTS 2
+#endif
 
 struct queue {
 	pthread_mutex_t put_lock, take_lock;

@@ -7,20 +7,24 @@
  * the one that main.1 had put there.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: BubbleSort threads=9 schedules=1 -DSORTERS=8
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @high @to_left @to_right
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @low @to_right @to_left
  */
 #include <assert.h>
 #include <pthread.h>
 
-#define NUMBERS 9
-#define MIDDLE 4
+#ifndef SORTERS
+#define SORTERS 2
+#endif
+#define SHARE 4 /* and one number that the next sorter has, too */
+#define NUMBERS (SORTERS * SHARE + 1)
 
-struct half {
+struct share {
 	int begin, end; /* the last one included */
 };
 
-static int numbers[NUMBERS] = {5, 9, 4, 8, 6, 1, 7, 2, 3};
+static int numbers[NUMBERS];
 
 static void put_in_order(int left)
 {
@@ -33,28 +37,32 @@ static void put_in_order(int left)
 	}
 }
 
-static void *sort_half(void *argument)
+static void *sort_share(void *argument)
 {
-	const struct half *const half = argument;
+	const struct share *const share = argument;
 
-	for (int end = half->end; end > half->begin; end--)
-		for (int i = half->begin; i < end; i++)
+	for (int end = share->end; end > share->begin; end--)
+		for (int i = share->begin; i < end; i++)
 			put_in_order(i);
 	return NULL;
 }
 
 int main(void)
 {
-	struct half left = {0, MIDDLE}, right = {MIDDLE, NUMBERS - 1};
-	pthread_t sorters[2];
+	struct share shares[SORTERS];
+	pthread_t sorters[SORTERS];
 	int sum = 0;
 
-	pthread_create(&sorters[0], NULL, sort_half, &left);
-	pthread_create(&sorters[1], NULL, sort_half, &right);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NUMBERS; i++)
+		numbers[i] = NUMBERS - 1 - i;
+	for (int i = 0; i < SORTERS; i++) {
+		shares[i] = (struct share){i * SHARE, (i + 1) * SHARE};
+		pthread_create(&sorters[i], NULL, sort_share, &shares[i]);
+	}
+	for (int i = 0; i < SORTERS; i++)
 		pthread_join(sorters[i], NULL);
 	for (int i = 0; i < NUMBERS; i++)
 		sum += numbers[i];
-	assert(sum == 45);
+	assert(sum == NUMBERS * (NUMBERS - 1) / 2);
 	return 0;
 }

@@ -6,9 +6,11 @@
  * the set has an element twice.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: HashSet threads=200 schedules=813 -DTHREADS=199
  * EXPECT-PATTERN: R1-W2-W1 set.buckets[1] @first @add @add
  * EXPECT-PATTERN: R1-W2-R1 set.buckets[1] @first @add @next
  * EXPECT-VIOLATION: R1-W2-W1 set_add set_add @first @add @add
+ * EXPECT-TIMES: HashSet threads=200 paper=0.07/0.078/0.090/0.098/0.269 -DTHREADS=199 -DROUNDS=500
  */
 #include <assert.h>
 #include <pthread.h>
@@ -16,6 +18,12 @@
 #include <stdlib.h>
 
 #define BUCKETS 4
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct entry {
 	struct entry *next;
@@ -59,8 +67,8 @@ static void *add_even(void *unused)
 {
 	const unsigned keys[] = {2, 5, 4};
 
-	for (int i = 0; i < 3; i++)
-		set_add(keys[i]);
+	for (int i = 0; i < 3 * ROUNDS; i++)
+		set_add(keys[i % 3]);
 	return unused;
 }
 
@@ -83,20 +91,20 @@ static void *add_odd(void *unused)
 	const unsigned keys[] = {3, 5, 7};
 
 	stay_apart();
-	for (int i = 0; i < 3; i++)
-		set_add(keys[i]);
+	for (int i = 0; i < 3 * ROUNDS; i++)
+		set_add(keys[i % 3]);
 	return unused;
 }
 
 int main(int count, char **arguments)
 {
-	pthread_t even, odd;
+	pthread_t threads[THREADS];
 
 	steps_apart = count > 1 ? atol(arguments[1]) : 0;
-	pthread_create(&even, NULL, add_even, NULL);
-	pthread_create(&odd, NULL, add_odd, NULL);
-	pthread_join(even, NULL);
-	pthread_join(odd, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, i % 2 ? add_odd : add_even, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
 	assert(set.size == 5);
 	for (unsigned key = 2; key < 8; key++)
 		assert(set_has(key) == (key != 6));

@@ -7,6 +7,7 @@
  * its node behind the old last one, over main.1's, and becomes the last. The list leads past a node.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: LinkedList threads=3 schedules=23
  * EXPECT-PATTERN: R1-W2-W1 list.last @last @append @append
  * EXPECT-VIOLATION: R1-W2-W1 list_append list_append @last @append @append
  */

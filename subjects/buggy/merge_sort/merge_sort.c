@@ -7,6 +7,7 @@
  * there are more sorters than there may be.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: MergeSort threads=100 schedules=651 -DSORTERS=98
  * EXPECT-PATTERN: R1-W2-W1 sorters_left @left @take @take
  */
 #include <assert.h>
@@ -15,8 +16,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define NUMBERS 32
+#ifndef SORTERS
 #define SORTERS 4
+#endif
+#define NUMBERS (4 * SORTERS)
 
 struct part {
 	int *numbers;
@@ -76,10 +79,12 @@ static void *sort(void *argument)
 int main(void)
 {
 	struct part all = {numbers, NUMBERS};
+	pthread_t sorter;
 
 	for (int i = 0; i < NUMBERS; i++)
-		numbers[i] = (i * 13 + 5) % NUMBERS;
-	sort(&all);
+		numbers[i] = (i * 5 + 3) % NUMBERS;
+	pthread_create(&sorter, NULL, sort, &all);
+	pthread_join(sorter, NULL);
 	for (int i = 0; i < NUMBERS; i++)
 		assert(numbers[i] == i);
 	assert(atomic_load(&sorters_begun) <= SORTERS);

@@ -1,12 +1,13 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Merge sort, another bug: halves are merged when a flag says that they are sorted, and one flag is set
+ * Merge sort, another bug: shares are merged when a flag says that they are sorted, and one flag is set
  * too early. After Eytani and others' collection of concurrent programs with bugs.
  *
- * Fails when: main.0 sets its flag; main takes its half for sorted and merges; main.0 writes what is last
- * in its half.
+ * Fails when: main.0 sets its flag; main takes its share for sorted and merges; main.0 writes what is last
+ * in its share.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: MergeSortBug threads=29 schedules=89 -DSORTERS=28
  */
 #include <assert.h>
 #include <pthread.h>
@@ -14,60 +15,68 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define NUMBERS 8
-#define HALF (NUMBERS / 2)
+#ifndef SORTERS
+#define SORTERS 2
+#endif
+#define SHARE 4
+#define NUMBERS (SORTERS * SHARE)
 
-struct half {
-	int numbers[HALF];
+struct share {
+	int numbers[SHARE];
 	atomic_bool is_sorted;
 };
 
-static struct half halves[2] = {{{7, 1, 5, 2}, false}, {{4, 8, 3, 6}, false}};
+static struct share shares[SORTERS];
 
 static void *sort(void *argument)
 {
-	struct half *const half = argument;
+	struct share *const share = argument;
 
-	for (int end = HALF - 1; end > 0; end--) {
+	for (int end = SHARE - 1; end > 0; end--) {
 		for (int i = 0; i < end; i++) {
-			const int low = half->numbers[i], high = half->numbers[i + 1];
+			const int low = share->numbers[i], high = share->numbers[i + 1];
 
 			if (low > high) {
-				half->numbers[i] = high;
-				half->numbers[i + 1] = low;
+				share->numbers[i] = high;
+				share->numbers[i + 1] = low;
 			}
 		}
-		if (end == 1 || half == &halves[0])
-			atomic_store(&half->is_sorted, true);
+		if (end == 1 || share == &shares[0])
+			atomic_store(&share->is_sorted, true);
 	}
 	return NULL;
 }
 
 static void merge(int *merged)
 {
-	int left = 0, right = 0;
+	int taken[SORTERS] = {0};
 
 	for (int i = 0; i < NUMBERS; i++) {
-		const bool is_left =
-			right == HALF ||
-			(left < HALF && halves[0].numbers[left] <= halves[1].numbers[right]);
+		int least = -1;
 
-		merged[i] = is_left ? halves[0].numbers[left++] : halves[1].numbers[right++];
+		for (int j = 0; j < SORTERS; j++)
+			if (taken[j] < SHARE &&
+				(least < 0 || shares[j].numbers[taken[j]] <
+						      shares[least].numbers[taken[least]]))
+				least = j;
+		merged[i] = shares[least].numbers[taken[least]++];
 	}
 }
 
 int main(void)
 {
-	pthread_t sorters[2];
+	pthread_t sorters[SORTERS];
 	int merged[NUMBERS];
 
-	for (int i = 0; i < 2; i++)
-		pthread_create(&sorters[i], NULL, sort, &halves[i]);
-	for (int i = 0; i < 2; i++)
-		while (!atomic_load(&halves[i].is_sorted))
+	for (int i = 0; i < NUMBERS; i++)
+		shares[i / SHARE].numbers[i % SHARE] = NUMBERS - i;
+	for (int i = 0; i < SORTERS; i++)
+		pthread_create(&sorters[i], NULL, sort, &shares[i]);
+	for (int i = 0; i < SORTERS; i++)
+		while (!atomic_load(&shares[i].is_sorted))
 			sched_yield();
 	merge(merged);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < SORTERS; i++)
 		pthread_join(sorters[i], NULL);
 	for (int i = 0; i < NUMBERS; i++)
 		assert(merged[i] == i + 1);

@@ -8,16 +8,23 @@
  * reads a position of the next step.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=3
+ * EXPECT-TIMES: Moldyn threads=8 paper=0.39/3.15/11.6/19.9/1240 -DTHREADS=7 -DSHARE=40 -DSTEPS=60
  */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
+#ifndef THREADS
 #define THREADS 3
+#endif
+#ifndef SHARE
 #define SHARE 2
+#endif
 #define MOLECULES (THREADS * SHARE)
+#ifndef STEPS
 #define STEPS 2
+#endif
 
 struct molecule {
 	long position;

@@ -9,6 +9,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 results.count @place @more @more
  * EXPECT-VIOLATION: R1-W2-W1 results_add results_add @place @more @more
+ * EXPECT-TIMES: Montecarlo threads=8 paper=0.48/1.94/4.74/5.21/323 -DTHREADS=7 -DWALKS=300 -DSTEPS=10000
  */
 #include <assert.h>
 #include <pthread.h>
@@ -16,9 +17,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#ifndef THREADS
 #define THREADS 2
+#endif
+#ifndef WALKS
 #define WALKS 2
+#endif
+#ifndef STEPS
 #define STEPS 8
+#endif
 
 struct results {
 	atomic_long count;

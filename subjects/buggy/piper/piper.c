@@ -7,6 +7,7 @@
  * reader comes first and takes that passenger; the one that was woken takes from the empty buffer.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=3
+ * EXPECT-TABLE: Piper threads=9 schedules=64
  */
 #include <assert.h>
 #include <pthread.h>

@@ -9,12 +9,16 @@
  * main.1 finds the box full and waits; main.2 takes the letter, and its signal goes to reader
  * main.3, who has waited longer than writer main.1. main.3 finds the box empty and waits again:
  * nobody is left to signal.
+ *
+ * EXPECT-TABLE: ProducerConsumer threads=7 schedules=1 -DPAIRS=3
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 
+#ifndef PAIRS
 #define PAIRS 2
+#endif
 
 static struct {
 	pthread_mutex_t lock;
@@ -23,7 +27,7 @@ static struct {
 	int letter;
 } mailbox = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static int letters[PAIRS] = {1, 2};
+static int letters[PAIRS];
 static int received[PAIRS];
 
 static void *writer(void *letter)
@@ -54,8 +58,10 @@ int main(void)
 {
 	pthread_t writers[PAIRS], readers[PAIRS];
 
-	for (int i = 0; i < PAIRS; i++)
+	for (int i = 0; i < PAIRS; i++) {
+		letters[i] = i + 1;
 		pthread_create(&writers[i], NULL, writer, &letters[i]);
+	}
 	for (int i = 0; i < PAIRS; i++)
 		pthread_create(&readers[i], NULL, reader, &received[i]);
 	for (int i = 0; i < PAIRS; i++) {

@@ -11,6 +11,7 @@
  * true for a moment only.
  *
  * EXPECT-BOUNDS: c=3 v=2 t=2
+ * EXPECT-TABLE: RegionOwnership threads=5 schedules=47248
  */
 #include <assert.h>
 #include <pthread.h>

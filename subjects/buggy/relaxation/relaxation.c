@@ -7,15 +7,24 @@
  * is not computed yet.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=2
+ * EXPECT-TIMES: SOR threads=6 paper=0.07/0.25/0.249/0.348/0.392 -DTHREADS=5 -DROWS=100 -DCOLUMNS=100 -DROUNDS=2000
  */
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
+#ifndef ROWS
 #define ROWS 6
+#endif
+#ifndef COLUMNS
 #define COLUMNS 4
+#endif
+#ifndef ROUNDS
 #define ROUNDS 2
+#endif
+#ifndef THREADS
 #define THREADS 2
+#endif
 
 struct share {
 	pthread_t thread;

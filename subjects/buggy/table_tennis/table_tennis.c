@@ -3,10 +3,11 @@
  * Ping-pong: many players share the table; whose turn it is belongs to the ball, which is taken away
  * without the lock. After Eytani and others' collection of concurrent programs with bugs.
  *
- * Fails when: a player sees that there is a ball, and has the lock; main.0, the referee, takes the ball
+ * Fails when: a player sees that there is a ball, and has the lock; main.5, the referee, takes the ball
  * away; the player hits where nothing is.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: PingPong threads=18 schedules=234 -DPLAYERS=16
  * EXPECT-PATTERN: R1-W2-R1 table.ball @look @take_away @hit
  */
 #include <assert.h>
@@ -14,7 +15,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#ifndef PLAYERS
 #define PLAYERS 5
+#endif
 
 struct ball {
 	atomic_int hits;
@@ -61,11 +64,11 @@ int main(void)
 	pthread_t referee, players[PLAYERS];
 	int numbers[PLAYERS];
 
-	pthread_create(&referee, NULL, end_game, NULL);
 	for (int i = 0; i < PLAYERS; i++) {
 		numbers[i] = i;
 		pthread_create(&players[i], NULL, play, &numbers[i]);
 	}
+	pthread_create(&referee, NULL, end_game, NULL);
 	pthread_join(referee, NULL);
 	for (int i = 0; i < PLAYERS; i++)
 		pthread_join(players[i], NULL);

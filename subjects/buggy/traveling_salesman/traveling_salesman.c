@@ -8,14 +8,20 @@
  *
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 best @compare @store @store
+ * EXPECT-TIMES: TSP threads=18 paper=4.2/4.23/32.6/110/1180 -DTHREADS=17 -DROUNDS=60000
  */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #define CITIES 5
+#ifndef THREADS
 #define THREADS 2
+#endif
 #define FAR 1000
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct tour {
 	int length;
@@ -69,9 +75,11 @@ static void *search(void *unused)
 	int first;
 
 	while ((first = atomic_fetch_add(&next_stop, 1)) < CITIES) {
-		struct tour tour = {.count = 1};
+		for (int i = 0; i < ROUNDS; i++) {
+			struct tour tour = {.count = 1};
 
-		visit(&tour, first);
+			visit(&tour, first);
+		}
 	}
 	return unused;
 }

@@ -6,14 +6,23 @@
  * node there; main.0 hangs its own over it, and a key is not found any more.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
+ * EXPECT-TABLE: TreeSet threads=200 schedules=813 -DTHREADS=199
  * EXPECT-PATTERN: R1-W2-W1 right @free @hang @hang
  * EXPECT-VIOLATION: R1-W2-W1 tree_add tree_add @free @hang @hang
+ * EXPECT-TIMES: TreeSet threads=200 paper=0.69/0.078/0.089/0.09/0.259 -DTHREADS=199 -DROUNDS=500
  */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct node {
 	_Atomic(struct node *) left, right;
@@ -59,11 +68,12 @@ static bool tree_has(int key)
 	return node;
 }
 
-static void *add_low(void *unused)
+/* Two for each thread, none of them twice, and none of them 50. */
+static int key_of(int thread, int number)
 {
-	assert(tree_add(20));
-	assert(tree_add(60));
-	return unused;
+	const int key = ((thread * 2 + number) * 61 + 7) % 401;
+
+	return key < 50 ? key : key + 1;
 }
 
 /* Steps of its own that the second thread makes first: the first argument. */
@@ -80,26 +90,33 @@ static void stay_apart(void)
 	}
 }
 
-static void *add_high(void *unused)
+static void *add_keys(void *argument)
 {
-	stay_apart();
-	assert(tree_add(80));
-	assert(tree_add(30));
-	return unused;
+	const int thread = *(int *)argument;
+
+	if (thread == 1)
+		stay_apart();
+	for (int i = 0; i < 2; i++)
+		assert(tree_add(key_of(thread, i)));
+	for (int i = 2; i < 2 * ROUNDS; i++)
+		assert(tree_has(key_of(thread, i % 2)));
+	return NULL;
 }
 
 int main(int count, char **arguments)
 {
-	const int keys[] = {50, 20, 60, 80, 30};
-	pthread_t low, high;
+	pthread_t threads[THREADS];
+	int numbers[THREADS];
 
 	steps_apart = count > 1 ? atol(arguments[1]) : 0;
 	tree_add(50);
-	pthread_create(&low, NULL, add_low, NULL);
-	pthread_create(&high, NULL, add_high, NULL);
-	pthread_join(low, NULL);
-	pthread_join(high, NULL);
-	for (int i = 0; i < 5; i++)
-		assert(tree_has(keys[i]));
+	for (int i = 0; i < THREADS; i++) {
+		numbers[i] = i;
+		pthread_create(&threads[i], NULL, add_keys, &numbers[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < THREADS * 2; i++)
+		assert(tree_has(key_of(i / 2, i % 2)));
 	return 0;
 }

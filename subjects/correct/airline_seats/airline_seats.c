@@ -5,8 +5,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#ifndef SEATS
 #define SEATS 3
+#endif
+#ifndef AGENCIES
 #define AGENCIES 3
+#endif
 #define CUSTOMERS 2
 
 struct agency {

@@ -4,8 +4,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#ifndef BLOCKS
 #define BLOCKS 16
+#endif
+#ifndef WANTED
 #define WANTED 2
+#endif
 #define NONE (-1)
 
 enum state { FREE, ALLOCATED };

@@ -4,8 +4,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#ifndef BLOCKS
 #define BLOCKS 4
-#define USERS 3
+#endif
+#ifndef USERS
+#define USERS 4
+#endif
 
 struct block {
 	struct block *next;
@@ -42,25 +46,32 @@ static struct block *manager_take(void)
 	return block;
 }
 
-static void *use_block(void *unused)
+static void *take_block(void *unused)
 {
-	struct block *block = manager_take();
-
-	assert(block);
-	manager_give_back(block);
+	assert(manager_take());
 	return unused;
+}
+
+static void *give_back_block(void *block)
+{
+	manager_give_back(block);
+	return NULL;
 }
 
 int main(void)
 {
 	pthread_t users[USERS];
+	long free_count = 0;
 
-	for (int i = 0; i < BLOCKS; i++)
+	for (int i = USERS / 2; i < BLOCKS; i++)
 		manager_give_back(&blocks[i]);
 	for (int i = 0; i < USERS; i++)
-		pthread_create(&users[i], NULL, use_block, NULL);
+		pthread_create(
+			&users[i], NULL, i % 2 ? give_back_block : take_block, &blocks[i / 2]);
 	for (int i = 0; i < USERS; i++)
 		pthread_join(users[i], NULL);
-	assert(manager.free_count == BLOCKS);
+	for (struct block *block = manager.first; block; block = block->next)
+		free_count++;
+	assert(manager.free_count == free_count);
 	return 0;
 }

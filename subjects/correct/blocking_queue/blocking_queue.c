@@ -5,8 +5,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#ifndef CAPACITY
 #define CAPACITY 4
+#endif
+#ifndef ELEMENTS
 #define ELEMENTS 2
+#endif
 
 struct queue {
 	pthread_mutex_t put_lock, take_lock;

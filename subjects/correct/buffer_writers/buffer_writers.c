@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define CAPACITY 64
+#ifndef WRITERS
 #define WRITERS 2
+#endif
 #define RECORDS 1
 
 struct buffer {
@@ -63,14 +65,19 @@ static int count(char wanted)
 
 int main(void)
 {
+	static char records[WRITERS][4];
 	pthread_t writers[WRITERS], trailer;
 
-	pthread_create(&writers[0], NULL, write_records, "aaa");
-	pthread_create(&writers[1], NULL, write_records, "bbb");
+	for (int i = 0; i < WRITERS; i++) {
+		memset(records[i], 'a' + i, 3);
+		pthread_create(&writers[i], NULL, write_records, records[i]);
+	}
 	pthread_create(&trailer, NULL, write_trailer, NULL);
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);
 	pthread_join(trailer, NULL);
-	assert(count('a') == 3 && count('b') == 3 && count('-') == 2);
+	for (int i = 0; i < WRITERS; i++)
+		assert(count((char)('a' + i)) == 3);
+	assert(count('-') == 2);
 	return 0;
 }

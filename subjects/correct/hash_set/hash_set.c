@@ -6,6 +6,12 @@
 #include <stdlib.h>
 
 #define BUCKETS 4
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct entry {
 	struct entry *next;
@@ -51,8 +57,8 @@ static void *add_even(void *unused)
 {
 	const unsigned keys[] = {2, 5, 4};
 
-	for (int i = 0; i < 3; i++)
-		set_add(keys[i]);
+	for (int i = 0; i < 3 * ROUNDS; i++)
+		set_add(keys[i % 3]);
 	return unused;
 }
 
@@ -60,19 +66,19 @@ static void *add_odd(void *unused)
 {
 	const unsigned keys[] = {3, 5, 7};
 
-	for (int i = 0; i < 3; i++)
-		set_add(keys[i]);
+	for (int i = 0; i < 3 * ROUNDS; i++)
+		set_add(keys[i % 3]);
 	return unused;
 }
 
 int main(void)
 {
-	pthread_t even, odd;
+	pthread_t threads[THREADS];
 
-	pthread_create(&even, NULL, add_even, NULL);
-	pthread_create(&odd, NULL, add_odd, NULL);
-	pthread_join(even, NULL);
-	pthread_join(odd, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, i % 2 ? add_odd : add_even, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
 	assert(set.size == 5);
 	for (unsigned key = 2; key < 8; key++)
 		assert(set_has(key) == (key != 6));

@@ -5,7 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifndef ENTRIES
 #define ENTRIES 2
+#endif
+#ifndef READERS
+#define READERS 1
+#endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct entry {
 	long key;
@@ -72,27 +80,31 @@ static void *read_first(void *argument)
 {
 	long *const value = argument;
 
-	if (!cache_get(1, value))
-		*value = 10;
+	for (int i = 0; i < ROUNDS; i++)
+		if (!cache_get(1, value))
+			*value = 10;
 	return NULL;
 }
 
 static void *write_others(void *unused)
 {
-	for (long key = 4; key < 4 + ENTRIES; key++)
+	for (long key = 4; key < 4 + ENTRIES * ROUNDS; key++)
 		cache_put(key, key * 10);
 	return unused;
 }
 
 int main(void)
 {
-	pthread_t reader, writer;
-	long value = 0;
+	pthread_t readers[READERS], writer;
+	long values[READERS] = {0};
 
-	pthread_create(&reader, NULL, read_first, &value);
+	for (int i = 0; i < READERS; i++)
+		pthread_create(&readers[i], NULL, read_first, &values[i]);
 	pthread_create(&writer, NULL, write_others, NULL);
-	pthread_join(reader, NULL);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(readers[i], NULL);
 	pthread_join(writer, NULL);
-	assert(value == 10);
+	for (int i = 0; i < READERS; i++)
+		assert(values[i] == 10);
 	return 0;
 }

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define NUMBERS 32
+#ifndef SORTERS
 #define SORTERS 4
+#endif
+#define NUMBERS (4 * SORTERS)
 
 struct part {
 	int *numbers;
@@ -69,10 +71,12 @@ static void *sort(void *argument)
 int main(void)
 {
 	struct part all = {numbers, NUMBERS};
+	pthread_t sorter;
 
 	for (int i = 0; i < NUMBERS; i++)
-		numbers[i] = (i * 13 + 5) % NUMBERS;
-	sort(&all);
+		numbers[i] = (i * 5 + 3) % NUMBERS;
+	pthread_create(&sorter, NULL, sort, &all);
+	pthread_join(sorter, NULL);
 	for (int i = 0; i < NUMBERS; i++)
 		assert(numbers[i] == i);
 	assert(atomic_load(&sorters_begun) <= SORTERS);

@@ -5,10 +5,16 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#ifndef THREADS
 #define THREADS 3
+#endif
+#ifndef SHARE
 #define SHARE 2
+#endif
 #define MOLECULES (THREADS * SHARE)
+#ifndef STEPS
 #define STEPS 2
+#endif
 
 struct molecule {
 	long position;

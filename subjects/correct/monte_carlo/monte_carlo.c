@@ -5,9 +5,15 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#ifndef THREADS
 #define THREADS 2
+#endif
+#ifndef WALKS
 #define WALKS 2
+#endif
+#ifndef STEPS
 #define STEPS 8
+#endif
 
 struct results {
 	atomic_long count;

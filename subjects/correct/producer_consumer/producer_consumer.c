@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#ifndef PAIRS
 #define PAIRS 2
+#endif
 
 static struct {
 	pthread_mutex_t lock;
@@ -22,7 +24,7 @@ static struct {
 	int letter;
 } mailbox = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static int letters[PAIRS] = {1, 2};
+static int letters[PAIRS];
 static int received[PAIRS];
 
 static void *writer(void *letter)
@@ -53,8 +55,10 @@ int main(void)
 {
 	pthread_t writers[PAIRS], readers[PAIRS];
 
-	for (int i = 0; i < PAIRS; i++)
+	for (int i = 0; i < PAIRS; i++) {
+		letters[i] = i + 1;
 		pthread_create(&writers[i], NULL, writer, &letters[i]);
+	}
 	for (int i = 0; i < PAIRS; i++)
 		pthread_create(&readers[i], NULL, reader, &received[i]);
 	for (int i = 0; i < PAIRS; i++) {

@@ -4,10 +4,18 @@
 #include <pthread.h>
 #include <string.h>
 
+#ifndef ROWS
 #define ROWS 6
+#endif
+#ifndef COLUMNS
 #define COLUMNS 4
+#endif
+#ifndef ROUNDS
 #define ROUNDS 2
+#endif
+#ifndef THREADS
 #define THREADS 2
+#endif
 
 struct share {
 	pthread_t thread;

@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#ifndef PLAYERS
 #define PLAYERS 5
+#endif
 
 struct ball {
 	atomic_int hits;
@@ -54,11 +56,11 @@ int main(void)
 	pthread_t referee, players[PLAYERS];
 	int numbers[PLAYERS];
 
-	pthread_create(&referee, NULL, end_game, NULL);
 	for (int i = 0; i < PLAYERS; i++) {
 		numbers[i] = i;
 		pthread_create(&players[i], NULL, play, &numbers[i]);
 	}
+	pthread_create(&referee, NULL, end_game, NULL);
 	pthread_join(referee, NULL);
 	for (int i = 0; i < PLAYERS; i++)
 		pthread_join(players[i], NULL);

@@ -5,8 +5,13 @@
 #include <stdatomic.h>
 
 #define CITIES 5
+#ifndef THREADS
 #define THREADS 2
+#endif
 #define FAR 1000
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 
 struct tour {
 	int length;
@@ -63,9 +68,11 @@ static void *search(void *unused)
 	int first;
 
 	while ((first = atomic_fetch_add(&next_stop, 1)) < CITIES) {
-		struct tour tour = {.count = 1};
+		for (int i = 0; i < ROUNDS; i++) {
+			struct tour tour = {.count = 1};
 
-		visit(&tour, first);
+			visit(&tour, first);
+		}
 	}
 	return unused;
 }

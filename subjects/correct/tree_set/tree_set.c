@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
+
 struct node {
 	_Atomic(struct node *) left, right;
 	int key;
@@ -51,31 +58,38 @@ static bool tree_has(int key)
 	return node;
 }
 
-static void *add_low(void *unused)
+/* Two for each thread, none of them twice, and none of them 50. */
+static int key_of(int thread, int number)
 {
-	assert(tree_add(20));
-	assert(tree_add(60));
-	return unused;
+	const int key = ((thread * 2 + number) * 61 + 7) % 401;
+
+	return key < 50 ? key : key + 1;
 }
 
-static void *add_high(void *unused)
+static void *add_keys(void *argument)
 {
-	assert(tree_add(80));
-	assert(tree_add(30));
-	return unused;
+	const int thread = *(int *)argument;
+
+	for (int i = 0; i < 2; i++)
+		assert(tree_add(key_of(thread, i)));
+	for (int i = 2; i < 2 * ROUNDS; i++)
+		assert(tree_has(key_of(thread, i % 2)));
+	return NULL;
 }
 
 int main(void)
 {
-	const int keys[] = {50, 20, 60, 80, 30};
-	pthread_t low, high;
+	pthread_t threads[THREADS];
+	int numbers[THREADS];
 
 	tree_add(50);
-	pthread_create(&low, NULL, add_low, NULL);
-	pthread_create(&high, NULL, add_high, NULL);
-	pthread_join(low, NULL);
-	pthread_join(high, NULL);
-	for (int i = 0; i < 5; i++)
-		assert(tree_has(keys[i]));
+	for (int i = 0; i < THREADS; i++) {
+		numbers[i] = i;
+		pthread_create(&threads[i], NULL, add_keys, &numbers[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < THREADS * 2; i++)
+		assert(tree_has(key_of(i / 2, i % 2)));
 	return 0;
 }
