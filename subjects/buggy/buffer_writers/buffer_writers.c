@@ -28,6 +28,7 @@ struct buffer {
 	char text[CAPACITY]; /* guarded by lock */
 };
 
+static char records[WRITERS][4];
 static struct buffer buffer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void buffer_write(const char *record)
@@ -75,7 +76,6 @@ static int count(char wanted)
 
 int main(void)
 {
-	static char records[WRITERS][4];
 	pthread_t writers[WRITERS], trailer;
 
 	for (int i = 0; i < WRITERS; i++) {
