@@ -8,6 +8,12 @@
 #include "campaign/record_run.h"
 #include "campaign/target.h"
 
+const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
+	[CLASS_BUG] = "bug",
+	[CLASS_AD_HOC] = "ad hoc synchronisation",
+	[CLASS_BENIGN] = "benign so far",
+};
+
 static char *copy_text(const char *text)
 {
 	char *copy = strdup(text);
@@ -54,8 +60,9 @@ static char *path_of(const struct sensitive_place *place)
 	return strbuf_detach(&path);
 }
 
-static void add_branch(struct branches_result *result, const struct run_record *record,
-	const struct sensitive_candidate *candidate, const struct recorded *run)
+static struct sensitive_branch *add_branch(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate,
+	const struct recorded *run)
 {
 	struct sensitive_branch *branch;
 	struct strbuf thread;
@@ -76,8 +83,34 @@ static void add_branch(struct branches_result *result, const struct run_record *
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
 		.schedule = schedule_text(record, candidate),
-		.has_failed = run->is_failure,
+		.class = run->is_failure	 ? CLASS_BUG
+			 : candidate->is_waiting ? CLASS_AD_HOC
+						 : CLASS_BENIGN,
 		.outcome = run->run.outcome};
+	return branch;
+}
+
+/* What comes of it: runs that go on at random, until one fails. */
+static int go_on(const struct branches_options *options, struct record_request request,
+	struct sensitive_branch *branch, struct error *err)
+{
+	int status = 0;
+
+	while (status == 0 && branch->class != CLASS_BUG &&
+		branch->continuations < options->continuations &&
+		!*options->campaign.is_interrupted) {
+		struct recorded run;
+
+		request.random_seed = ++branch->continuations;
+		status = record_run(&request, &run, err);
+		if (status == 0 && run.is_failure) {
+			branch->class = CLASS_BUG;
+			branch->outcome = run.run.outcome;
+			branch->failing_seed = request.random_seed;
+		}
+		recorded_release(&run);
+	}
+	return status;
 }
 
 static void add_unproven(struct branches_result *result, const struct run_record *record,
@@ -128,7 +161,8 @@ static int prove(const struct branches_options *options, const struct run_record
 		const enum sensitivity_verdict verdict = sensitivity_judge(analysis, &run.record);
 
 		if (verdict == VERDICT_FLIPPED)
-			add_branch(out, record, candidate, &run);
+			status = go_on(
+				options, request, add_branch(out, record, candidate, &run), err);
 		else
 			add_unproven(out, record, candidate, &run, verdict);
 	}

@@ -11,8 +11,19 @@
 struct branches_options {
 	struct campaign_options campaign; /* program, settings, runtime; the rest is not used */
 	struct sensitivity_options sensitivity;
-	uint64_t record_bytes; /* the record may have; 0: the standard limit */
+	uint64_t record_bytes;	/* the record may have; 0: the standard limit */
+	uint32_t continuations; /* random runs from a flipped branch on, to see what comes of it */
 };
+
+/* What its going either way means. */
+enum branch_class {
+	CLASS_BUG,    /* a run from there on fails */
+	CLASS_AD_HOC, /* a loop waits for another thread */
+	CLASS_BENIGN, /* so far: all runs from there on passed */
+	BRANCH_CLASS_COUNT
+};
+
+extern const char *const branch_class_words[BRANCH_CLASS_COUNT];
 
 /* A branch that was seen to go either way. Everything is owned. */
 struct sensitive_branch {
@@ -23,10 +34,12 @@ struct sensitive_branch {
 	char *thread; /* "main.0" */
 	char *variables;
 	uint64_t occurrence;
-	bool was_taken;		/* in the recorded run; in the other one the opposite */
-	char *schedule;		/* "main:12 main.0:3": who makes how many steps until the branch */
-	bool has_failed;	/* the run that took the other side */
-	struct outcome outcome; /* of that run */
+	bool was_taken; /* in the recorded run; in the other one the opposite */
+	char *schedule; /* "main:12 main.0:3": who makes how many steps until the branch */
+	enum branch_class class;
+	uint32_t continuations; /* runs that were made from there on */
+	struct outcome outcome; /* CLASS_BUG: of the run that failed */
+	uint64_t failing_seed;	/* CLASS_BUG: how that run went on; 0: without preemptions */
 };
 
 struct branches_result {

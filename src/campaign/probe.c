@@ -92,6 +92,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		plan->directive_count);
 	if (plan->names)
 		replay_state_set_names(state, plan->names, plan->name_count);
+	if (plan->is_random_after)
+		replay_state_set_random(state);
 }
 
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err)

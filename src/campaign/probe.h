@@ -33,6 +33,7 @@ struct probe_plan {
 	uint32_t directive_count;
 	const thread_name *names; /* NULL: segments speak of indices; else of places here */
 	uint32_t name_count;
+	bool is_random_after; /* behind the segments, with the run's seed */
 };
 
 /* Room for schedules of any length that a contract can record. */

@@ -82,11 +82,13 @@ static int perform(struct probe *probe, const struct record_request *request, st
 		.segments = request->segments,
 		.segment_count = request->segment_count,
 		.names = request->names,
-		.name_count = request->name_count};
+		.name_count = request->name_count,
+		.is_random_after = request->random_seed != 0};
 	const uint64_t begin = platform_monotonic_ns();
 	int status;
 
 	contract->plan.is_recorded = true;
+	contract->plan.seed = request->random_seed;
 	area->version = RECORD_VERSION;
 	area->is_checked = request->is_checked;
 	area->bytes = contract->record_bytes;

@@ -25,6 +25,7 @@ struct record_request {
 	uint32_t name_count;
 	uint64_t bytes_most; /* of the record; 0: the standard limit */
 	bool is_checked;
+	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */
 };
 
 /* Everything is owned. */

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "campaign/branches.h"
 #include "campaign/launch.h"
+#include "cli/branches_result.h"
 #include "cli/command.h"
 #include "cli/number.h"
 
@@ -13,7 +14,9 @@ enum {
 	OPTION_STDIN,
 	OPTION_TOLERATE,
 	OPTION_ASSERTIONS,
-	OPTION_RECORD_SIZE
+	OPTION_RECORD_SIZE,
+	OPTION_CONTINUATIONS,
+	OPTION_JSON
 };
 
 static const struct argp_option branches_options[] = {
@@ -25,16 +28,27 @@ static const struct argp_option branches_options[] = {
 		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
 	{"record-size", OPTION_RECORD_SIZE, "MB", 0, "The record of a run may be so long (4096)",
 		2},
+	{"continuations", OPTION_CONTINUATIONS, "N", 0,
+		"Random runs from each branch on, to see what comes of its going the other way (20)",
+		2},
 	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
 		"Not these: exit, abort, crash, ... as printed with a finding", 3},
+	{.doc = "What is said:", .group = 4},
+	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{0},
+};
+
+struct branches_arguments {
+	struct branches_options options;
+	bool is_json;
 };
 
 static error_t parse_branches(int key, char *text, struct argp_state *state)
 {
-	struct branches_options *options = state->input;
+	struct branches_arguments *arguments = state->input;
+	struct branches_options *options = &arguments->options;
 	struct settings *settings = &options->campaign.settings;
 	struct error err;
 	uint64_t number = 0;
@@ -52,6 +66,14 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))
 			argp_error(state, "--record-size wants megabytes, not %s", text);
 		options->record_bytes = number << 20;
+		return 0;
+	case OPTION_CONTINUATIONS:
+		if (!number_parse(text, 0, 1000000, &number))
+			argp_error(state, "--continuations wants a whole number, not %s", text);
+		options->continuations = (uint32_t)number;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
 		return 0;
 	case OPTION_STDIN:
 		settings->input = strdup(text);
@@ -87,7 +109,7 @@ static const struct argp branches_argp = {
 
 /* ---- what is told ---- */
 
-static const char *const kind_words[SENSITIVE_KIND_COUNT] = {
+const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_BRANCH] = "branch",
 	[SENSITIVE_SWITCH] = "switch",
 	[SENSITIVE_CHOICE] = "choice",
@@ -123,17 +145,28 @@ static void print_outcomes(const struct sensitive_branch *branch)
 		printf("    another outcome under the schedule below\n");
 }
 
+static void print_class(const struct sensitive_branch *branch)
+{
+	printf("    %s", branch_class_words[branch->class]);
+	if (branch->class == CLASS_BUG)
+		printf(": the run that goes on %s ends as %s",
+			branch->failing_seed ? "at random" : "without preemptions",
+			outcome_descriptions[branch->outcome.kind].word);
+	else
+		printf(": %u random runs from there on passed", branch->continuations);
+	fputc('\n', stdout);
+}
+
 static void print_branch(const struct sensitive_branch *branch)
 {
-	printf("%s: %s:%u in %s (%s)\n", kind_words[branch->kind], branch->file, branch->line,
-		branch->function, branch->thread);
+	printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
+		branch->line, branch->function, branch->thread);
 	print_line(branch);
 	if (*branch->variables)
 		printf("    depends on %s\n", branch->variables);
 	print_outcomes(branch);
 	printf("    schedule: %s\n", branch->schedule);
-	if (branch->has_failed)
-		printf("    the run fails\n");
+	print_class(branch);
 	fputc('\n', stdout);
 }
 
@@ -163,17 +196,21 @@ static void print_end(const struct branches_result *result)
 		       "--record-size\n");
 }
 
-static int work(const struct branches_options *options)
+static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
 	struct error err;
 	int status;
 
-	if (branches_search(options, &result, &err) < 0)
+	if (branches_search(&arguments->options, &result, &err) < 0)
 		return command_fail("%s", err.text);
-	for (uint32_t i = 0; i < result.count; i++)
-		print_branch(&result.items[i]);
-	print_end(&result);
+	if (arguments->is_json) {
+		branches_print_json(&result);
+	} else {
+		for (uint32_t i = 0; i < result.count; i++)
+			print_branch(&result.items[i]);
+		print_end(&result);
+	}
 	status = result.count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	branches_result_release(&result);
 	return status;
@@ -181,22 +218,25 @@ static int work(const struct branches_options *options)
 
 static int branches_run_command(int argc, char **argv)
 {
-	struct branches_options options = {.sensitivity = {.query_ns = UINT64_C(10000000000)}};
+	struct branches_arguments arguments = {
+		.options = {
+			.sensitivity = {.query_ns = UINT64_C(10000000000)}, .continuations = 20}};
+	struct branches_options *options = &arguments.options;
 	char *runtime = NULL;
 	struct error err;
 	int status;
 
-	campaign_options_init(&options.campaign);
-	options.campaign.is_interrupted = command_interruption();
-	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	campaign_options_init(&options->campaign);
+	options->campaign.is_interrupted = command_interruption();
+	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0) {
 		status = command_fail("%s", err.text);
 	} else {
-		options.campaign.runtime = runtime;
-		status = work(&options);
+		options->campaign.runtime = runtime;
+		status = work(&arguments);
 	}
 	free(runtime);
-	settings_release(&options.campaign.settings);
+	settings_release(&options->campaign.settings);
 	return status;
 }
 

@@ -175,6 +175,26 @@ static void warn_of_opaque(const struct instrument *instrument)
 	}
 }
 
+/*
+ * Constants without a name (strings, tables) get local ones, so that the file's symbol table tells where
+ * they are: a run that is walked again meets their addresses.
+ */
+static void name_constants(LLVMModuleRef module)
+{
+	for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
+		global = LLVMGetNextGlobal(global)) {
+		size_t length;
+		const char *name = LLVMGetValueName2(global, &length);
+
+		if (LLVMGetLinkage(global) != LLVMPrivateLinkage ||
+			strncmp(name, "llvm.", 5) == 0 || LLVMGetSection(global))
+			continue;
+		if (!length)
+			LLVMSetValueName2(global, "raddle.constant", 15);
+		LLVMSetLinkage(global, LLVMInternalLinkage);
+	}
+}
+
 /* Points and stubs are machine code: of others (-m32, --target=...) plain objects are made. */
 static bool is_for_us(LLVMModuleRef module)
 {
@@ -203,6 +223,7 @@ bool instrument_module(LLVMModuleRef module)
 	if (!is_for_us(module))
 		return true;
 	instrument.builder = LLVMCreateBuilderInContext(context);
+	name_constants(module);
 	embed_bitcode(&instrument);
 	collect(&instrument);
 	warn_of_opaque(&instrument);

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "rewalk/walk.h"
 #include "sensitivity/constraints.h"
+#include "sensitivity/loops.h"
 #include "sensitivity/schedule.h"
 #include "sensitivity/sensitivity.h"
 
@@ -378,6 +379,7 @@ static void describe(struct sensitivity *analysis, const struct walk_event *even
 		.thread = analysis->goal.thread,
 		.occurrence = event->occurrence,
 		.was_taken = event->is_taken,
+		.is_waiting = event->kind == EVENT_BRANCH && loop_is_waiting(event->instruction),
 		.segments = analysis->solution.segments,
 		.segment_count = analysis->solution.count,
 		.chosen = analysis->walk.chosen};

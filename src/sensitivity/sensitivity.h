@@ -43,6 +43,7 @@ struct sensitive_candidate {
 	uint16_t thread; /* index in the record */
 	uint64_t occurrence;
 	bool was_taken;	       /* the condition was true in the record */
+	bool is_waiting;       /* the end of a loop that does nothing but look at memory */
 	const char *variables; /* "is_good, table.next"; those that the condition depends on */
 	const struct schedule_segment *segments; /* thread: its index in the record */
 	uint32_t segment_count;

@@ -85,6 +85,11 @@ void replay_state_set_names(
 	replay_link(state);
 }
 
+void replay_state_set_random(struct replay_state *state)
+{
+	state->is_random_after = true;
+}
+
 static size_t replay_least_bytes(const struct strategy_config *config)
 {
 	(void)config; /* the plan sizes the block, not the options */
@@ -104,7 +109,7 @@ static void replay_begin_run(void *state, uint64_t seed)
 {
 	struct replay_state *replay = state;
 
-	(void)seed; /* nothing here is random */
+	rng_seed(&replay->rng, seed);
 	replay->diverged = 0;
 	replay->diverged_step = 0;
 	replay->cursor = (struct schedule_cursor){0};
@@ -159,13 +164,21 @@ static inline struct schedule_segment *replay_here(struct replay_state *replay)
 	return NULL;
 }
 
+static struct thread_id replay_after(struct replay_state *replay, const struct schedule_view *view)
+{
+	if (!replay->is_random_after || replay->diverged)
+		return view_default(view);
+	return (struct thread_id){(uint16_t)bitset_select(
+		view->enabled, rng_below(&replay->rng, view->enabled_count))};
+}
+
 static struct thread_id replay_exact(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct schedule_segment *segment = replay->diverged ? NULL : replay_here(replay);
 	uint32_t thread;
 
 	if (!segment)
-		return view_default(view);
+		return replay_after(replay, view);
 	thread = segment->thread;
 	if (replay->has_names)
 		thread = thread < replay->names.count ? replay->index_of[thread]

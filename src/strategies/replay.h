@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "model/ids.h"
 #include "model/schedule.h"
 #include "strategies/key_table.h"
@@ -59,6 +60,8 @@ struct replay_state {
 	uint64_t segments_offset;   /* loose mode reads only its value segments */
 	uint64_t bytes;		    /* of the whole block */
 	bool has_names;		    /* segments speak of `names`, not of indices of the run */
+	bool is_random_after;	    /* exact mode: see replay_state_set_random() */
+	struct rng rng;		    /* seeded by the run */
 
 	/* Threads that the plan names, by their order in `names`. */
 	struct key_table names;
@@ -95,5 +98,11 @@ void replay_state_init(struct replay_state *state, enum replay_mode mode,
  */
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count);
+
+/*
+ * After replay_state_init(), exact mode: behind the last segment every enabled thread is equally likely,
+ * with the run's seed, instead of a schedule without preemptions.
+ */
+void replay_state_set_random(struct replay_state *state);
 
 #endif

@@ -1,0 +1,60 @@
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/bug.h"
+#include "cli/branches_result.h"
+
+static json_t *branch_to_json(const struct sensitive_branch *branch)
+{
+	json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:b, s:I, s:s, s:s, s:I}",
+		"kind", sensitive_kind_words[branch->kind], "function", branch->function, "file",
+		branch->file, "line", (json_int_t)branch->line, "column",
+		(json_int_t)branch->column, "thread", branch->thread, "variables",
+		branch->variables, "recorded", (int)branch->was_taken, "occurrence",
+		(json_int_t)branch->occurrence, "schedule", branch->schedule, "class",
+		branch_class_words[branch->class], "continuations",
+		(json_int_t)branch->continuations);
+
+	BUG_ON(!value);
+	if (branch->class == CLASS_BUG)
+		BUG_ON(json_object_set_new(value, "outcome",
+			json_string(outcome_descriptions[branch->outcome.kind].word)));
+	return value;
+}
+
+static json_t *figures_to_json(const struct branches_result *result)
+{
+	const struct sensitivity_figures *figures = &result->figures;
+	json_t *value = json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}", "threads",
+		(json_int_t)figures->threads, "instructions", (json_int_t)figures->instructions,
+		"events", (json_int_t)figures->events, "critical_events",
+		(json_int_t)figures->critical_events, "branches", (json_int_t)figures->branches,
+		"constraints", (json_int_t)figures->constraints, "queries",
+		(json_int_t)figures->queries, "timeouts", (json_int_t)figures->timeouts, "walk_ns",
+		(json_int_t)figures->walk_ns, "solve_ns", (json_int_t)figures->solve_ns, "run_ns",
+		(json_int_t)result->run_ns, "record_bytes", (json_int_t)result->record_bytes,
+		"is_model_wrong", (int)figures->is_model_wrong, "is_partial",
+		(int)result->is_partial);
+
+	BUG_ON(!value);
+	if (figures->unfinished_threads)
+		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
+	return value;
+}
+
+void branches_print_json(const struct branches_result *result)
+{
+	json_t *branches = json_array(), *unproven = json_array(), *all;
+
+	for (uint32_t i = 0; i < result->count; i++)
+		BUG_ON(json_array_append_new(branches, branch_to_json(&result->items[i])));
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		BUG_ON(json_array_append_new(unproven, json_string(result->unproven[i])));
+	all = json_pack("{s:o, s:o, s:o}", "branches", branches, "unproven", unproven, "figures",
+		figures_to_json(result));
+	BUG_ON(!all);
+	if (json_dumpf(all, stdout, JSON_INDENT(2)) == 0)
+		fputc('\n', stdout);
+	json_decref(all);
+}

@@ -1,0 +1,11 @@
+/* What the files of `raddle branches` share. */
+#ifndef RADDLE_CLI_BRANCHES_RESULT_H
+#define RADDLE_CLI_BRANCHES_RESULT_H
+
+#include "campaign/branches.h"
+
+extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
+
+void branches_print_json(const struct branches_result *result);
+
+#endif
