@@ -7,30 +7,40 @@
 #include "cli/command.h"
 #include "cli/number.h"
 #include "cli/show_finding.h"
-#include "report/json.h"
+#include "report/format.h"
 
-enum { OPTION_JSON = 256, OPTION_STORE };
+enum { OPTION_STORE = 256, OPTION_FORMAT };
 
-static const struct argp_option report_options[] = {
-	{"json", OPTION_JSON, NULL, 0, "As JSON", 0},
-	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	{0},
+/* One for each format, filled by add_formats(). */
+static struct argp_option report_options[FORMAT_COUNT + 2] = {
+	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
 };
 
 struct report_arguments {
 	const char *what;
 	const char *directory;
-	bool is_json;
+	const struct report_format *format; /* NULL: text for people */
 };
+
+__attribute__((constructor)) static void add_formats(void)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		report_options[i] = (struct argp_option){.name = report_formats[i]->name,
+			.key = OPTION_FORMAT + i,
+			.doc = report_formats[i]->summary};
+}
 
 static error_t parse_report(int key, char *text, struct argp_state *state)
 {
 	struct report_arguments *arguments = state->input;
 
-	switch (key) {
-	case OPTION_JSON:
-		arguments->is_json = true;
+	if (key >= OPTION_FORMAT && key < OPTION_FORMAT + FORMAT_COUNT) {
+		if (arguments->format && arguments->format != report_formats[key - OPTION_FORMAT])
+			argp_error(state, "one format at a time");
+		arguments->format = report_formats[key - OPTION_FORMAT];
 		return 0;
+	}
+	switch (key) {
 	case OPTION_STORE:
 		arguments->directory = text;
 		return 0;
@@ -76,12 +86,13 @@ static void describe(const struct store_campaign *from, struct report_campaign *
 static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
 	const struct finding *findings, uint32_t count)
 {
-	char *json;
+	const struct report report = {campaign, findings, count, RADDLE_RELEASE};
+	char *text;
 
-	if (arguments->is_json) {
-		json = report_json(campaign, findings, count);
-		(void)fputs(json, stdout); /* main checks the stream */
-		free(json);
+	if (arguments->format) {
+		text = arguments->format->make(&report);
+		(void)fputs(text, stdout); /* main checks the stream */
+		free(text);
 		return;
 	}
 	if (campaign)

@@ -8,8 +8,16 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "report/json.h"
+#include "report/format.h"
 #include "support/sample_finding.h"
+
+static char *format_json(
+	const struct report_campaign *campaign, const struct finding *findings, uint32_t count)
+{
+	const struct report report = {campaign, findings, count, "1.2.3"};
+
+	return report_formats[FORMAT_json]->make(&report);
+}
 
 static const char *text_at(json_t *object, const char *name)
 {
@@ -30,7 +38,7 @@ static void test_json__is_one_document_with_campaign_and_findings(void **state)
 		.runs = 1000,
 		.seconds = 1.5};
 	struct finding findings[2] = {sample_finding(), sample_finding()};
-	char *text = report_json(&campaign, findings, 2);
+	char *text = format_json(&campaign, findings, 2);
 	json_t *root = json_loads(text, 0, NULL);
 	json_t *told = json_object_get(root, "campaign");
 	json_t *list = json_object_get(root, "findings");
@@ -53,7 +61,7 @@ static void test_json__is_one_document_with_campaign_and_findings(void **state)
 
 static void test_json__without_campaign_says_null(void **state)
 {
-	char *text = report_json(NULL, NULL, 0);
+	char *text = format_json(NULL, NULL, 0);
 	json_t *root = json_loads(text, 0, NULL);
 
 	(void)state;

@@ -1,0 +1,48 @@
+/*
+ * Reports for programs: a campaign and its findings, or one finding alone, in a format that another tool
+ * reads. One file per format, one row in formats.def.
+ */
+#ifndef RADDLE_REPORT_FORMAT_H
+#define RADDLE_REPORT_FORMAT_H
+
+#include <stdint.h>
+
+#include "findings/finding.h"
+
+/* What is told of a campaign; strings may be NULL. */
+struct report_campaign {
+	int64_t id;
+	const char *command;
+	const char *options; /* a JSON object */
+	const char *strategy;
+	const char *state;
+	const char *restart;
+	uint64_t seed, runs, failures, steps;
+	double seconds;
+	int64_t started; /* seconds since 1970 */
+};
+
+struct report {
+	const struct report_campaign *campaign; /* NULL: findings alone */
+	const struct finding *findings;
+	uint32_t finding_count;
+	const char *release; /* of raddle: "0.1.0" */
+};
+
+struct report_format {
+	const char *name;    /* "sarif": the option of raddle report */
+	const char *summary; /* what it is, for --help */
+	/* The whole document, ending with a newline; to be freed. */
+	char *(*make)(const struct report *report);
+};
+
+enum report_format_index {
+#define FORMAT(name) FORMAT_##name,
+#include "report/formats.def"
+#undef FORMAT
+	FORMAT_COUNT
+};
+
+extern const struct report_format *const report_formats[FORMAT_COUNT];
+
+#endif

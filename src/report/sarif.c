@@ -1,0 +1,317 @@
+/*
+ * SARIF 2.1.0 (OASIS, 2020), for code hosting sites and editors. A finding is a result; its interleaving is
+ * one code flow with a thread flow for each thread, whose steps bear their place in the whole run as
+ * executionOrder; the other access of a race and the waits of a deadlock are related locations.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/strbuf.h"
+#include "report/format.h"
+#include "report/json_value.h"
+
+#define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
+
+/* ---- places ---- */
+
+/* A path as a URI: a file URI where it is absolute, else a relative reference. */
+static json_t *uri_value(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-._~/!$&'()*+,;=@";
+	struct strbuf uri;
+	json_t *value;
+
+	strbuf_init(&uri);
+	if (path[0] == '/')
+		strbuf_adds(&uri, "file://");
+	for (const char *at = path; *at; at++) {
+		if (strchr(plain, *at))
+			strbuf_add(&uri, at, 1);
+		else
+			strbuf_addf(&uri, "%%%02X", (unsigned char)*at);
+	}
+	value = json_text(uri.text);
+	strbuf_release(&uri);
+	return value;
+}
+
+static json_t *message_value(json_t *text)
+{
+	json_t *message = json_object();
+
+	json_put(message, "text", text);
+	return message;
+}
+
+/* `frame` may be NULL; takes over `text`. */
+static json_t *location_value(const struct finding_frame *frame, json_t *text)
+{
+	json_t *location = json_object();
+
+	if (frame && frame->file && frame->line) {
+		json_t *artifact = json_object(), *region = json_object();
+		json_t *physical = json_object();
+
+		json_put(artifact, "uri", uri_value(frame->file));
+		json_put(region, "startLine", json_integer(frame->line));
+		json_put(physical, "artifactLocation", artifact);
+		json_put(physical, "region", region);
+		json_put(location, "physicalLocation", physical);
+	}
+	if (frame && frame->function) {
+		json_t *logical = json_object(), *list = json_array();
+
+		json_put(logical, "fullyQualifiedName", json_text(frame->function));
+		json_put(logical, "kind", json_string("function"));
+		json_append(list, logical);
+		json_put(location, "logicalLocations", list);
+	}
+	if (text)
+		json_put(location, "message", message_value(text));
+	return location;
+}
+
+/* ---- a result ---- */
+
+static json_t *step_value(const struct finding_step *step)
+{
+	json_t *value = json_object();
+
+	json_put(value, "location",
+		location_value(&step->where,
+			json_textf("%s %s%s%s", step->thread, step->verb, step->object ? " " : "",
+				step->object ? step->object : "")));
+	json_put(value, "executionOrder", json_count(step->step));
+	json_put(value, "importance",
+		json_string(step->is_preemption ? "essential"
+			    : step->is_switch	? "important"
+						: "unimportant"));
+	return value;
+}
+
+/* The thread flow of a thread in `flows`, made where there is none. */
+static json_t *thread_flow(json_t *flows, const char *thread)
+{
+	json_t *flow, *locations;
+	size_t index;
+
+	json_array_foreach(flows, index, flow)
+	{
+		if (strcmp(json_string_value(json_object_get(flow, "id")), thread) == 0)
+			return json_object_get(flow, "locations");
+	}
+	flow = json_object();
+	locations = json_array();
+	json_put(flow, "id", json_text(thread));
+	json_put(flow, "locations", locations);
+	json_append(flows, flow);
+	return locations;
+}
+
+static json_t *code_flows_value(const struct finding *finding)
+{
+	json_t *flows = json_array(), *code_flow = json_object(), *list = json_array();
+
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		json_append(thread_flow(flows, finding->steps[i].thread),
+			step_value(&finding->steps[i]));
+	json_put(code_flow, "message",
+		message_value(
+			json_textf("the last %u steps of the failing run", finding->step_count)));
+	json_put(code_flow, "threadFlows", flows);
+	json_append(list, code_flow);
+	return list;
+}
+
+static json_t *stack_value(const struct finding_stack *stack, json_t *text)
+{
+	json_t *value = json_object(), *frames = json_array();
+
+	for (uint32_t i = 0; i < stack->count; i++) {
+		json_t *frame = json_object();
+
+		json_put(frame, "location", location_value(&stack->frames[i], NULL));
+		if (stack->frames[i].module)
+			json_put(frame, "module", json_text(stack->frames[i].module));
+		json_append(frames, frame);
+	}
+	json_put(value, "message", message_value(text));
+	json_put(value, "frames", frames);
+	return value;
+}
+
+static json_t *access_words(const struct finding_access *access)
+{
+	return json_textf("%s %s it%s%s", access->thread, access->verb,
+		access->held ? ", holding " : "", access->held ? access->held : "");
+}
+
+static json_t *wait_words(const struct finding_wait *wait)
+{
+	return json_textf("%s %s %s%s%s", wait->thread, wait->verb, wait->object,
+		wait->holder ? ", held by " : "", wait->holder ? wait->holder : "");
+}
+
+static json_t *stacks_value(const struct finding *finding)
+{
+	json_t *list = json_array();
+
+	if (finding->at.count)
+		json_append(list, stack_value(&finding->at,
+					  json_textf("%s stands here",
+						  finding->failing_thread ? finding->failing_thread
+									  : "the failing thread")));
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		json_append(
+			list, stack_value(&finding->waits[i].at, wait_words(&finding->waits[i])));
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
+		if (finding->race[i].thread)
+			json_append(list,
+				stack_value(&finding->race[i].at, access_words(&finding->race[i])));
+	return list;
+}
+
+/* Where the others stand. */
+static json_t *related_value(const struct finding *finding)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		json_append(list, location_value(finding_user_frame(&finding->waits[i].at),
+					  wait_words(&finding->waits[i])));
+	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
+		if (finding->race[i].thread)
+			json_append(list, location_value(finding_user_frame(&finding->race[i].at),
+						  access_words(&finding->race[i])));
+	return list;
+}
+
+/* The place of a finding: where it failed, or the first of those that wait, or of a race. */
+static const struct finding_frame *place_of(const struct finding *finding)
+{
+	const struct finding_frame *frame = finding_user_frame(&finding->at);
+
+	if (!frame && finding->race[FINDING_LATER].thread)
+		frame = finding_user_frame(&finding->race[FINDING_LATER].at);
+	if (!frame && finding->wait_count)
+		frame = finding_user_frame(&finding->waits[0].at);
+	return frame;
+}
+
+static json_t *properties_value(const struct finding *finding)
+{
+	json_t *value = json_object();
+	struct strbuf schedule;
+
+	strbuf_init(&schedule);
+	schedule_text_write(&finding->schedule, &schedule);
+	json_put(value, "id", json_text(finding->id));
+	json_put(value, "replay", json_textf("raddle replay %s", finding->id));
+	json_put(value, "schedule", json_text(schedule.text));
+	json_put(value, "replays", json_count(finding->replays));
+	json_put(value, "replaysFailedAgain", json_count(finding->replays_failed_again));
+	json_put(value, "preemptions", json_count(finding->preemptions));
+	strbuf_release(&schedule);
+	return value;
+}
+
+static json_t *result_value(const struct finding *finding, size_t rule)
+{
+	json_t *value = json_object(), *locations = json_array(), *prints = json_object();
+
+	json_append(locations, location_value(place_of(finding), NULL));
+	json_put(prints, "raddleSignature/v1", json_textf("%016" PRIx64, finding->signature));
+	json_put(value, "ruleId", json_text(outcome_descriptions[finding->kind].word));
+	json_put(value, "ruleIndex", json_count(rule));
+	json_put(value, "level", json_string("error"));
+	json_put(value, "message",
+		message_value(json_textf("%s%s%s", finding->title ? finding->title : "",
+			finding->detail ? "\n" : "", finding->detail ? finding->detail : "")));
+	json_put(value, "locations", locations);
+	json_put(value, "relatedLocations", related_value(finding));
+	json_put(value, "stacks", stacks_value(finding));
+	if (finding->step_count)
+		json_put(value, "codeFlows", code_flows_value(finding));
+	json_put(value, "partialFingerprints", prints);
+	json_put(value, "properties", properties_value(finding));
+	return value;
+}
+
+/* ---- the run ---- */
+
+static json_t *rule_value(enum outcome_kind kind)
+{
+	json_t *rule = json_object();
+
+	json_put(rule, "id", json_text(outcome_descriptions[kind].word));
+	json_put(rule, "shortDescription",
+		message_value(json_text(outcome_descriptions[kind].sentence)));
+	return rule;
+}
+
+/* Number of the kind's rule, which is added where there is none. */
+static size_t rule_of(json_t *rules, enum outcome_kind kind)
+{
+	const char *word = outcome_descriptions[kind].word;
+	json_t *rule;
+	size_t index;
+
+	json_array_foreach(rules, index, rule)
+	{
+		if (strcmp(json_string_value(json_object_get(rule, "id")), word) == 0)
+			return index;
+	}
+	json_append(rules, rule_value(kind));
+	return json_array_size(rules) - 1;
+}
+
+static json_t *invocations_value(const struct report_campaign *campaign)
+{
+	json_t *value = json_object(), *list = json_array();
+	const time_t started = (time_t)campaign->started;
+	struct tm parts;
+	char text[32];
+
+	json_put(value, "commandLine", json_text(campaign->command));
+	json_put(value, "executionSuccessful", json_true());
+	if (gmtime_r(&started, &parts) &&
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0)
+		json_put(value, "startTimeUtc", json_string(text));
+	json_append(list, value);
+	return list;
+}
+
+static char *make_sarif(const struct report *report)
+{
+	json_t *root = json_object(), *runs = json_array(), *run = json_object();
+	json_t *driver = json_object(), *tool = json_object();
+	json_t *rules = json_array(), *results = json_array();
+
+	for (uint32_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		json_append(results, result_value(finding, rule_of(rules, finding->kind)));
+	}
+	json_put(driver, "name", json_string("raddle"));
+	json_put(driver, "semanticVersion", json_text(report->release));
+	json_put(driver, "rules", rules);
+	json_put(tool, "driver", driver);
+	json_put(run, "tool", tool);
+	if (report->campaign)
+		json_put(run, "invocations", invocations_value(report->campaign));
+	json_put(run, "columnKind", json_string("utf16CodeUnits"));
+	json_put(run, "results", results);
+	json_append(runs, run);
+	json_put(root, "$schema", json_string(SCHEMA));
+	json_put(root, "version", json_string("2.1.0"));
+	json_put(root, "runs", runs);
+	return json_document(root);
+}
+
+const struct report_format format_sarif = {
+	.name = "sarif",
+	.summary = "As SARIF 2.1.0, for code hosting sites and editors",
+	.make = make_sarif,
+};

@@ -1,0 +1,194 @@
+/* SARIF, JUnit and Perfetto: what they say of a finding, and that no text of the target breaks them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "report/format.h"
+#include "support/sample_finding.h"
+
+static char *make(enum report_format_index format, const struct report_campaign *campaign,
+	const struct finding *findings, uint32_t count)
+{
+	const struct report report = {campaign, findings, count, "1.2.3"};
+
+	return report_formats[format]->make(&report);
+}
+
+static json_t *make_json(enum report_format_index format, const struct report_campaign *campaign,
+	const struct finding *findings, uint32_t count)
+{
+	char *text = make(format, campaign, findings, count);
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	assert_non_null(root);
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	free(text);
+	return root;
+}
+
+static const char *text_in(json_t *object, const char *first, const char *second)
+{
+	const char *text = json_string_value(json_object_get(
+		second ? json_object_get(object, first) : object, second ? second : first));
+
+	if (!text)
+		fail_msg("there is no text \"%s\"", second ? second : first);
+	return text;
+}
+
+static json_t *part(json_t *root, const char *name, size_t index)
+{
+	json_t *found = json_array_get(json_object_get(root, name), index);
+
+	if (!found)
+		fail_msg("there is no %s[%zu]", name, index);
+	return found;
+}
+
+static void name_text(char **text, const char *value)
+{
+	free(*text);
+	*text = strdup(value);
+	assert_non_null(*text);
+}
+
+/* ---- SARIF ---- */
+
+static void test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread(void **state)
+{
+	const struct report_campaign campaign = {.command = "./bank", .started = 86400};
+	struct finding findings[2] = {sample_finding(), sample_finding()};
+	json_t *root = make_json(FORMAT_sarif, &campaign, findings, 2);
+	json_t *run = part(root, "runs", 0), *result = part(run, "results", 1);
+	json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
+	json_t *flow = part(result, "codeFlows", 0), *thread = part(flow, "threadFlows", 1);
+	json_t *place;
+
+	(void)state;
+	assert_string_equal(text_in(root, "version", NULL), "2.1.0");
+	assert_string_equal(text_in(driver, "semanticVersion", NULL), "1.2.3");
+	assert_int_equal(json_array_size(json_object_get(driver, "rules")), 1); /* one kind */
+	assert_string_equal(
+		text_in(part(run, "invocations", 0), "startTimeUtc", NULL), "1970-01-02T00:00:00Z");
+	assert_string_equal(text_in(result, "ruleId", NULL), "deadlock");
+	assert_non_null(strstr(text_in(result, "message", "text"), "\ntwo lines\n"));
+	place = json_object_get(part(result, "locations", 0), "physicalLocation");
+	assert_string_equal(text_in(place, "artifactLocation", "uri"), "src/bank.c");
+	assert_int_equal(json_array_size(json_object_get(result, "relatedLocations")), 2);
+	assert_int_equal(json_array_size(json_object_get(flow, "threadFlows")), 2);
+	assert_string_equal(text_in(thread, "id", NULL), "main.1");
+	assert_int_equal(
+		json_integer_value(json_object_get(part(thread, "locations", 0), "executionOrder")),
+		14);
+	assert_string_equal(text_in(part(thread, "locations", 0), "importance", NULL), "essential");
+	assert_non_null(strstr(text_in(result, "properties", "schedule"), "main.1 1 preempts"));
+	json_decref(root);
+	finding_release(&findings[0]);
+	finding_release(&findings[1]);
+}
+
+static void test_sarif__paths_are_uris(void **state)
+{
+	struct finding finding = sample_finding();
+	json_t *root, *place;
+
+	(void)state;
+	name_text(&finding.waits[0].at.frames[1].file, "/a b/%ü#.c");
+	root = make_json(FORMAT_sarif, NULL, &finding, 1);
+	place = json_object_get(part(part(part(root, "runs", 0), "results", 0), "locations", 0),
+		"physicalLocation");
+	assert_string_equal(
+		text_in(place, "artifactLocation", "uri"), "file:///a%20b/%25%C3%BC%23.c");
+	json_decref(root);
+	finding_release(&finding);
+}
+
+/* ---- JUnit ---- */
+
+static void test_junit__a_finding_is_a_failed_case(void **state)
+{
+	const struct report_campaign campaign = {.command = "./bank <&\">", .runs = 7};
+	struct finding finding = sample_finding();
+	char *text;
+
+	(void)state;
+	name_text(&finding.title, "</failure> & \x01 \xef\xbf\xbf \xc3\xbc");
+	text = make(FORMAT_junit, &campaign, &finding, 1);
+	assert_non_null(
+		strstr(text, "name=\"./bank &lt;&amp;&quot;&gt;\" tests=\"1\" failures=\"1\""));
+	assert_non_null(strstr(text, "message=\"&lt;/failure&gt; &amp; ? ? \xc3\xbc\""));
+	assert_non_null(strstr(text, "main.0"));
+	assert_ptr_equal(strstr(text, "</failure>"), strstr(text, "</failure>\n    </testcase>"));
+	free(text);
+	name_text(&finding.title, "\xff<");
+	text = make(FORMAT_junit, &campaign, &finding, 1);
+	assert_non_null(strstr(text, "message=\"?&lt;\""));
+	free(text);
+	finding_release(&finding);
+}
+
+static void test_junit__a_campaign_without_findings_has_passed(void **state)
+{
+	const struct report_campaign campaign = {.command = "./bank", .runs = 7};
+	char *text = make(FORMAT_junit, &campaign, NULL, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "tests=\"1\" failures=\"0\""));
+	assert_non_null(strstr(text, "name=\"no failure in 7 schedules\"/>"));
+	free(text);
+	text = make(FORMAT_junit, NULL, NULL, 0);
+	assert_non_null(strstr(text, "tests=\"0\" failures=\"0\""));
+	free(text);
+}
+
+/* ---- Perfetto ---- */
+
+static void test_perfetto__a_track_for_each_thread(void **state)
+{
+	struct finding findings[2] = {sample_finding(), sample_finding()};
+	json_t *root = make_json(FORMAT_perfetto, NULL, findings, 2), *event;
+	unsigned slices = 0, tracks = 0, processes = 0, begins = 0, ends = 0;
+	size_t index;
+
+	(void)state;
+	json_array_foreach(json_object_get(root, "traceEvents"), index, event)
+	{
+		const char *phase = text_in(event, "ph", NULL);
+		const char *name = text_in(event, "name", NULL);
+
+		slices += strcmp(phase, "X") == 0;
+		begins += strcmp(phase, "s") == 0;
+		ends += strcmp(phase, "f") == 0;
+		tracks += strcmp(name, "thread_name") == 0;
+		processes += strcmp(name, "process_name") == 0;
+		if (strcmp(phase, "X") == 0)
+			assert_true(json_integer_value(json_object_get(event, "ts")) >= 13);
+	}
+	assert_int_equal(processes, 2);
+	assert_int_equal(tracks, 4);
+	assert_int_equal(slices, 8);
+	assert_int_equal(begins, 4);
+	assert_int_equal(ends, 4);
+	json_decref(root);
+	finding_release(&findings[0]);
+	finding_release(&findings[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread),
+		cmocka_unit_test(test_sarif__paths_are_uris),
+		cmocka_unit_test(test_junit__a_finding_is_a_failed_case),
+		cmocka_unit_test(test_junit__a_campaign_without_findings_has_passed),
+		cmocka_unit_test(test_perfetto__a_track_for_each_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
