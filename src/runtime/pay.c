@@ -16,6 +16,8 @@
 /* Another look at the way that was slower, after so many runs, and twice as many each time. */
 #define RUNS_STAY 8192
 #define RUNS_STAY_MOST (UINT64_C(1) << 20)
+/* While they stay, runs with checkpoints are watched in portions of so many. */
+#define RUNS_WATCH 256
 #define FACTOR_MOST 1024
 /* A first guess, of a small image. */
 #define TAKING_GUESS 20000
@@ -33,9 +35,9 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 }
 
 /* By a third at least: runs differ in what they have to do, so less may be chance. */
-static bool pay_is_better(const struct pay *pay)
+static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
-	return pay->mean[PAY_WITH] + pay->mean[PAY_WITHOUT] / 3 < pay->mean[PAY_WITHOUT];
+	return mean + pay->mean[PAY_WITHOUT] / 3 < pay->mean[PAY_WITHOUT];
 }
 
 /* Both ways have been tried often enough. */
@@ -44,7 +46,8 @@ static void pay_decide(struct pay *pay)
 	if (pay->stay_next < RUNS_STAY_MOST)
 		pay->stay_next *= 2;
 	pay->stretches = 0;
-	pay_go(pay, pay_is_better(pay) ? PAY_WITH : PAY_WITHOUT, pay->stay_next);
+	pay_go(pay, pay_is_worth(pay, pay->mean[PAY_WITH]) ? PAY_WITH : PAY_WITHOUT,
+		pay->stay_next);
 }
 
 /* The stretch is long enough: what next? */
@@ -89,14 +92,25 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 		ticks = 4 * (pay->ticks / pay->runs);
 	pay->runs++;
 	pay->ticks += ticks;
+	/* What was better in the trial need not be for all the rest. */
+	if (pay->stay && pay->way == PAY_WITH && pay->runs >= RUNS_WATCH) {
+		pay->stay = pay->stay > pay->runs ? pay->stay - pay->runs : 1;
+		if (!pay_is_worth(pay, pay->ticks / pay->runs))
+			pay->stay = 1;
+		pay->runs = pay->ticks = 0;
+	}
 	if (pay->runs >= enough || (pay->way == PAY_WITHOUT && !pay->stay && pay_is_long(pay)))
 		pay_judge(pay);
 }
 
 void pay_taken(struct pay *pay, uint64_t ticks)
 {
-	pay->taking = pay->taking ? pay->taking - pay->taking / 8 + ticks / 8 : ticks;
-	pay->spent += ticks;
+	/* The first ones touch memory that no one has touched before: what counts is what it comes to. */
+	if (!pay->taking || ticks < pay->taking)
+		pay->taking = ticks;
+	else
+		pay->taking += pay->taking / 16;
+	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
 	if (pay->spent < 64 * pay->taking)
 		return;
 	/* As many as pay for themselves. */

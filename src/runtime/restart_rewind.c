@@ -275,7 +275,6 @@ static void rewind_at_first_create(void)
 		runtime_refuse_restart("out of memory for the rewind server");
 	server->stack_bytes = fiber_stack_bytes();
 	resume_set_up();
-	engine_set_deciding(rewind_deciding);
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
@@ -287,6 +286,7 @@ static void rewind_at_first_create(void)
 	}
 	runtime_dispatch_resume();
 	undo_begin_run();
+	engine_set_deciding(resume_history() ? rewind_deciding : NULL);
 	runtime_begin_run(server->number, resume_history());
 	resume_go_on();
 }
