@@ -4,17 +4,21 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/manual.h"
 
-#define OPTION_MAN 256
+enum { OPTION_MAN = 256, OPTION_COMPLETION };
 
 static const struct argp_option help_options[] = {
 	{"man", OPTION_MAN, NULL, 0, "Print the manual page raddle(1) as its source", 0},
+	{"completion", OPTION_COMPLETION, "bash|zsh", 0,
+		"Print what lets this shell complete command lines of raddle", 0},
 	{0},
 };
 
 struct help_arguments {
 	const char *command;
+	const char *shell; /* NULL: no completion is asked for */
 	bool is_manual;
 };
 
@@ -25,6 +29,9 @@ static error_t parse_help(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case OPTION_MAN:
 		arguments->is_manual = true;
+		return 0;
+	case OPTION_COMPLETION:
+		arguments->shell = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		arguments->command = text;
@@ -62,6 +69,11 @@ static int help_run(int argc, char **argv)
 	if (arguments.is_manual) {
 		manual_print(stdout);
 		return 0;
+	}
+	if (arguments.shell) {
+		if (completion_print(arguments.shell, stdout) == 0)
+			return 0;
+		return command_fail("no completion for %s; there is bash and zsh", arguments.shell);
 	}
 	if (arguments.command)
 		return help_command(arguments.command);

@@ -1,0 +1,214 @@
+#include "cli/completion.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+/* Options end with one that has nothing; those without a name are headings. */
+static bool is_end(const struct argp_option *option)
+{
+	return !option || (!option->name && !option->doc && !option->key);
+}
+
+static bool has_short_name(const struct argp_option *option)
+{
+	return option->key > ' ' && option->key < 0x7f;
+}
+
+/* "shared|none|all": words to choose from. */
+static bool has_choices(const struct argp_option *option)
+{
+	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
+}
+
+/* What a command takes besides options, as its usage line says. */
+static bool takes_finding(const struct command *command)
+{
+	return command->argp->args_doc && strstr(command->argp->args_doc, "FINDING");
+}
+
+static bool takes_program(const struct command *command)
+{
+	return command->argp->args_doc && strstr(command->argp->args_doc, "PROGRAM");
+}
+
+/* ---- bash ---- */
+
+static void print_bash_options(FILE *stream, const struct command *command)
+{
+	(void)fprintf(stream, "\t%s) options='--help", command->name);
+	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+		if (option->name)
+			(void)fprintf(stream, " --%s", option->name);
+	(void)fputs("' ;;\n", stream);
+}
+
+static void print_bash_choices(FILE *stream, const struct command *command)
+{
+	for (const struct argp_option *option = command->argp->options; !is_end(option); option++) {
+		if (!option->name || !has_choices(option))
+			continue;
+		(void)fprintf(stream, "\t%s\\ --%s) choices='", command->name, option->name);
+		for (const char *at = option->arg; *at; at++)
+			(void)fputc(*at == '|' ? ' ' : *at, stream);
+		(void)fputs("' ;;\n", stream);
+	}
+	if (strcmp(command->name, "run") == 0)
+		(void)fputs("\trun\\ --strategy | run\\ -s) choices=$(raddle list strategies "
+			    "2> /dev/null | sed -n 's/^\\([a-z][a-z_]*\\) .*/\\1/p') ;;\n",
+			stream);
+}
+
+static void print_bash_arguments(FILE *stream)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (takes_finding(*command))
+			(void)fprintf(stream,
+				"\t%s) choices=$(raddle list findings 2> /dev/null | sed -n 's/^\\(F[0-9]*\\) "
+				".*/\\1/p') ;;\n",
+				(*command)->name);
+	(void)fputs("\thelp) choices='", stream);
+	for (const struct command *const *command = commands; *command; command++)
+		(void)fprintf(stream, "%s%s", command == commands ? "" : " ", (*command)->name);
+	(void)fputs("' ;;\n", stream);
+}
+
+static void print_bash(FILE *stream)
+{
+	(void)fputs("# bash completion for raddle; made by: raddle help --completion=bash\n"
+		    "_raddle()\n{\n"
+		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+		    "\tlocal command=${COMP_WORDS[1]} options='' choices='' i\n"
+		    "\tCOMPREPLY=()\n"
+		    "\tif [ \"$COMP_CWORD\" -le 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '",
+		stream);
+	for (const struct command *const *command = commands; *command; command++)
+		(void)fprintf(stream, "%s%s", command == commands ? "" : " ", (*command)->name);
+	(void)fputs("' -- \"$word\"))\n\t\treturn\n\tfi\n"
+		    "\t# --option=word comes as three words.\n"
+		    "\t[ \"$word\" = = ] && word=''\n"
+		    "\t[ \"$before\" = = ] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
+		    "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+		    "\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+		    "\t\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"
+		    "\tcase \"$command $before\" in\n",
+		stream);
+	for (const struct command *const *command = commands; *command; command++)
+		print_bash_choices(stream, *command);
+	(void)fputs("\tesac\n\tif [ -n \"$choices\" ]; then\n"
+		    "\t\tCOMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n\t\treturn\n\tfi\n"
+		    "\tcase $command in\n",
+		stream);
+	for (const struct command *const *command = commands; *command; command++)
+		print_bash_options(stream, *command);
+	(void)fputs("\tesac\n\tif [[ $word == -* ]]; then\n"
+		    "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n\t\treturn\n\tfi\n"
+		    "\tcase $command in\n",
+		stream);
+	print_bash_arguments(stream);
+	(void)fputs("\tesac\n\tif [ -n \"$choices\" ]; then\n"
+		    "\t\tCOMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
+		    "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\tfi\n"
+		    "}\ncomplete -o filenames -F _raddle raddle\n",
+		stream);
+}
+
+/* ---- zsh ---- */
+
+/* Within single quotes, and within the brackets of a specification. */
+static void print_zsh_text(FILE *stream, const char *text)
+{
+	for (; *text && *text != '\v'; text++) {
+		if (*text == '\'')
+			(void)fputs("'\\''", stream);
+		else if (strchr("[]:\\", *text))
+			(void)fprintf(stream, "\\%c", *text);
+		else
+			(void)fputc(*text == '\n' ? ' ' : *text, stream);
+	}
+}
+
+static void print_zsh_value(FILE *stream, const struct argp_option *option)
+{
+	(void)fputc(':', stream);
+	print_zsh_text(stream, option->arg);
+	if (!has_choices(option)) {
+		(void)fputs(":_files'", stream);
+		return;
+	}
+	(void)fputs(":(", stream);
+	for (const char *at = option->arg; *at; at++)
+		(void)fputc(*at == '|' ? ' ' : *at, stream);
+	(void)fputs(")'", stream);
+}
+
+static void print_zsh_option(FILE *stream, const struct argp_option *option)
+{
+	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->arg ? "=" : "");
+	print_zsh_text(stream, option->doc);
+	(void)fputc(']', stream);
+	if (option->arg)
+		print_zsh_value(stream, option);
+	else
+		(void)fputc('\'', stream);
+	if (!has_short_name(option))
+		return;
+	(void)fprintf(stream, " \\\n\t\t\t'-%c%s[", option->key, option->arg ? "+" : "");
+	print_zsh_text(stream, option->doc);
+	(void)fputc(']', stream);
+	if (option->arg)
+		print_zsh_value(stream, option);
+	else
+		(void)fputc('\'', stream);
+}
+
+static void print_zsh_command(FILE *stream, const struct command *command)
+{
+	(void)fprintf(stream, "\t%s)\n\t\t_arguments", command->name);
+	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+		if (option->name)
+			print_zsh_option(stream, option);
+	if (takes_program(command))
+		(void)fputs(
+			" \\\n\t\t\t'(-):program:_command_names -e' '*::argument:_normal'", stream);
+	else if (takes_finding(command))
+		(void)fputs(
+			" \\\n\t\t\t'*:finding:($(raddle list findings 2> /dev/null | sed -n \"s/^\\\\(F[0-9]*\\\\) "
+			".*/\\\\1/p\"))'",
+			stream);
+	else
+		(void)fputs(" \\\n\t\t\t'*:argument:_files'", stream);
+	(void)fputs(" ;;\n", stream);
+}
+
+static void print_zsh(FILE *stream)
+{
+	(void)fputs(
+		"#compdef raddle\n# zsh completion for raddle; made by: raddle help --completion=zsh\n"
+		"_raddle()\n{\n\tlocal -a names\n\tnames=(\n",
+		stream);
+	for (const struct command *const *command = commands; *command; command++) {
+		(void)fprintf(stream, "\t\t'%s:", (*command)->name);
+		print_zsh_text(stream, (*command)->summary);
+		(void)fputs("'\n", stream);
+	}
+	(void)fputs(
+		"\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command names\n\t\treturn\n\tfi\n"
+		"\tlocal name=${words[2]}\n\tshift words\n\t(( CURRENT-- ))\n\tcase $name in\n",
+		stream);
+	for (const struct command *const *command = commands; *command; command++)
+		print_zsh_command(stream, *command);
+	(void)fputs("\tesac\n}\n_raddle \"$@\"\n", stream);
+}
+
+int completion_print(const char *shell, FILE *stream)
+{
+	if (strcmp(shell, "bash") == 0)
+		print_bash(stream);
+	else if (strcmp(shell, "zsh") == 0)
+		print_zsh(stream);
+	else
+		return -1;
+	return 0;
+}
