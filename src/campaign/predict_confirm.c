@@ -19,6 +19,7 @@ struct drive {
 	bool is_shown;	      /* the failure that is being investigated is the candidate */
 	uint64_t key;	      /* of that failure */
 	uint64_t completions; /* runs that came to the end of the scenario, so far */
+	struct failure kept;  /* the first run that showed it and passed */
 };
 
 /* Is the place the same wide access as the one before it? */
@@ -124,6 +125,8 @@ static void look_at_scenario(
 	attempt->shown++;
 	attempt->shown_failed += has_failed;
 	attempt->is_confirmed = true;
+	if (!has_failed && !drive->kept.segments)
+		failure_take(&drive->kept, contract);
 	finding =
 		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
 	if (!finding || attempt->fails)
@@ -241,6 +244,22 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 		listener->progress(listener->context, progress);
 }
 
+/* What no fresh process shows again is not said to be so. */
+static int keep_harmless(struct drive *drive, int64_t campaign, struct error *err)
+{
+	const struct predict_keeping keeping = {.predict = drive->predict,
+		.candidate = drive->candidate,
+		.run = &drive->kept,
+		.judge = drive->judge,
+		.context = drive->context,
+		.campaign = campaign};
+	const int status = predict_keep(&keeping, drive->attempt->finding, err);
+
+	drive->attempt->is_confirmed = *drive->attempt->finding != '\0';
+	drive->attempt->is_unsteady = !drive->attempt->is_confirmed;
+	return status;
+}
+
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err)
 {
@@ -284,5 +303,8 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	}
 	status = campaign_run(&options, &listener, &result, err);
 	attempt->is_interrupted = status == 0 && result.is_interrupted;
+	if (status == 0 && attempt->is_confirmed && !attempt->fails && drive.kept.segments)
+		status = keep_harmless(&drive, result.campaign, err);
+	failure_release(&drive.kept);
 	return status;
 }

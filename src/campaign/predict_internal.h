@@ -63,6 +63,18 @@ void predict_learn(struct predict *predict, uint64_t key, const char *finding);
 bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context);
 
+/* predict_keep.c: a run that showed a candidate and passed becomes a finding. */
+struct predict_keeping {
+	const struct predict *predict;
+	const struct candidate *candidate;
+	const struct failure *run;
+	predict_judge *judge;
+	void *context;
+	int64_t campaign; /* id in the store */
+};
+/* `id` is empty where the run does not show it again. */
+int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err);
+
 /* Sees to it that there are symbols, where that is possible. */
 void predict_need_symbols(struct predict *predict);
 struct finding_source predict_source(const struct predict *predict, uint32_t run);

@@ -104,6 +104,13 @@ static int conclude(const struct finding *finding, const struct replay_result *r
 			"raddle run -- %s",
 			(unsigned long long)result->diverged_step, word, finding->argv[0]);
 	}
+	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
+		(void)fprintf(stderr,
+			"%s: the same interleaving again; the run passed, as it did then; to see it: "
+			"raddle replay %s --trace\n",
+			finding->id, finding->id);
+		return EXIT_NOTHING_FOUND;
+	}
 	if (!result->is_failure) {
 		(void)fprintf(stderr, "%s: the run passed; next: raddle run -- %s\n", finding->id,
 			finding->argv[0]);

@@ -245,7 +245,9 @@ struct strbuf prediction_reason(
 	if (prediction->state == PREDICTION_UNTRIED)
 		strbuf_adds(&out, "it was not tried");
 	else if (attempt->is_unsteady)
-		strbuf_addf(&out, "it happened once (%s) but does not repeat", attempt->finding);
+		strbuf_addf(&out, "it happened once%s%s%s but does not repeat",
+			*attempt->finding ? " (" : "", attempt->finding,
+			*attempt->finding ? ")" : "");
 	else if (attempt->meetings && candidate->kind != CANDIDATE_LOCK_CYCLE)
 		strbuf_addf(&out,
 			"its accesses came in this order in %" PRIu64 " of %" PRIu64

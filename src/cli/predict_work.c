@@ -184,7 +184,7 @@ static int drive_one(
 		return status;
 	prediction->state = state_after(candidate, &prediction->attempt);
 	result->harmless_count += prediction->state == PREDICTION_HARMLESS;
-	if (prediction->state == PREDICTION_CONFIRMED)
+	if (prediction->attempt.is_confirmed)
 		memcpy(prediction->finding, prediction->attempt.finding,
 			sizeof prediction->finding);
 	return 0;

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""measure.py BUILD SOURCES: table 3 of Lai, Cheung and Chan (ICSE 2010) for raddle; see atomicity.md."""
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+build, sources = sys.argv[1:3]
+raddle = os.path.join(build, "bin", "raddle")
+ATTEMPTS = int(os.environ.get("ATTEMPTS", "100"))
+APART = os.environ.get("APART", "30")
+CANDIDATES = os.environ.get("CANDIDATES", "60")
+SUBJECTS = os.environ.get("SUBJECTS", "buffer_append array_list linked_list hash_set tree_set linked_hash_set "
+                          "molecular_dynamics ray_tracer monte_carlo lru_cache meta_search web_spider "
+                          "http_request account_copy account_class").split()
+METHODS = ["monitor", "race", "atomicity", "predict"]
+
+
+def program(subject):
+    return os.path.join(build, "subjects", "buggy", subject)
+
+
+def native_seconds(subject):
+    times = []
+    for _ in range(15):
+        start = time.perf_counter()
+        subprocess.run([program(subject), APART], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def predict(subject, method, attempts):
+    """The answer of raddle predict, and how long it took."""
+    with tempfile.TemporaryDirectory() as store:
+        start = time.perf_counter()
+        done = subprocess.run(
+            [raddle, "predict", "--method", method, "--all-attempts", "--attempts", str(attempts),
+             "--candidates", CANDIDATES, "--runs", "20", "--no-minimise", "--json", "-q", "--store", store,
+             "--", program(subject), APART], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        took = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        sys.exit("raddle predict --method %s on %s: %s" % (method, subject, done.stderr))
+    return json.loads(done.stdout), took
+
+
+def expectations(subject):
+    """Sites of the violations that the header names: sets of lines, one for each access."""
+    for end in (".c", ".cc"):
+        path = os.path.join(sources, "subjects", "buggy", subject, subject + end)
+        if os.path.exists(path):
+            text = open(path).read().splitlines()
+    found = []
+    for line in text:
+        match = re.match(r" \* EXPECT-VIOLATION: (\S+) (\S+) (\S+)((?: @\w+)+)$", line)
+        if match:
+            found.append((match[1], [{n + 1 for n, other in enumerate(text)
+                                      if re.search(r"/\* %s \*/" % anchor, other)}
+                                     for anchor in match[4].split()]))
+    return found
+
+
+def is_seeded(candidate, expected):
+    return any(candidate.get("pattern") == pattern and len(lines) == len(candidate["places"]) and
+               all(any(abs(place["at"]["line"] - line) <= 1 for line in these)
+                   for place, these in zip(candidate["places"], lines))
+               for pattern, lines in expected)
+
+
+def confirmed(answer):
+    return [c for c in answer["candidates"] if c["state"].startswith("confirmed")]
+
+
+def failing(answer):
+    return [c for c in confirmed(answer) if c["state"].endswith("it fails")]
+
+
+def rate(answer, runs):
+    """Runs that showed any violation, of all that were made to show one."""
+    if answer["watched"]:
+        return answer["watched_showing"] / answer["watched"]
+    tried = [c for c in answer["candidates"] if c["runs"]]
+    return sum(c["shown"] for c in tried) / max(1, sum(c["runs"] for c in tried))
+
+
+def measure(subject):
+    row = {"name": subject, "native": native_seconds(subject)}
+    expected = expectations(subject)
+    answers, took = {}, {}
+    answers["predict"], took["predict"] = predict(subject, "predict", ATTEMPTS)
+    driven = sum(c["runs"] for c in answers["predict"]["candidates"])
+    for method in METHODS[:-1]:
+        attempts = max(driven, ATTEMPTS) if method == "monitor" else ATTEMPTS
+        answers[method], took[method] = predict(subject, method, attempts)
+    for method, answer in answers.items():
+        runs = answer["watched"] + sum(c["runs"] for c in answer["candidates"] if not answer["watched"])
+        row[method] = {
+            "slowdown": took[method] / (runs + len(answer["runs"])) / row["native"],
+            "seconds": took[method],
+            "violations": len(confirmed(answer)),
+            "rate": rate(answer, runs),
+            "failures": len({c["finding"] for c in failing(answer)}),
+            # What a method has driven to fail, or seen to.
+            "bugs": min(1, len(failing(answer))),
+        }
+    seeded = [c for c in answers["predict"]["candidates"] if is_seeded(c, expected)]
+    row["seeded"] = max((c["shown"] / c["runs"] for c in seeded if c["runs"]), default=None)
+    row["candidates"] = len(answers["predict"]["candidates"])
+    row["runs"] = driven
+    return row
+
+
+def number(value, digits=2):
+    return "-" if value is None else "%.*f" % (digits, value)
+
+
+def main():
+    print("%s attempts for each candidate, at most %s candidates, second threads %s steps apart" %
+          (ATTEMPTS, CANDIDATES, APART))
+    print("%-19s %8s | %-27s | %-9s | %-17s | %-8s | %s" %
+          ("subject", "native", "slowdown: rm  rf  atf  pred", "violat.", "rate", "failures", "bugs"))
+    print("%-19s %8s | %27s | %9s | %17s | %8s | %s" %
+          ("", "ms", "", "rm  pred", "rm  pred seeded", "rf atf p", "rm rf atf p"))
+    rows = []
+    for subject in SUBJECTS:
+        row = measure(subject)
+        rows.append(row)
+        print("%-19s %8.2f | %6.1f %6.1f %6.1f %6.1f | %4d %4d | %5.2f %5.2f %5s | %2d %2d %2d | %d %d %d %d" % (
+            subject, row["native"] * 1e3, *(row[m]["slowdown"] for m in METHODS),
+            row["monitor"]["violations"], row["predict"]["violations"],
+            row["monitor"]["rate"], row["predict"]["rate"], number(row["seeded"]),
+            row["race"]["failures"], row["atomicity"]["failures"], row["predict"]["failures"],
+            *(row[m]["bugs"] for m in METHODS)), flush=True)
+    mean = {m: math.exp(sum(math.log(r[m]["slowdown"]) for r in rows) / len(rows)) for m in METHODS}
+    total = {m: sum(r[m]["violations"] for r in rows) for m in METHODS}
+    rates = {m: sum(r[m]["rate"] for r in rows) / len(rows) for m in ("monitor", "predict")}
+    seeded = [r["seeded"] for r in rows if r["seeded"] is not None]
+    print("slowdown, geometric mean: " + ", ".join("%s %.1f" % (m, mean[m]) for m in METHODS))
+    print("violations: monitor %d, predict %d (%.1f times)" % (
+        total["monitor"], total["predict"], total["predict"] / max(1, total["monitor"])))
+    print("detection rate: monitor %.3f, predict %.3f (%.1f times); of seeded violations %.3f on average, %.2f at least" %
+          (rates["monitor"], rates["predict"], rates["predict"] / max(rates["monitor"], 1e-9),
+           sum(seeded) / max(1, len(seeded)), min(seeded, default=0)))
+    print("bugs that others found and predict missed: %d" % sum(
+        r["predict"]["bugs"] < max(r[m]["bugs"] for m in METHODS) for r in rows))
+    print("longest: %.1f s" % max(r[m]["seconds"] for r in rows for m in METHODS))
+
+
+main()

@@ -1,0 +1,129 @@
+/*
+ * A violation that did no harm, as a finding: the run that showed it is made again in a fresh process,
+ * must show it again, and is kept with its schedule, so that it can be replayed like a failure.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "campaign/investigate.h"
+#include "campaign/predict_internal.h"
+#include "campaign/probe.h"
+#include "campaign/store.h"
+
+static char *copy_text(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !copy);
+	return copy;
+}
+
+static char **copy_arguments(char *const *argv)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (argv[count])
+		count++;
+	copy = calloc(count + 1, sizeof *copy);
+	BUG_ON(!copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = copy_text(argv[i]);
+	return copy;
+}
+
+/* What makes it a violation's, and what a replay needs. */
+static void complete(const struct predict *predict, const struct candidate *candidate,
+	const struct failure *run, struct finding *finding)
+{
+	const struct campaign_options *options = &predict->options->campaign;
+
+	finding->kind = OUTCOME_VIOLATION;
+	finding->code = 0;
+	finding->signature = candidate->key;
+	free(finding->title);
+	BUG_ON(asprintf(&finding->title, "violation: %s", candidate->title) < 0);
+	finding->argv = copy_arguments(options->argv);
+	finding->directory = getcwd(NULL, 0);
+	finding->input = copy_text(options->settings.input);
+	finding->settings = settings_to_json(&options->settings);
+	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
+	finding->strategy = copy_text("directed");
+	finding->seed = options->seed;
+	finding->run_number = run->run_number;
+	finding->switches_found = finding->switches;
+	finding->preemptions_found = finding->preemptions;
+	finding->replays = finding->replays_failed_again = 1;
+}
+
+static int store_it(
+	const struct predict *predict, int64_t campaign, struct finding *finding, struct error *err)
+{
+	struct store *store;
+	bool is_new;
+	int result = store_open(&store, predict->options->campaign.directory, true, err);
+
+	if (result < 0)
+		return result;
+	result = store_add_finding(store, campaign, finding, &is_new, err);
+	store_close(store);
+	return result;
+}
+
+/* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
+static int repeat(const struct predict_keeping *keeping, const struct target *target,
+	struct finding *finding, bool *is_shown, struct error *err)
+{
+	const struct predict *predict = keeping->predict;
+	const struct campaign_options *options = &predict->options->campaign;
+	const struct probe_plan plan = probe_plan_exact(keeping->run);
+	const struct probe_params params = {
+		.worker = {.target = target,
+			.argv = options->argv,
+			.input = options->settings.input,
+			.runtime = options->runtime,
+			.output = OUTPUT_KEEP},
+		.settings = &options->settings,
+		.memory = predict->has_view ? &predict->view : NULL,
+		.restart = RESTART_EXEC,
+		.trace_events = PREDICT_EVENTS_MAX,
+		.is_interrupted = options->is_interrupted,
+	};
+	struct probe probe;
+	int result = probe_open(&probe, &params, err);
+
+	*is_shown = false;
+	if (result < 0)
+		return result;
+	probe.worker.contract->plan.has_contexts = true;
+	result = investigate_trace(&probe, &plan, 0, finding, err);
+	if (result == 0)
+		*is_shown = predict_judge_run(
+			predict, probe.worker.contract, keeping->judge, keeping->context);
+	probe_close(&probe);
+	return result;
+}
+
+int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err)
+{
+	struct target target = {0};
+	struct finding finding;
+	bool is_shown;
+	int result = target_find(&target, keeping->predict->options->campaign.argv[0], err);
+
+	memset(&finding, 0, sizeof finding);
+	id[0] = '\0';
+	if (result == 0)
+		result = repeat(keeping, &target, &finding, &is_shown, err);
+	if (result == 0 && is_shown) {
+		complete(keeping->predict, keeping->candidate, keeping->run, &finding);
+		result = store_it(keeping->predict, keeping->campaign, &finding, err);
+		(void)snprintf(id, 32, "%s", finding.id); /* fits */
+	}
+	finding_release(&finding);
+	target_release(&target);
+	return result;
+}
