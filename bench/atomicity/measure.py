@@ -12,8 +12,8 @@ import time
 build, sources = sys.argv[1:3]
 raddle = os.path.join(build, "bin", "raddle")
 ATTEMPTS = int(os.environ.get("ATTEMPTS", "100"))
-APART = os.environ.get("APART", "30")
-CANDIDATES = os.environ.get("CANDIDATES", "60")
+APART = os.environ.get("APART", "100")
+CANDIDATES = os.environ.get("CANDIDATES", "100")
 SUBJECTS = os.environ.get("SUBJECTS", "buffer_append array_list linked_list hash_set tree_set linked_hash_set "
                           "molecular_dynamics ray_tracer monte_carlo lru_cache meta_search web_spider "
                           "http_request account_copy account_class").split()

@@ -1,0 +1,153 @@
+/* Scenarios that strategy `directed` makes come about, on simulated programs. */
+#include "strategies/directed_scenario.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "strategies/directed.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+#define RUNS 200
+/* Steps that keep threads apart: chance would have to wait for all of them. */
+#define SOME LOCK(9), UNLOCK(9), LOCK(9), UNLOCK(9), LOCK(9), UNLOCK(9), LOCK(9), UNLOCK(9)
+#define FAR SOME, SOME, SOME, SOME
+
+#define PROGRAM(name, one, other)                                                                  \
+	static const struct simulated_code name##_codes[] = {CODE(one), CODE(other)};              \
+	static const struct simulated_program name = {                                             \
+		.codes = name##_codes, .code_count = 2, .initial_count = 2}
+
+static struct directed_op op_at(const struct simulated_op *op, const struct simulated_op *gate,
+	enum op_kind kind, uint8_t party, uint8_t variable)
+{
+	return (struct directed_op){.site = (uint64_t)(uintptr_t)op,
+		.gate_site = (uint64_t)(uintptr_t)gate,
+		.kind = (uint8_t)kind,
+		.party = party,
+		.variable = variable};
+}
+
+struct counted {
+	uint64_t failed;
+	uint64_t completions;
+};
+
+/* How many of RUNS fail; `ops` NULL: left to chance. */
+static struct counted count(
+	const struct simulated_program *program, const struct directed_op *ops, uint32_t op_count)
+{
+	struct simulated_campaign campaign;
+	struct counted counted;
+
+	simulated_campaign_init(&campaign, program, &strategy_directed, 0, 1);
+	if (ops)
+		directed_state_set_scenario(campaign.state, ops, op_count);
+	counted.failed = simulated_campaign_count(&campaign, RUNS, OUTCOME_ABORT);
+	counted.completions = ((struct directed_state *)campaign.state)->scenario.completions;
+	simulated_campaign_release(&campaign);
+	return counted;
+}
+
+/* ---- the account: both balances are read, each with the lock; a transfer writes both ---- */
+
+static const struct simulated_op copier[] = {
+	LOCK(0), READ(0), UNLOCK(0), SOME, LOCK(0), EXPECT(1, 0), UNLOCK(0)};
+static const struct simulated_op transferrer[] = {FAR, LOCK(0), SET(0, 1), SET(1, 1), UNLOCK(0)};
+PROGRAM(account, copier, transferrer);
+
+static void test_scenario__stops_before_locks_and_not_behind_them(void **state)
+{
+	const size_t transfer = sizeof transferrer / sizeof *transferrer - 4;
+	const size_t second = sizeof copier / sizeof *copier - 3;
+	const struct directed_op ops[] = {
+		op_at(&copier[1], &copier[0], OP_LOAD, 0, 0),
+		op_at(&transferrer[transfer + 1], &transferrer[transfer], OP_STORE, 1, 0),
+		op_at(&transferrer[transfer + 2], NULL, OP_STORE, 1, 1),
+		op_at(&copier[second + 1], &copier[second], OP_LOAD, 0, 1),
+	};
+	const struct counted directed = count(&account, ops, 4);
+
+	(void)state;
+	/* Nothing is left to chance: there is one such order, whatever else comes between. */
+	assert_int_equal(directed.failed, RUNS);
+	assert_int_equal(directed.completions, RUNS);
+	/* By chance 34 steps of one thread come before the thirteenth of the other: P(B(46, 1/2) >= 34) is
+	 * 0.0008, so ten times in 200 runs has a chance below 1e-12. */
+	assert_true(count(&account, NULL, 0).failed < 10);
+}
+
+/* ---- the writer waits for the reader although it comes to its access first ---- */
+
+static const struct simulated_op late_reader[] = {FAR, READ(0), EXPECT(0, 0)};
+static const struct simulated_op early_writer[] = {SET(1, 1), SET(0, 1)};
+PROGRAM(late, late_reader, early_writer);
+
+static void test_scenario__holds_the_second_until_the_first_has_been(void **state)
+{
+	const size_t read = sizeof late_reader / sizeof *late_reader - 2;
+	const struct directed_op ops[] = {
+		op_at(&late_reader[read], NULL, OP_LOAD, 0, 0),
+		op_at(&early_writer[1], NULL, OP_STORE, 1, 0),
+		op_at(&late_reader[read + 1], NULL, OP_LOAD, 0, 0),
+	};
+
+	(void)state;
+	assert_int_equal(count(&late, ops, 3).completions, RUNS);
+}
+
+/* ---- an order that locks forbid: nobody waits for ever ---- */
+
+static const struct simulated_op keeper[] = {LOCK(0), READ(0), EXPECT(0, 0), UNLOCK(0)};
+static const struct simulated_op changer[] = {LOCK(0), SET(0, 1), SET(0, 0), UNLOCK(0)};
+PROGRAM(kept, keeper, changer);
+
+static void test_scenario__gives_up_what_cannot_be(void **state)
+{
+	const struct directed_op ops[] = {
+		op_at(&keeper[1], NULL, OP_LOAD, 0, 0),
+		op_at(&changer[1], NULL, OP_STORE, 1, 0),
+		op_at(&keeper[2], NULL, OP_LOAD, 0, 0),
+	};
+	const struct counted counted = count(&kept, ops, 3);
+
+	(void)state;
+	assert_int_equal(counted.completions, 0);
+	assert_int_equal(counted.failed, 0);
+}
+
+/* ---- each unit is between the accesses of the other ---- */
+
+static const struct simulated_op first_writer[] = {SET(0, 1), FAR, SET(1, 1)};
+static const struct simulated_op second_writer[] = {SET(1, 2), SET(0, 2)};
+PROGRAM(crossed, first_writer, second_writer);
+
+static void test_scenario__crosses(void **state)
+{
+	const size_t last = sizeof first_writer / sizeof *first_writer - 1;
+	const struct directed_op ops[] = {
+		op_at(&first_writer[0], NULL, OP_STORE, 0, 0),
+		op_at(&second_writer[0], NULL, OP_STORE, 1, 1),
+		op_at(&first_writer[last], NULL, OP_STORE, 0, 1),
+		op_at(&second_writer[1], NULL, OP_STORE, 1, 0),
+	};
+
+	(void)state;
+	assert_int_equal(count(&crossed, ops, 4).completions, RUNS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scenario__stops_before_locks_and_not_behind_them),
+		cmocka_unit_test(test_scenario__holds_the_second_until_the_first_has_been),
+		cmocka_unit_test(test_scenario__gives_up_what_cannot_be),
+		cmocka_unit_test(test_scenario__crosses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
