@@ -17,6 +17,8 @@ CANDIDATES = os.environ.get("CANDIDATES", "100")
 SUBJECTS = os.environ.get("SUBJECTS", "buffer_append array_list linked_list hash_set tree_set linked_hash_set "
                           "molecular_dynamics ray_tracer monte_carlo lru_cache meta_search web_spider "
                           "http_request account_copy account_class").split()
+# Their barriers race by design: every run shows violations that are meant (the paper leaves them out of rates).
+HAND_MADE = ["molecular_dynamics", "monte_carlo"]
 METHODS = ["monitor", "race", "atomicity", "predict"]
 
 
@@ -141,6 +143,9 @@ def main():
     print("slowdown, geometric mean: " + ", ".join("%s %.1f" % (m, mean[m]) for m in METHODS))
     print("violations: monitor %d, predict %d (%.1f times)" % (
         total["monitor"], total["predict"], total["predict"] / max(1, total["monitor"])))
+    plain = [r for r in rows if r["name"] not in HAND_MADE]
+    print("  without hand-made barriers: monitor %d, predict %d" % tuple(
+        sum(r[m]["violations"] for r in plain) for m in ("monitor", "predict")))
     print("detection rate: monitor %.3f, predict %.3f (%.1f times); of seeded violations %.3f on average, %.2f at least" %
           (rates["monitor"], rates["predict"], rates["predict"] / max(rates["monitor"], 1e-9),
            sum(seeded) / max(1, len(seeded)), min(seeded, default=0)))

@@ -180,6 +180,33 @@ static void pass_found(void *context, const struct campaign_found *found)
 		predict->listener->found(predict->listener->context, found);
 }
 
+static bool find_file(const struct predict *predict, struct stat *file)
+{
+	struct target target = {0};
+	bool is_found;
+
+	if (target_find(&target, predict->options->campaign.argv[0], NULL) < 0)
+		return false;
+	is_found = stat(target.path, file) == 0;
+	target_release(&target);
+	return is_found;
+}
+
+int predict_check_file(const struct predict *predict, struct error *err)
+{
+	struct stat now;
+
+	if (!predict->has_file || !find_file(predict, &now))
+		return 0;
+	if (now.st_ino == predict->file.st_ino && now.st_size == predict->file.st_size &&
+		now.st_mtim.tv_sec == predict->file.st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == predict->file.st_mtim.tv_nsec)
+		return 0;
+	return error_set(err, ERROR_TARGET,
+		"%s has changed since its runs were recorded; give the command again",
+		predict->options->campaign.argv[0]);
+}
+
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
 {
 	struct campaign_options options = predict->options->campaign;
@@ -199,6 +226,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	options.is_one_by_one = true;
 	options.trace_events = PREDICT_EVENTS_MAX;
 	options.has_contexts = predict->options->has_contexts;
+	predict->has_file = find_file(predict, &predict->file);
 	predict->last_ns = platform_monotonic_ns();
 	return campaign_run(&options, &listener, result, err);
 }

@@ -283,6 +283,9 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	int status;
 
 	*attempt = (struct predict_attempt){0};
+	status = predict_check_file(predict, err);
+	if (status < 0)
+		return status;
 	options.strategy = predict_strategy(&strategy_directed);
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = predict->options->attempts;

@@ -2,6 +2,8 @@
 #ifndef RADDLE_CAMPAIGN_PREDICT_INTERNAL_H
 #define RADDLE_CAMPAIGN_PREDICT_INTERNAL_H
 
+#include <sys/stat.h>
+
 #include "campaign/failure.h"
 #include "campaign/memory_view.h"
 #include "campaign/predict.h"
@@ -34,6 +36,8 @@ struct predict {
 	uint64_t *known_keys;
 	char (*known_findings)[32];
 	uint32_t known_count;
+	struct stat file; /* of the program, when recording began */
+	bool has_file;
 	struct symbols_memory memory; /* predict_memory()'s */
 	struct symbols *symbols;      /* NULL: none could be had, or nobody has asked yet */
 	bool has_tried_symbols;
@@ -74,6 +78,9 @@ struct predict_keeping {
 };
 /* `id` is empty where the run does not show it again. */
 int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err);
+
+/* Is the program's file still the one whose runs were recorded? */
+int predict_check_file(const struct predict *predict, struct error *err);
 
 /* Sees to it that there are symbols, where that is possible. */
 void predict_need_symbols(struct predict *predict);

@@ -129,7 +129,9 @@ int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, 
 	options.memory = predict->has_view ? &predict->view : NULL;
 	options.known_failures = predict->known_keys;
 	options.known_failure_count = predict->known_count;
-	status = campaign_run(&options, &listener, &result, err);
+	status = predict_check_file(predict, err);
+	if (status == 0)
+		status = campaign_run(&options, &listener, &result, err);
 	watched->is_interrupted = status == 0 && result.is_interrupted;
 	return status;
 }

@@ -72,9 +72,71 @@ static void test_epochs__of_different_runs_ask_either_run(void **unused)
 	thread_order_free(other);
 }
 
+static void wait_step(
+	struct thread_order *order, uint16_t thread, enum op_kind kind, uint64_t address)
+{
+	const struct trace_event event = {
+		.thread = thread, .kind = (uint8_t)kind, .address = address};
+
+	thread_order_add_waits(order, &event);
+}
+
+static void test_waits__order_who_is_told(void **unused)
+{
+	struct thread_order *order = thread_order_new(&run);
+	const struct epoch *before, *other;
+
+	(void)unused;
+	/* A signal orders whom it wakes, not who comes to the condition variable later. */
+	before = thread_order_epoch(order, 1);
+	other = thread_order_epoch(order, 2);
+	wait_step(order, 3, OP_COND_WAIT, 0x10);
+	wait_step(order, 1, OP_COND_SIGNAL, 0x10);
+	wait_step(order, 3, OP_MUTEX_LOCK, 0x20);
+	wait_step(order, 2, OP_COND_WAIT, 0x10);
+	wait_step(order, 2, OP_MUTEX_LOCK, 0x20);
+	assert_true(epoch_is_before(before, thread_order_epoch(order, 3)));
+	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));
+	assert_false(epoch_is_before(other, thread_order_epoch(order, 3)));
+	/* A wait that nobody ended has learnt nothing. */
+	wait_step(order, 2, OP_COND_WAIT, 0x10);
+	wait_step(order, 1, OP_COND_SIGNAL, 0x30);
+	wait_step(order, 2, OP_COND_WAKE, 0x10);
+	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));
+	/* Locks tell nothing, semaphores do, and what was learnt is passed on. */
+	wait_step(order, 1, OP_MUTEX_UNLOCK, 0x40);
+	wait_step(order, 2, OP_MUTEX_LOCK, 0x40);
+	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));
+	wait_step(order, 3, OP_SEM_POST, 0x50);
+	wait_step(order, 2, OP_SEM_WAIT, 0x50);
+	assert_true(epoch_is_before(before, thread_order_epoch(order, 2)));
+	/* What comes after the signal is not before who was woken by it. */
+	assert_false(epoch_is_before(thread_order_epoch(order, 1), thread_order_epoch(order, 2)));
+	thread_order_free(order);
+}
+
+static void test_waits__order_at_barriers(void **unused)
+{
+	struct thread_order *order = thread_order_new(&run);
+	const struct epoch *one = thread_order_epoch(order, 1);
+	const struct epoch *other = thread_order_epoch(order, 3);
+
+	(void)unused;
+	wait_step(order, 1, OP_BARRIER_ARRIVE, 0x10);
+	wait_step(order, 3, OP_BARRIER_ARRIVE, 0x10);
+	assert_false(epoch_is_before(other, thread_order_epoch(order, 1)));
+	wait_step(order, 1, OP_BARRIER_LEAVE, 0x10);
+	wait_step(order, 3, OP_BARRIER_LEAVE, 0x10);
+	assert_true(epoch_is_before(other, thread_order_epoch(order, 1)));
+	assert_true(epoch_is_before(one, thread_order_epoch(order, 3)));
+	thread_order_free(order);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits__order_who_is_told),
+		cmocka_unit_test(test_waits__order_at_barriers),
 		cmocka_unit_test(test_epochs__follow_creation_and_join),
 		cmocka_unit_test(test_epochs__of_different_runs_ask_either_run),
 	};
