@@ -36,8 +36,7 @@ uint64_t engine_step(void)
 static uint64_t (*frames)[2];
 
 static const struct site_record entry = {.kind = SITE_FUNCTION_ENTRY},
-				leaving = {.kind = SITE_FUNCTION_EXIT},
-				access = {.kind = SITE_LOAD};
+				leaving = {.kind = SITE_FUNCTION_EXIT}, load = {.kind = SITE_LOAD};
 
 static void note(const struct site_record *record, unsigned frame)
 {
@@ -99,7 +98,7 @@ static void test_contexts__jumps_leave_functions(void **unused)
 	note(&entry, 4);
 	note(&entry, 2);
 	/* Back in the outer one without having left the others. */
-	note(&access, 6);
+	note(&load, 6);
 	assert_int_equal(now(), outer);
 	/* What was entered before anybody looked is left without a trace. */
 	note(&leaving, 6);
