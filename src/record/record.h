@@ -25,11 +25,11 @@ enum record_tag {
 	RECORD_ENTER, /* a call from code without bitcode. Number: site; then its SITE_ARGUMENTs */
 	RECORD_JUMP,  /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
 	RECORD_SYNC,  /* the thread performs an op of the engine. Numbers: step, position */
-	RECORD_TURN,  /* it moves again after others have. Number: position */
 	RECORD_LIVE,  /* from here on the run is controlled: the first thread is created next */
 	RECORD_BAD,   /* a read of memory that cannot be read: the program crashes here */
 	RECORD_REPORT, /* checked records only, before each report. Numbers: site, address */
 	RECORD_END,
+	RECORD_TURN, /* it moves again after others have. Number: position */
 	RECORD_TAG_COUNT
 };
 

@@ -176,11 +176,34 @@ static void sensitivity_end(struct sensitivity *analysis)
 
 /* ---- places ---- */
 
+static bool is_condition(uint8_t kind)
+{
+	return kind == EVENT_BRANCH || kind == EVENT_CHOICE;
+}
+
+/* Optimisers copy branches, and inline functions: what stands at one place in the source is one. */
+static bool is_one_place(LLVMValueRef a, LLVMValueRef b)
+{
+	const unsigned line = LLVMGetDebugLocLine(a);
+	unsigned length_a = 0, length_b = 0;
+	const char *file_a, *file_b;
+
+	if (a == b)
+		return true;
+	if (!line || line != LLVMGetDebugLocLine(b))
+		return false;
+	file_a = LLVMGetDebugLocFilename(a, &length_a);
+	file_b = LLVMGetDebugLocFilename(b, &length_b);
+	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
+}
+
 static uint32_t place_of(struct sensitivity *analysis, const struct walk_event *event)
 {
 	for (uint32_t i = 0; i < analysis->place_count; i++)
-		if (analysis->places[i].instruction == event->instruction &&
-			analysis->places[i].kind == event->kind)
+		if (is_one_place(analysis->places[i].instruction, event->instruction) &&
+			(analysis->places[i].kind == event->kind ||
+				(is_condition(analysis->places[i].kind) &&
+					is_condition(event->kind))))
 			return i;
 	if (analysis->place_count == analysis->place_capacity) {
 		analysis->place_capacity =

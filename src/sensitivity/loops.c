@@ -107,7 +107,7 @@ static bool counts(LLVMBasicBlockRef block)
 	return false;
 }
 
-bool loop_is_waiting(LLVMValueRef branch)
+static bool ends_waiting_loop(LLVMValueRef branch)
 {
 	LLVMBasicBlockRef head = LLVMGetInstructionParent(branch);
 	struct body body = {.count = 0};
@@ -126,4 +126,31 @@ bool loop_is_waiting(LLVMValueRef branch)
 		if (!only_looks(body.blocks[i]) || counts(body.blocks[i]))
 			return false;
 	return true;
+}
+
+/* Optimisers look once before the loop: then the loop's own branch is behind, on the same line. */
+static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
+{
+	LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+	for (unsigned i = 0; i < 3 && LLVMIsABranchInst(end) && !LLVMIsConditional(end); i++)
+		end = LLVMGetBasicBlockTerminator(LLVMGetSuccessor(end, 0));
+	return LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
+			       LLVMGetDebugLocLine(end) == LLVMGetDebugLocLine(branch)
+		       ? end
+		       : NULL;
+}
+
+bool loop_is_waiting(LLVMValueRef branch)
+{
+	if (ends_waiting_loop(branch))
+		return true;
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(branch); i++) {
+		LLVMValueRef behind = branch_behind(branch, i);
+
+		if (behind && behind != branch && ends_waiting_loop(behind))
+			return true;
+	}
+	return false;
 }

@@ -8,6 +8,7 @@
  *
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y account.checking_ @checking @from @to @savings
  * EXPECT-VIOLATION: R1x-W2x-W2y-R1y Account::Account Account::transfer @checking @from @to @savings
+ * EXPECT-BRANCH: assert(total == 200); [bug]
  */
 #include <cassert>
 #include <cstdlib>

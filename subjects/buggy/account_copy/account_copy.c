@@ -10,6 +10,7 @@
  *
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y account.checking @checking @from @to @savings
  * EXPECT-VIOLATION: R1x-W2x-W2y-R1y account_copy transfer @checking @from @to @savings
+ * EXPECT-BRANCH: assert(total == 200); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-TABLE: AirLineTickets threads=11 schedules=2 -DAGENCIES=10 -DSEATS=8
  * EXPECT-PATTERN: R1-W2-W1 seats_left @look @sell @sell
+ * EXPECT-BRANCH: if (atomic_load(&seats_left) <= 0) { [bug]
  */
 #include <assert.h>
 #include <pthread.h>

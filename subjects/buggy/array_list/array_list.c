@@ -7,6 +7,9 @@
  *
  * EXPECT-PATTERN: R1-W2-R1 wanted.size @size @clear @get
  * EXPECT-VIOLATION: R1-W2-R1 list_has_all list_clear @size @clear @get
+ * EXPECT-BRANCH: assert(index < list->size); [bug]
+ * EXPECT-BRANCH: for (int i = 0; has_all && i < list_size(other); i++) [benign]
+ * EXPECT-BRANCH: for (int i = 0; i < list->size; i++) [benign]
  */
 #define _GNU_SOURCE
 #include <assert.h>

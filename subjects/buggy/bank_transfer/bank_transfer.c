@@ -9,6 +9,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 savings.balance @give @withdraw @give
  * EXPECT-PATTERN: R1-W2-W1 savings.balance @withdraw @give @withdraw
+ * EXPECT-BRANCH: assert(savings.balance == 400 + TRANSFERS * 10); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -11,6 +11,7 @@
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @take @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @give_back @give_back @give_back
  * EXPECT-PATTERN: R1-W2-W1 manager.free_count @take @give_back @take
+ * EXPECT-BRANCH: assert(manager.free_count == free_count); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -10,6 +10,7 @@
  * EXPECT-TABLE: BubbleSort threads=9 schedules=1 -DSORTERS=8
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @high @to_left @to_right
  * EXPECT-PATTERN: R1-W2-W1 numbers[4] @low @to_right @to_left
+ * EXPECT-BRANCH: assert(sum == NUMBERS * (NUMBERS - 1) / 2); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

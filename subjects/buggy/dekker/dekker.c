@@ -2,6 +2,9 @@
 /*
  * Dekker's lock, by somebody who looks whether the other wants to enter before saying so himself.
  * Fails: main finds that main.0 does not want to enter; main.0 finds the same of main; both enter.
+ *
+ * EXPECT-BRANCH: assert(inside == 1); [bug]
+ * EXPECT-BRANCH: while (atomic_load(&wants[other])) { [benign]
  */
 #include <assert.h>
 #include <pthread.h>

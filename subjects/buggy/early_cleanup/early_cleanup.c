@@ -5,6 +5,8 @@
  * Fails when: main clears the handler of the session; main.0 has a message left, and reads the handler.
  *
  * EXPECT-PATTERN: W1-R2 session.handler @clear @deliver
+ * EXPECT-BRANCH: assert(handler); [bug]
+ * EXPECT-BRANCH: while (atomic_load(&session.answered) == 0) [ad hoc synchronisation]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -6,6 +6,7 @@
  * the new one; main.1 looks for the header and does not see it; main.0 marks it as present again.
  *
  * EXPECT-PATTERN: W1-R2-W1 length.present @take_out @look @put_in
+ * EXPECT-BRANCH: assert(!is_chunked); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

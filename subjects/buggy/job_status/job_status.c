@@ -6,6 +6,7 @@
  * learns that it was cancelled, though main says so.
  *
  * EXPECT-PATTERN: W1-W2-W1 job.status @run @cancel @done
+ * EXPECT-BRANCH: if (atomic_load(&job.status) != RUNNING) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

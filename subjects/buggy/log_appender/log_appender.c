@@ -7,6 +7,7 @@
  * appender to write to, and it is not there any more.
  *
  * EXPECT-PATTERN: R1-W2-R1 logger.appender @there @close @use
+ * EXPECT-BRANCH: if ((int)level < atomic_load(&logger.level)) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
  *
  * EXPECT-PATTERN: W1x-W2x-W2y-W1y best.rank @rank @rank @page @page
  * EXPECT-VIOLATION: W1x-W2x-W2y-W1y offer offer @rank @rank @page @page
+ * EXPECT-BRANCH: if (is_better) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

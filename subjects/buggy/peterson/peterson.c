@@ -3,6 +3,8 @@
  * Peterson's lock with its first two lines exchanged. Fails: main gives the turn to main.0; main.0 gives
  * the turn to main, says that it wants to enter, finds that main does not, and enters; main says that it
  * wants to enter, finds that the turn is its own, and enters as well.
+ *
+ * EXPECT-BRANCH: while (atomic_load(&wants[other]) && atomic_load(&turn) == other) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

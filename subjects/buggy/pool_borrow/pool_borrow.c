@@ -7,6 +7,8 @@
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 pool[0].borrowed @idle @mark @mark
+ * EXPECT-BRANCH: assert(was_borrowed); [bug]
+ * EXPECT-BRANCH: if (!atomic_load(&pool[i].borrowed)) { [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -2,6 +2,8 @@
 /*
  * A counter without a lock. Fails: main reads counter; main.0 reads the same value and adds to it; main
  * writes what it had read plus one, and the other's addition is gone.
+ *
+ * EXPECT-BRANCH: assert(counter == 4); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

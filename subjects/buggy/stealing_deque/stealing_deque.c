@@ -2,6 +2,10 @@
 /*
  * A work-stealing queue whose owner takes the last task without asking. Fails: main finds one task left;
  * a thief has read its number and moves top; both run it.
+ *
+ * EXPECT-BRANCH: if (first < atomic_load(&bottom)) { [bug]
+ * EXPECT-BRANCH: if (first < last) { [bug]
+ * EXPECT-BRANCH: if (first == last) [benign]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * EXPECT-BRANCH: second: if (b > y) [benign]
+ * EXPECT-BRANCH: if (b > y) [benign]
  *
  * The overview example of the paper on schedule-sensitive branches: three branches, one of them sensitive.
  * The first is decided before there is a second thread. The second compares what only its own thread
