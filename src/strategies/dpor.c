@@ -113,13 +113,15 @@ static uint8_t slot_of(const struct dpor *dpor, uint32_t index)
 static struct dpor_op op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
 {
-	const struct pending_op *op = &view->pending[index];
-
-	return (struct dpor_op){.object = op->object,
-		.kind = op->kind,
-		.flags = op->flags,
-		.second = op->second,
+	const struct pending_op *pending = &view->pending[index];
+	struct dpor_op op = {.object = pending->object,
+		.kind = pending->kind,
+		.flags = pending->flags,
+		.second = pending->second,
 		.thread = slot_of(dpor, index)};
+
+	op.is_plain = dpor_is_plain(&op);
+	return op;
 }
 
 static bool can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)

@@ -25,6 +25,7 @@ struct dpor_op {
 	uint8_t kind, flags;
 	uint16_t second; /* as in struct pending_op */
 	uint8_t thread;	 /* slot */
+	bool is_plain;	 /* nothing but its object matters */
 };
 
 /* A node of a wakeup tree: this op next, then what its children say. */
@@ -127,8 +128,20 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 /* The run is over: goes back to the last step from which a branch is still to be taken. */
 void dpor_back_up(struct dpor *dpor);
 
-/* May exchanging two ops of different threads change anything? dpor_races.c. */
-bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b);
+/* dpor_races.c. */
+bool dpor_is_plain(const struct dpor_op *op);
+bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
+
+/* May exchanging two ops of different threads change anything? */
+static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
+{
+	if (a->flags & b->flags & OP_READ)
+		return false;
+	if (a->object == b->object && a->object)
+		return true;
+	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
+}
+
 /* The step is the last of the run: those that come will find it. */
 void dpor_enlist(struct dpor *dpor, uint32_t step);
 /* Fills its clock. */

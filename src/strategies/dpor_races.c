@@ -35,20 +35,28 @@ static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
 		       : class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object);
 }
 
-bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
+/* Memory of more than the eight bytes that its object names. */
+static bool is_wide_access(const struct dpor_op *op)
 {
-	const bool both_read = a->flags & b->flags & OP_READ;
+	return class_of(op) == OBJECT_MEMORY && op->flags & OP_WIDE;
+}
+
+bool dpor_is_plain(const struct dpor_op *op)
+{
+	return !is_entangled(class_of(op)) && !has_mutex(op) && !is_wide_access(op);
+}
+
+/* Besides those about the same object. */
+bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
+{
 	const uint8_t class_a = class_of(a), class_b = class_of(b);
 
-	if (both_read)
-		return false;
 	if (is_entangled(class_a) && class_a == class_b)
 		return true;
 	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))
 		return true;
-	if (class_a == OBJECT_MEMORY && class_b == OBJECT_MEMORY && (a->flags | b->flags) & OP_WIDE)
-		return true;
-	return a->object && a->object == b->object;
+	return class_a == OBJECT_MEMORY && class_b == OBJECT_MEMORY &&
+	       (is_wide_access(a) || is_wide_access(b));
 }
 
 /* ---- happens-before ---- */
@@ -113,7 +121,7 @@ static void own_past(struct dpor *dpor, uint32_t step, uint32_t *clock)
 /* Wide: it has to do with more than its object. */
 static bool is_wide(const struct dpor_op *op)
 {
-	return has_mutex(op) || (class_of(op) == OBJECT_MEMORY && op->flags & OP_WIDE);
+	return has_mutex(op) || is_wide_access(op);
 }
 
 /* NULL: an op about nothing, which depends on nothing. */
@@ -243,13 +251,14 @@ static uint32_t first_of(struct dpor *dpor, const struct sequence *sequence, uin
 static bool may_come_first(
 	struct dpor *dpor, const struct sequence *sequence, const struct dpor_op *op)
 {
-	const uint32_t own = first_of(dpor, sequence, op->thread);
+	const struct dpor_step *steps = dpor_steps(dpor);
 
-	for (uint32_t i = 0; i < own; i++) {
-		const struct dpor_op *before = &dpor_steps(dpor)[sequence->steps[i]].op;
+	for (uint32_t i = 0; i < sequence->count; i++) {
+		const uint32_t step = sequence->steps[i];
 
-		if (dpor_dependent(before, op) ||
-			makes_thread(dpor, sequence->steps[i], op->thread))
+		if (steps[step].op.thread == op->thread)
+			return true;
+		if (dpor_dependent(&steps[step].op, op) || makes_thread(dpor, step, op->thread))
 			return false;
 	}
 	return true;
