@@ -168,7 +168,9 @@ static void strategies__keep_no_addresses_in_their_state(void **unused)
 			(void)simulated_campaign_run(&still); /* the order is what counts */
 			(void)simulated_campaign_run(&moved);
 			assert_int_equal(still.run.order_hash, moved.run.order_hash);
-			simulated_campaign_relocate(&moved);
+			/* Less and less often: some states are of a hundred megabytes. */
+			if (!(run & (run + 1)))
+				simulated_campaign_relocate(&moved);
 		}
 		simulated_campaign_release(&still);
 		simulated_campaign_release(&moved);
