@@ -27,6 +27,7 @@ struct site_module {
 	uint32_t count;
 	uint32_t site_first; /* in contract_memory.sites */
 	bool has_place; /* in contract_memory: false where it is full, and the sites stay off */
+	uintptr_t start, end; /* of its mapping; both 0: not known */
 };
 
 /* Written when modules come and go. Part of a rewind's image: modules that a run loaded go with it. */
@@ -126,6 +127,16 @@ static void sites_look_at_processor(void)
 		sites_vectors_in_use = 1;
 }
 
+static void sites_find_mapping(struct site_module *module)
+{
+	struct dl_find_object object;
+
+	if (_dl_find_object((void *)(uintptr_t)module->first, &object) != 0)
+		return;
+	module->start = (uintptr_t)object.dlfo_map_start;
+	module->end = (uintptr_t)object.dlfo_map_end;
+}
+
 EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 {
 	struct contract_memory *memory;
@@ -151,6 +162,7 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 	own = &sites.modules[sites.module_count++];
 	*own = (struct site_module){
 		.first = module->first, .count = (uint32_t)(module->end - module->first)};
+	sites_find_mapping(own);
 	own->has_place = sites_find_place(memory, module, &own->site_first);
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
@@ -196,20 +208,16 @@ uint32_t site_index(const struct site_record *record)
 	return state ? (uint32_t)(state - sites_memory()->sites) : UINT32_MAX;
 }
 
+/* Called before vector registers are saved: of the loader nothing is asked here. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 {
-	struct dl_find_object object;
-
-	if (_dl_find_object((void *)code, &object) != 0)
-		return false;
 	for (uint32_t i = 0; i < sites.module_count; i++) {
-		const uintptr_t records = (uintptr_t)sites.modules[i].first;
+		const struct site_module *module = &sites.modules[i];
 
-		if (records < (uintptr_t)object.dlfo_map_start ||
-			records >= (uintptr_t)object.dlfo_map_end)
+		if (code < module->start || code >= module->end)
 			continue;
-		*start = (uintptr_t)object.dlfo_map_start;
-		*end = (uintptr_t)object.dlfo_map_end;
+		*start = module->start;
+		*end = module->end;
 		return true;
 	}
 	return false;
