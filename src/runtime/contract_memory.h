@@ -42,10 +42,11 @@ enum memory_mode {
 };
 
 /* sites[]: one byte each. */
-#define SITE_ON 1u     /* patched in for the current run */
-#define SITE_SEEN 2u   /* has run at least once while on */
-#define SITE_SHARED 4u /* has touched a variable that is a point */
-#define SITE_CHOSEN 8u /* [host] MEMORY_CHOSEN: on */
+#define SITE_ON 1u	/* patched in for the current run */
+#define SITE_SEEN 2u	/* has run at least once while on */
+#define SITE_SHARED 4u	/* has touched a variable that is a point */
+#define SITE_CHOSEN 8u	/* [host] MEMORY_CHOSEN: on */
+#define SITE_WAITED 16u /* a thread has waited there, reading again and again */
 
 /* variables[].flags */
 #define VARIABLE_READ 1u /* by any thread, once threads exist */

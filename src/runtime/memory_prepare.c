@@ -4,7 +4,10 @@
  * Which sites are on. In profiling runs all: the first few, each run for which new points were
  * learnt, and one in 64 after that, for code paths and sharing that show late. In all others: sites
  * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
- * until they do. Everything is decided before a run begins.
+ * until they do. Everything is decided before a run begins. Where the host has chosen variables, the
+ * sites that may touch them are on, and of others, beside profiling runs, only those at which threads
+ * have waited for each other by reading: they have to be seen waiting. If one was found only by the timer,
+ * the others are as if nothing was chosen.
  */
 #include "detectors/detector.h"
 #include "runtime/memory.h"
@@ -25,6 +28,8 @@ static bool site_is_access(uint8_t kind)
 /* Marks the sites that are to be on in the coming run. */
 static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
+	const bool has_spun = runtime.contract->spin.is_needed;
+
 	memory->sites_on = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		uint8_t *state = &memory->sites[i];
@@ -32,8 +37,11 @@ static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 
 		if (memory->mode == MEMORY_NONE)
 			is_on = false;
-		if (memory->mode == MEMORY_ALL ||
-			(memory->mode == MEMORY_CHOSEN && *state & SITE_CHOSEN))
+		if (memory->mode == MEMORY_ALL)
+			is_on = true;
+		if (memory->mode == MEMORY_CHOSEN && !has_spun)
+			is_on = is_profile || !(*state & SITE_SEEN);
+		if (memory->mode == MEMORY_CHOSEN && *state & (SITE_CHOSEN | SITE_WAITED))
 			is_on = true;
 		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
 		memory->sites_on += is_on;

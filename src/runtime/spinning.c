@@ -53,8 +53,11 @@ void spinning_note(const struct memory_access *access)
 			continue;
 		if (own->repeats < UINT8_MAX)
 			own->repeats++;
-		if (own->repeats >= REPEATS * own->count)
+		if (own->repeats >= REPEATS * own->count) {
+			if (access->site_state)
+				*access->site_state |= SITE_WAITED;
 			engine_give_way();
+		}
 		return;
 	}
 	own->repeats = 0;

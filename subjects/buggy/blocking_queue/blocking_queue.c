@@ -8,7 +8,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 queue.count @more @less @more
  * EXPECT-PATTERN: R1-W2-W1 queue.count @less @more @less
- * EXPECT-TIMES: BlockingQueue threads=3 paper=0.17/0.18/0.194/0.202/1.39 -DCAPACITY=1048576 -DELEMENTS=1000000
+ * EXPECT-TIMES: BlockingQueue threads=3 paper=0.17/0.18/0.194/0.202/1.39 -DCAPACITY=65536 -DELEMENTS=60000
  * EXPECT-BRANCH: assert(queue.count == 1 + ELEMENTS - taken); [bug]
  * EXPECT-BRANCH: if (queue.count > 0) { [benign]
  */

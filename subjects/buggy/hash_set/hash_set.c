@@ -10,7 +10,7 @@
  * EXPECT-PATTERN: R1-W2-W1 set.buckets[1] @first @add @add
  * EXPECT-PATTERN: R1-W2-R1 set.buckets[1] @first @add @next
  * EXPECT-VIOLATION: R1-W2-W1 set_add set_add @first @add @add
- * EXPECT-TIMES: HashSet threads=200 paper=0.07/0.078/0.090/0.098/0.269 -DTHREADS=199 -DROUNDS=500
+ * EXPECT-TIMES: HashSet threads=200 paper=0.07/0.078/0.090/0.098/0.269 -DTHREADS=199 -DROUNDS=30
  * EXPECT-BRANCH: while (entry && entry->key != key) [bug]
  */
 #include <assert.h>

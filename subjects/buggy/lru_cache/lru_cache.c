@@ -8,7 +8,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y cache.entries[0].key @match @rekey @refill @value
  * EXPECT-VIOLATION: R1x-W2x-W2y-R1y cache_get cache_put @match @rekey @refill @value
- * EXPECT-TIMES: Cache4j threads=12 paper=0.34/0.47/1.23/2.76/26.4 -DREADERS=10 -DROUNDS=20000 -DENTRIES=16
+ * EXPECT-TIMES: Cache4j threads=12 paper=0.34/0.47/1.23/2.76/26.4 -DREADERS=10 -DROUNDS=1000 -DENTRIES=16
  * EXPECT-BRANCH: assert(values[i] == 10); [bug]
  * EXPECT-BRANCH: if (cache.entries[i].used < oldest->used) [benign]
  */

@@ -8,7 +8,7 @@
  * reads a position of the next step.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=3
- * EXPECT-TIMES: Moldyn threads=8 paper=0.39/3.15/11.6/19.9/1240 -DTHREADS=7 -DSHARE=40 -DSTEPS=60
+ * EXPECT-TIMES: Moldyn threads=8 paper=0.39/3.15/11.6/19.9/1240 -DTHREADS=7 -DSHARE=40 -DSTEPS=6
  */
 #include <assert.h>
 #include <pthread.h>

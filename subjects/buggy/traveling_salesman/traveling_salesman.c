@@ -8,7 +8,7 @@
  *
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 best @compare @store @store
- * EXPECT-TIMES: TSP threads=18 paper=4.2/4.23/32.6/110/1180 -DTHREADS=17 -DROUNDS=60000
+ * EXPECT-TIMES: TSP threads=18 paper=4.2/4.23/32.6/110/1180 -DTHREADS=17 -DROUNDS=20000
  */
 #include <assert.h>
 #include <pthread.h>

@@ -9,7 +9,7 @@
  * EXPECT-TABLE: TreeSet threads=200 schedules=813 -DTHREADS=199
  * EXPECT-PATTERN: R1-W2-W1 right @free @hang @hang
  * EXPECT-VIOLATION: R1-W2-W1 tree_add tree_add @free @hang @hang
- * EXPECT-TIMES: TreeSet threads=200 paper=0.69/0.078/0.089/0.09/0.259 -DTHREADS=199 -DROUNDS=500
+ * EXPECT-TIMES: TreeSet threads=200 paper=0.69/0.078/0.089/0.09/0.259 -DTHREADS=199 -DROUNDS=30
  */
 #include <assert.h>
 #include <pthread.h>
