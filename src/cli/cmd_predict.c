@@ -19,6 +19,7 @@
 enum {
 	OPTION_DEADLOCKS = 256,
 	OPTION_ATOMICITY,
+	OPTION_RACES,
 	OPTION_METHOD,
 	OPTION_SHOW_SETS,
 	OPTION_ATOMIC_SETS,
@@ -43,6 +44,8 @@ static const struct argp_option predict_options[] = {
 	{"atomicity", OPTION_ATOMICITY, NULL, 0,
 		"Memory that has to agree and is seen, or left, as it does not (programs of raddle-cc)",
 		1},
+	{"races", OPTION_RACES, NULL, 0,
+		"Accesses to the same memory that nothing keeps apart (programs of raddle-cc)", 1},
 	{"method", OPTION_METHOD, "NAME", 0,
 		"How --atomicity looks for it: predict; or what it is compared with: monitor (watch runs "
 		"at random), race (bring the accesses of races together), atomicity (take a lock "
@@ -86,7 +89,7 @@ struct predict_arguments {
 	uint64_t candidates; /* that are driven at most */
 	enum predict_method method;
 	const char *atomic_sets;
-	bool wants_deadlocks, wants_atomicity;
+	bool wants_deadlocks, wants_atomicity, wants_races;
 	bool is_everything; /* that can be predicted of the program */
 	bool shows_sets;
 	bool is_json;
@@ -199,6 +202,9 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 	case OPTION_ATOMICITY:
 		arguments->wants_atomicity = true;
 		return 0;
+	case OPTION_RACES:
+		arguments->wants_races = true;
+		return 0;
 	case OPTION_METHOD:
 		arguments->method = parse_method(state, text);
 		arguments->wants_atomicity = true;
@@ -217,8 +223,10 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		/* Everything, where nothing is asked for. */
 		arguments->is_everything =
-			!arguments->wants_deadlocks && !arguments->wants_atomicity;
+			!arguments->wants_deadlocks && !arguments->wants_atomicity &&
+			!arguments->wants_races;
 		arguments->wants_deadlocks |= arguments->is_everything;
+		arguments->wants_races |= arguments->is_everything;
 		arguments->wants_atomicity |= arguments->is_everything;
 		return 0;
 	default:
@@ -267,14 +275,15 @@ static int need_memory(
 {
 	const struct predict_result *result = work->result;
 
-	if (!work->wants_atomicity || result->has_memory_sites || !result->has_started)
+	if ((!work->wants_atomicity && !work->wants_races) || result->has_memory_sites ||
+		!result->has_started)
 		return 0;
 	if (!arguments->is_everything)
 		return error_set(err, ERROR_TARGET,
 			"%s shows no accesses to memory, so nothing is known of what has to agree "
 			"in it; compile it with raddle-cc",
 			arguments->options.campaign.argv[0]);
-	work->wants_atomicity = false;
+	work->wants_atomicity = work->wants_races = false;
 	if (!arguments->is_quiet)
 		(void)fprintf(stderr,
 			"note: accesses to memory are not seen, so only deadlocks are predicted; "
@@ -287,7 +296,7 @@ static int do_work(const struct predict_arguments *arguments)
 	struct predict_result result = {.options = &arguments->options,
 		.is_json = arguments->is_json,
 		.is_quiet = arguments->is_quiet,
-		.nothing = arguments->wants_atomicity
+		.nothing = arguments->wants_atomicity || arguments->wants_races
 				   ? "nothing in them could go wrong, as far as is seen"
 				   : "no circle of locks that could close",
 		.candidate_now = UINT32_MAX};
@@ -296,6 +305,7 @@ static int do_work(const struct predict_arguments *arguments)
 		.method = arguments->method,
 		.wants_deadlocks = arguments->wants_deadlocks,
 		.wants_atomicity = arguments->wants_atomicity,
+		.wants_races = arguments->wants_races,
 		.atomic_sets = arguments->atomic_sets};
 	struct campaign_listener listener;
 	struct predict *predict;
@@ -333,20 +343,22 @@ static int predict_run_command(int argc, char **argv)
 	struct campaign_options *campaign = &arguments.options.campaign;
 	struct error err;
 	char *runtime = NULL;
+	bool sees_memory;
 	int status;
 
 	campaign_options_init(campaign);
 	campaign->is_interrupted = command_interruption();
 	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	sees_memory = arguments.wants_atomicity || arguments.wants_races;
 	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
-	if (!arguments.wants_atomicity)
+	if (!sees_memory)
 		campaign->settings.memory_mode = MEMORY_NONE;
-	arguments.options.has_contexts = arguments.wants_atomicity;
+	arguments.options.has_contexts = sees_memory;
 	if (!arguments.options.runs)
-		arguments.options.runs = arguments.wants_atomicity ? RUNS_WITH_MEMORY : RUNS;
+		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
 	/* Under priorities threads that are far apart take turns at being first. */
 	if (!arguments.strategy)
-		arguments.strategy = arguments.wants_atomicity ? "pct,depth=2" : "random";
+		arguments.strategy = sees_memory ? "pct,depth=2" : "random";
 	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,
 		    &err) < 0 ||
 		launch_find_runtime(&runtime, &err) < 0) {

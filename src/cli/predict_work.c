@@ -54,11 +54,11 @@ static void choose_analyses(struct predict_work *work)
 {
 	if (work->wants_deadlocks && work->method == METHOD_PREDICT)
 		work->analyses[work->analysis_count++] = &analysis_lock_order;
-	if (!work->wants_atomicity)
-		return;
-	if (work->method == METHOD_RACE)
+	if (work->method == METHOD_RACE || work->wants_races)
 		work->analyses[work->analysis_count++] = &analysis_races;
-	else if (work->method == METHOD_ATOMICITY)
+	if (!work->wants_atomicity || work->method == METHOD_RACE)
+		return;
+	if (work->method == METHOD_ATOMICITY)
 		work->analyses[work->analysis_count++] = &analysis_lock_windows;
 	else
 		work->analyses[work->analysis_count++] = &analysis_atomicity;
@@ -88,7 +88,7 @@ int predict_work_begin(struct predict_work *work, struct predict *predict, struc
 {
 	int result;
 
-	if (work->wants_atomicity)
+	if (work->wants_atomicity || work->wants_races)
 		work->setting.symbols = predict_symbols(predict);
 	work->setting.rules = &work->rules;
 	result = read_rules(work, err);

@@ -17,7 +17,7 @@ struct predict_work {
 	struct predict_result *result;
 	uint64_t candidates; /* that are driven at most */
 	enum predict_method method;
-	bool wants_deadlocks, wants_atomicity;
+	bool wants_deadlocks, wants_atomicity, wants_races;
 	const char *atomic_sets; /* file; NULL: none */
 	/* Made by predict_work_begin(). */
 	struct atomic_rules rules;

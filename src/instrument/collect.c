@@ -244,6 +244,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 				struct site leave = site;
 
 				leave.kind = SITE_FUNCTION_EXIT;
+				leave.bytes = LLVMIsACallInst(instruction) ? SITE_TAIL : 0;
 				add_site(instrument, &leave);
 			}
 			site.instruction_number++;

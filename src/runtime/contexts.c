@@ -14,6 +14,7 @@ struct context_frame {
 	uintptr_t frame;
 	uint32_t context;
 	bool is_told; /* the trace has it */
+	bool is_tail; /* left for a call in the place of its return */
 };
 
 struct context_stack {
@@ -115,6 +116,11 @@ static void context_drop(struct thread_id thread, struct context_stack *stack, u
 	}
 }
 
+static uint64_t context_site(const struct site_record *record)
+{
+	return (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+}
+
 static void context_enter(
 	struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {
@@ -125,12 +131,24 @@ static void context_enter(
 		return;
 	entered = &stack->frames[stack->depth++];
 	*entered = (struct context_frame){
-		.site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point,
+		.site = context_site(record),
 		.return_address = ((const uint64_t *)frame)[1],
 		.frame = frame,
 	};
 	entered->context =
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
+}
+
+/* The innermost function was left for this one? It has the same frame and returns to the same place. */
+static bool context_is_called_instead(
+	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
+{
+	const struct context_frame *top = stack->depth ? &stack->frames[stack->depth - 1] : NULL;
+
+	/* The same function would be a loop; that it is called anew by its caller is likelier. */
+	return top && top->is_tail && top->frame == frame &&
+	       top->return_address == ((const uint64_t *)frame)[1] &&
+	       top->site != context_site(record);
 }
 
 void contexts_note(const struct site_record *record, uintptr_t frame)
@@ -145,9 +163,20 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 		return;
 	thread = engine_current()->id;
 	stack = context_stack(thread);
-	context_drop(thread, stack, record->kind >= SITE_FUNCTION_ENTRY ? frame + 1 : frame);
-	if (record->kind == SITE_FUNCTION_ENTRY)
+	switch (record->kind) {
+	case SITE_FUNCTION_ENTRY:
+		context_drop(
+			thread, stack, frame + !context_is_called_instead(stack, record, frame));
 		context_enter(stack, record, frame);
+		break;
+	case SITE_FUNCTION_EXIT:
+		context_drop(thread, stack, frame + (record->bytes != SITE_TAIL));
+		if (stack->depth && stack->frames[stack->depth - 1].frame == frame)
+			stack->frames[stack->depth - 1].is_tail = true;
+		break;
+	default:
+		context_drop(thread, stack, frame);
+	}
 }
 
 uint32_t contexts_of(struct thread_id thread)

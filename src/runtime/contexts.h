@@ -6,6 +6,7 @@
  * its place and the function that it leads to; 0: it is in none. It is equal in every run. Functions
  * that were entered before the first thread was created are not known, nor are those beyond
  * CONTEXTS_DEPTH. What is left by an exception or longjmp is noticed at the next site, by its frame.
+ * A function that calls another one in the place of its return is still in that call.
  *
  * In traces functions are told as events of their own: OP_ENTER (site: of the function; callers[0]: the
  * return address; object: the context; address: the frame) right before the first event that happens

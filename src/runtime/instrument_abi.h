@@ -84,6 +84,9 @@ enum site_order {
 
 /* The write begins where the string ends that is at its address: its terminating zero is overwritten. */
 #define SITE_APPENDS 1u
+
+/* The function is left for another one that is called in the place of the return, with its frame. */
+#define SITE_TAIL 1u
 /* The bytes read go to a local of which nobody else knows: recorded runs keep them, up to a limit. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
@@ -101,7 +104,8 @@ struct site_record {
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
 	uint16_t
-		bytes; /* of the access; 0 for those without an address; of ranges and strings: SITE_APPENDS */
+		bytes; /* of the access; 0 for those without an address; of ranges and strings: SITE_APPENDS;
+			  of SITE_FUNCTION_EXIT: SITE_TAIL */
 };
 
 /* Offsets are from the field itself; 0: none. Strings end with a zero. */

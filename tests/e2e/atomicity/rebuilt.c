@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int first, second; /* guarded by lock */
+static volatile int first, second; /* guarded by lock */
 
 static __attribute__((noinline)) int both(void)
 {

@@ -106,6 +106,40 @@ static void test_contexts__jumps_leave_functions(void **unused)
 	assert_int_equal(now(), 0);
 }
 
+/* A call in the place of a return takes the frame over, and is still in the function that was left. */
+static void test_contexts__calls_in_the_place_of_returns(void **unused)
+{
+	static const struct site_record instead = {.kind = SITE_FUNCTION_EXIT, .bytes = SITE_TAIL},
+					other = {.kind = SITE_FUNCTION_ENTRY};
+	uint32_t outer, inner;
+
+	(void)unused;
+	note(&entry, 5);
+	outer = now();
+	note(&instead, 5);
+	assert_int_equal(now(), outer); /* it may call what has no sites */
+	note(&other, 5);
+	inner = now();
+	assert_int_not_equal(inner, outer);
+	note(&leaving, 5);
+	assert_int_equal(now(), 0);
+	/* Alone it is another context. */
+	note(&other, 5);
+	assert_int_not_equal(now(), inner);
+	note(&leaving, 5);
+	/* The caller goes on: the same function again, or another one from another place. */
+	note(&entry, 5);
+	note(&instead, 5);
+	note(&entry, 5);
+	assert_int_equal(now(), outer);
+	note(&instead, 5);
+	frames[5][1] = 0x3000;
+	note(&other, 5);
+	assert_int_not_equal(now(), inner);
+	note(&leaving, 5);
+	assert_int_equal(now(), 0);
+}
+
 static void test_contexts__traces_tell_what_is_needed(void **unused)
 {
 	const struct contract_event *events = block.events;
@@ -135,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_contexts__are_of_calls, set_up),
 		cmocka_unit_test_setup(test_contexts__jumps_leave_functions, set_up),
+		cmocka_unit_test_setup(test_contexts__calls_in_the_place_of_returns, set_up),
 		cmocka_unit_test_setup(test_contexts__traces_tell_what_is_needed, set_up),
 	};
 
