@@ -47,6 +47,7 @@ struct campaign_options {
 	bool is_one_by_one;
 	const uint64_t *known_failures; /* keys (failure.h) of failures that are not looked at */
 	uint32_t known_failure_count;
+	uint32_t ignored; /* bit OUTCOME_x: such failures are not looked at, and are no findings */
 	uint64_t trace_events;
 	/* Signals that raddle is sent are the program's, of whose runs there is one: see forward.h. */
 	bool forwards_signals;

@@ -203,7 +203,8 @@ int campaign_take_failure(
 		return 0;
 	/* The replays are raddle's own: what comes now is for raddle. */
 	forward_end();
-	if (!is_new_key(campaign, failure_key(&contract->outcome)))
+	if (campaign->options->ignored >> contract->outcome.kind & 1 ||
+		!is_new_key(campaign, failure_key(&contract->outcome)))
 		return 0;
 	failure_take(&failure, contract);
 	memory_view_take(&memory, contract_memory(contract));

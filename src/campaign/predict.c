@@ -11,6 +11,8 @@
 #include "platform/platform.h"
 #include "trace/trace_writer.h"
 
+/* Where a thread that is first never comes to rest: a tenth of a second. */
+#define TURN_STEPS_MOST 100000
 /* Runs that fail are not recorded; where nearly all do there is nothing to predict. */
 #define RUNS_FOR_ONE 4
 
@@ -219,6 +221,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 		.ran = on_ran,
 		.is_enough = has_enough,
 	};
+	int status;
 
 	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
 	options.workers = 1;
@@ -228,6 +231,18 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	options.has_contexts = predict->options->has_contexts;
 	predict->has_file = find_file(predict, &predict->file);
 	predict->last_ns = platform_monotonic_ns();
+	if (!predict->options->takes_turns)
+		return campaign_run(&options, &listener, result, err);
+	options.ignored = UINT32_C(1) << OUTCOME_LIVELOCK;
+	if (options.settings.step_limit > TURN_STEPS_MOST)
+		options.settings.step_limit = TURN_STEPS_MOST;
+	status = campaign_run(&options, &listener, result, err);
+	if (status < 0 || has_enough(predict) || result->is_interrupted || result->has_no_threads)
+		return status;
+	options.ignored = 0;
+	options.settings.step_limit = predict->options->campaign.settings.step_limit;
+	options.strategy = predict_strategy(&strategy_random);
+	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	return campaign_run(&options, &listener, result, err);
 }
 

@@ -24,9 +24,12 @@
 struct predict_options {
 	/* Program, store, seed, settings, ...; strategy and budget of it are those of recording. */
 	struct campaign_options campaign;
-	uint32_t runs;		 /* that pass and are recorded */
-	uint32_t attempts;	 /* runs that a candidate is driven for */
-	bool has_contexts;	 /* runs tell functions and accesses (runtime/contexts.h) */
+	uint32_t runs;	   /* that pass and are recorded */
+	uint32_t attempts; /* runs that a candidate is driven for */
+	bool has_contexts; /* runs tell functions and accesses (runtime/contexts.h) */
+	/* The strategy is ours: threads take turns at being first. One that works on for as long as there are
+	 * others makes no run that way, so what is too long is left, and the rest recorded at random. */
+	bool takes_turns;
 	bool makes_all_attempts; /* also when it is clear what comes of a candidate: to count */
 };
 

@@ -222,9 +222,8 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		/* Everything, where nothing is asked for. */
-		arguments->is_everything =
-			!arguments->wants_deadlocks && !arguments->wants_atomicity &&
-			!arguments->wants_races;
+		arguments->is_everything = !arguments->wants_deadlocks &&
+					   !arguments->wants_atomicity && !arguments->wants_races;
 		arguments->wants_deadlocks |= arguments->is_everything;
 		arguments->wants_races |= arguments->is_everything;
 		arguments->wants_atomicity |= arguments->is_everything;
@@ -357,6 +356,7 @@ static int predict_run_command(int argc, char **argv)
 	if (!arguments.options.runs)
 		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
 	/* Under priorities threads that are far apart take turns at being first. */
+	arguments.options.takes_turns = sees_memory && !arguments.strategy;
 	if (!arguments.strategy)
 		arguments.strategy = sees_memory ? "pct,depth=2" : "random";
 	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,

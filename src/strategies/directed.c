@@ -340,6 +340,7 @@ static bool directed_follow_orders(
 		if (!bitset_has(directed->candidates, thread))
 			continue;
 		if (directed_is_held(directed, view, thread)) {
+			directed_scenario_waits(&directed->scenario, view);
 			bitset_remove(directed->candidates, thread);
 			continue;
 		}

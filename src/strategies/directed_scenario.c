@@ -26,6 +26,7 @@ void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng 
 	scenario_restart(scenario);
 	scenario->skipped = scenario->passed = skipped;
 	scenario->firsts = 0;
+	scenario->waiting_since = 0;
 	scenario->seen = 0;
 	scenario->completed = 0;
 }
@@ -118,6 +119,14 @@ bool directed_scenario_holds(
 	return false;
 }
 
+void directed_scenario_waits(struct directed_scenario *scenario, const struct schedule_view *view)
+{
+	if (!scenario->waiting_since)
+		scenario->waiting_since = view->step + 1;
+	else if (view->step - scenario->waiting_since > SCENARIO_PATIENCE)
+		scenario->completed = COMPLETIONS_WANTED;
+}
+
 bool directed_scenario_wants(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -169,6 +178,9 @@ void directed_scenario_executed(
 		return;
 	}
 	op = &scenario->ops[scenario->next];
+	/* To begin again and again is no progress. */
+	if (scenario->next)
+		scenario->waiting_since = 0;
 	scenario->threads[op->party] = (uint16_t)thread;
 	if (!scenario->objects[op->variable])
 		scenario->objects[op->variable] = view->pending[thread].object;

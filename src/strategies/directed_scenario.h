@@ -8,7 +8,8 @@
  * lock (the *gate*) and never between lock and op, where it would keep the other party away. So after its
  * first op a thread goes on until it has given the lock back: the papers' vulnerable-window lockset. When
  * nobody but stopped threads could move, one of them, drawn at random, does (thrashing); a thread that
- * leaves its turn so puts the scenario back to its beginning.
+ * leaves its turn so puts the scenario back to its beginning. Others may never come to rest: when threads
+ * have been kept waiting for SCENARIO_PATIENCE steps, the run is left to chance.
  *
  * Lai, Cheung, Chan, ICSE 2010, section 4.2; Park, Sen, "Randomized Active Atomicity Violation Detection
  * in Concurrent Programs", FSE 2008, for lock operations.
@@ -23,6 +24,8 @@
 #include "model/view.h"
 
 #define SCENARIO_OPS_MAX 4
+/* From one op of a scenario to the next is rarely further, and traced steps cost a microsecond. */
+#define SCENARIO_PATIENCE 5000
 
 struct directed_op {
 	uint64_t site;
@@ -47,8 +50,10 @@ struct directed_scenario {
 	uint32_t firsts;  /* first ops of the run, or of the last one */
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
-	uint8_t seen;		/* bits of ops */
-	uint8_t completed;	/* times */
+	uint64_t
+		waiting_since; /* step + 1 at which somebody was first held back for the op that is due */
+	uint8_t seen;	       /* bits of ops */
+	uint8_t completed; /* times */
 };
 
 /*
@@ -59,6 +64,8 @@ void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng 
 /* Must the thread wait before its pending op? */
 bool directed_scenario_holds(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
+/* A thread that could move was held back. */
+void directed_scenario_waits(struct directed_scenario *scenario, const struct schedule_view *view);
 /* Is its pending op the one that is due, by a party that is known? */
 bool directed_scenario_wants(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);

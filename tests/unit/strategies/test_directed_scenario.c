@@ -120,6 +120,37 @@ static void test_scenario__gives_up_what_cannot_be(void **state)
 	assert_int_equal(counted.failed, 0);
 }
 
+/* ---- somebody works on for as long as the one who waits does not end it ---- */
+
+static const struct simulated_op ender[] = {SET(0, 1), SET(1, 1)};
+static const struct simulated_op worker[] = {SOME, SOME, SOME, SOME};
+static const struct simulated_code busy_codes[] = {CODE(ender), CODE_REPEATED(worker, 1000)};
+static const struct simulated_program busy = {
+	.codes = busy_codes, .code_count = 2, .initial_count = 2};
+
+static void test_scenario__has_no_endless_patience(void **state)
+{
+	static const struct simulated_op elsewhere[] = {SET(0, 0)};
+	/* The first op never comes: the second is let on when the other has worked long enough. */
+	const struct directed_op ops[] = {
+		op_at(&elsewhere[0], NULL, OP_STORE, 1, 0),
+		op_at(&ender[0], NULL, OP_STORE, 0, 0),
+		op_at(&elsewhere[0], NULL, OP_STORE, 1, 0),
+	};
+	struct simulated_campaign campaign;
+	struct directed_state *directed;
+
+	(void)state;
+	simulated_campaign_init(&campaign, &busy, &strategy_directed, 0, 1);
+	directed = campaign.state;
+	directed_state_set_scenario(directed, ops, 3);
+	assert_int_equal(simulated_campaign_count(&campaign, 1, OUTCOME_PASSED), 1);
+	assert_int_equal(
+		directed->thrashes, 0); /* nobody was let on because nobody else could move */
+	assert_int_equal(directed->scenario.completions, 0);
+	simulated_campaign_release(&campaign);
+}
+
 /* ---- each unit is between the accesses of the other ---- */
 
 static const struct simulated_op first_writer[] = {SET(0, 1), FAR, SET(1, 1)};
@@ -146,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_scenario__stops_before_locks_and_not_behind_them),
 		cmocka_unit_test(test_scenario__holds_the_second_until_the_first_has_been),
 		cmocka_unit_test(test_scenario__gives_up_what_cannot_be),
+		cmocka_unit_test(test_scenario__has_no_endless_patience),
 		cmocka_unit_test(test_scenario__crosses),
 	};
 
