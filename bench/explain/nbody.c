@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#ifndef BODIES
 #define BODIES 16
 #define STEPS 8
+#endif
 #define THREADS 2
 
 static double position[BODIES][3], velocity[BODIES][3];

@@ -98,6 +98,14 @@ const char *explain_function(struct explain *explain, uint64_t start);
 
 /* From now on runs are driven to show the pattern, or to show none of these, by strategy `directed`. */
 void explain_force(struct explain *explain, const struct pattern *pattern);
+/* Between these threads only. */
+void explain_force_between(
+	struct explain *explain, const struct pattern *pattern, const thread_name *names);
+/*
+ * The threads, by party, between which the pattern tells failing runs from passing ones best, and not worse
+ * than between any. False: there are none such.
+ */
+bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
 /* As many as can be forbidden at once. */
 #define EXPLAIN_FORBIDDEN_MAX 8u

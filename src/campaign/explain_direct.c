@@ -51,11 +51,21 @@ static void direct(struct explain *explain, const struct directed_order *orders,
 	directed_state_set_orders(contract_strategy(contract), orders, count);
 }
 
+void explain_force_between(
+	struct explain *explain, const struct pattern *pattern, const thread_name *names)
+{
+	struct directed_order order = order_of(explain, pattern, false);
+
+	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
+		order.homes[i] = pattern->objects[i];
+	for (unsigned i = 0; names && i < PATTERN_PARTIES; i++)
+		order.names[i] = names[i];
+	direct(explain, &order, 1);
+}
+
 void explain_force(struct explain *explain, const struct pattern *pattern)
 {
-	const struct directed_order order = order_of(explain, pattern, false);
-
-	direct(explain, &order, 1);
+	explain_force_between(explain, pattern, NULL);
 }
 
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count)

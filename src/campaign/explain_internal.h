@@ -12,10 +12,16 @@
 #define EXPLAIN_KEPT_MAX 48u
 #define EXPLAIN_KEPT_SEGMENTS 100000u
 
+/* A pattern of a run, and between which threads it was first seen there. */
+struct explain_kept_pattern {
+	uint64_t key;
+	thread_name names[PATTERN_PARTIES];
+};
+
 struct explain_kept {
 	struct failure run;
-	uint64_t *keys; /* of its patterns, ascending; owned */
-	uint32_t key_count;
+	struct explain_kept_pattern *patterns; /* by ascending key; owned */
+	uint32_t pattern_count;
 };
 
 struct explain {

@@ -12,7 +12,8 @@
 
 static int compare_keys(const void *first, const void *second)
 {
-	const uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
+	const uint64_t a = ((const struct explain_kept_pattern *)first)->key,
+		       b = ((const struct explain_kept_pattern *)second)->key;
 
 	return (a > b) - (a < b);
 }
@@ -20,7 +21,7 @@ static int compare_keys(const void *first, const void *second)
 static void release_kept(struct explain_kept *kept)
 {
 	failure_release(&kept->run);
-	free(kept->keys);
+	free(kept->patterns);
 	*kept = (struct explain_kept){0};
 }
 
@@ -44,12 +45,15 @@ void explain_keep(struct explain *explain, const struct explain_run *run)
 		return;
 	kept = &explain->kept[run->verdict][explain->kept_count[run->verdict]++];
 	failure_take(&kept->run, explain->worker.contract);
-	kept->key_count = run->pattern_count;
-	kept->keys = calloc(run->pattern_count + 1, sizeof *kept->keys);
-	BUG_ON(!kept->keys);
-	for (uint32_t i = 0; i < run->pattern_count; i++)
-		kept->keys[i] = run->patterns[i].key;
-	qsort(kept->keys, kept->key_count, sizeof *kept->keys, compare_keys);
+	kept->pattern_count = run->pattern_count;
+	kept->patterns = calloc(run->pattern_count + 1, sizeof *kept->patterns);
+	BUG_ON(!kept->patterns);
+	for (uint32_t i = 0; i < run->pattern_count; i++) {
+		kept->patterns[i].key = run->patterns[i].key;
+		memcpy(kept->patterns[i].names, run->patterns[i].names,
+			sizeof kept->patterns[i].names);
+	}
+	qsort(kept->patterns, kept->pattern_count, sizeof *kept->patterns, compare_keys);
 }
 
 void explain_shown_release(struct explain_shown *shown)
@@ -108,9 +112,11 @@ static bool repeat(struct explain *explain, const struct probe_params *params,
 	return is_good;
 }
 
-static bool has_key(const struct explain_kept *kept, uint64_t key)
+static const struct explain_kept_pattern *find_key(const struct explain_kept *kept, uint64_t key)
 {
-	return bsearch(&key, kept->keys, kept->key_count, sizeof key, compare_keys) != NULL;
+	const struct explain_kept_pattern wanted = {.key = key};
+
+	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted, compare_keys);
 }
 
 /* Of the kept runs the one with the fewest switches that is as wanted; NULL: there is none. */
@@ -122,11 +128,56 @@ static const struct explain_kept *best_kept(
 	for (uint32_t i = 0; i < explain->kept_count[verdict]; i++) {
 		const struct explain_kept *kept = &explain->kept[verdict][i];
 
-		if (has_key(kept, key) == (verdict == EXPLAIN_FAILED) &&
+		if ((find_key(kept, key) != NULL) == (verdict == EXPLAIN_FAILED) &&
 			(!best || kept->run.switches < best->run.switches))
 			best = kept;
 	}
 	return best;
+}
+
+/* In how many of the kept runs is it seen first between these threads? NULL: between any. */
+static uint32_t count_kept(const struct explain *explain, enum explain_verdict verdict,
+	uint64_t key, const thread_name *names)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < explain->kept_count[verdict]; i++) {
+		const struct explain_kept_pattern *pattern =
+			find_key(&explain->kept[verdict][i], key);
+
+		count += pattern &&
+			 (!names || !memcmp(names, pattern->names, sizeof pattern->names));
+	}
+	return count;
+}
+
+static double kept_score(const struct explain *explain, uint64_t key, const thread_name *names)
+{
+	return (double)count_kept(explain, EXPLAIN_FAILED, key, names) /
+	       (explain->kept_count[EXPLAIN_FAILED] +
+		       count_kept(explain, EXPLAIN_PASSED, key, names));
+}
+
+bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names)
+{
+	double best = kept_score(explain, key, NULL);
+	bool is_found = false;
+
+	for (uint32_t i = 0; i < explain->kept_count[EXPLAIN_FAILED]; i++) {
+		const struct explain_kept_pattern *pattern =
+			find_key(&explain->kept[EXPLAIN_FAILED][i], key);
+		double score;
+
+		if (!pattern)
+			continue;
+		score = kept_score(explain, key, pattern->names);
+		if (score < best || (is_found && score == best))
+			continue;
+		best = score;
+		is_found = true;
+		memcpy(names, pattern->names, sizeof pattern->names);
+	}
+	return is_found;
 }
 
 static struct probe_params show_params(const struct explain *explain)

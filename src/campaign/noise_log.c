@@ -40,6 +40,7 @@ static void tell(struct noise_log *log, const struct noise_event *event)
 		.step = ++log->step,
 		.site = event->site,
 		.address = event->address,
+		.name = (thread_name)thread + 1,
 		.role = log->noise->roles[thread],
 		.class = CLASS_FIRST + event->class,
 		.thread = {thread},

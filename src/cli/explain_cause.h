@@ -21,7 +21,11 @@ struct explain_cause {
 	uint32_t forced_tries, forbidden_tries;
 	uint32_t forbidden_others; /* of the tries: failed differently */
 	bool could_force, could_forbid;
-	/* Patterns of the same explanation that had to be forbidden together; the first is `key`. */
+	bool is_between; /* `forced` is of runs with it between the same threads as in those that fail */
+	/*
+	 * Patterns of the same explanation, or of the same variable and one of its functions, that had to
+	 * be forbidden together; the first is `key`.
+	 */
 	struct pattern patterns[EXPLAIN_FORBIDDEN_MAX];
 	uint32_t pattern_count;
 	struct pattern_ranking residue; /* of the runs that showed none of them; owned */
@@ -32,7 +36,8 @@ void explain_cause_release(struct explain_cause *cause);
 /*
  * Tests the record's pattern with test->runs runs of each sort; where failures are rare, with so many more
  * without it that none of them would be an accident. What else is part of its explanation
- * and comes up in failures while it is forbidden is forbidden with it: it is the same conflict.
+ * and comes up in failures while it is forbidden is forbidden with it: it is the same conflict. If
+ * forcing it fails too seldom, and it matters who the threads are, it is forced between those.
  */
 struct explain_test {
 	uint32_t runs;

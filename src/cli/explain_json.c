@@ -146,6 +146,7 @@ static json_t *answer_to_json(struct explain *explain, const struct explain_answ
 				patterns, pattern_to_json(explain, &answer->cause.patterns[i])));
 		set(out, "patterns", patterns);
 		set(out, "forced", rate_to_json(&answer->cause.forced, answer->cause.forced_tries));
+		set(out, "forced_between_threads", json_boolean(answer->cause.is_between));
 		set(out, "forbidden_others", json_integer(answer->cause.forbidden_others));
 		set(out, "forbidden",
 			rate_to_json(&answer->cause.forbidden, answer->cause.forbidden_tries));

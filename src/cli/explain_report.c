@@ -176,9 +176,14 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 			cause->could_force ? "not be prevented" : "not be brought about");
 		return;
 	}
-	strbuf_adds(out, "   brought about: ");
+	strbuf_adds(out, cause->is_between ? "   brought about between the same threads: "
+					   : "   brought about: ");
 	add_rate(out, &cause->forced);
-	strbuf_adds(out, "; prevented: ");
+	strbuf_adds(out, "; prevented");
+	if (cause->pattern_count > 1)
+		strbuf_addf(
+			out, " with %u more patterns of the variable", cause->pattern_count - 1);
+	strbuf_adds(out, ": ");
 	add_rate(out, &cause->forbidden);
 	strbuf_adds(out, "\n");
 }

@@ -281,15 +281,34 @@ static void join_answers(struct explain_result *result, uint32_t number, uint32_
 	result->answer_count--;
 }
 
+static bool share_conflict(
+	const struct explain_result *result, const struct pattern *a, const struct pattern *b)
+{
+	return pattern_shares_conflict(a, b, same_function, result->explain);
+}
+
+/* A cause is of all patterns that it took to prevent it. */
+static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
+	const struct explain_answer *b)
+{
+	if (share_conflict(result, &a->record->pattern, &b->record->pattern))
+		return true;
+	for (uint32_t i = 0; a->cause.is_cause && i < a->cause.pattern_count; i++)
+		if (share_conflict(result, &a->cause.patterns[i], &b->record->pattern))
+			return true;
+	for (uint32_t i = 0; b->cause.is_cause && i < b->cause.pattern_count; i++)
+		if (share_conflict(result, &b->cause.patterns[i], &a->record->pattern))
+			return true;
+	return false;
+}
+
 /* An earlier answer with a conflict of this one's, that is a cause or is none; UINT32_MAX: there is none. */
 static uint32_t find_same_conflict(
 	const struct explain_result *result, uint32_t number, bool is_cause)
 {
 	for (uint32_t i = 0; i < number; i++)
 		if (result->answers[i].cause.is_cause == is_cause &&
-			pattern_shares_conflict(&result->answers[i].record->pattern,
-				&result->answers[number].record->pattern, same_function,
-				result->explain))
+			is_same_conflict(result, &result->answers[i], &result->answers[number]))
 			return i;
 	return UINT32_MAX;
 }

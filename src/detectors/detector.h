@@ -31,7 +31,8 @@ struct detector_event {
 	uint64_t
 		argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: number of the round */
 	object_name object;
-	uint32_t bytes; /* accesses to memory: how many */
+	uint32_t bytes;	  /* accesses to memory: how many */
+	thread_name name; /* of the thread; 0: nobody wants it */
 	uint64_t role;	/* start function of the thread; 0: the main thread's, or nobody wants it */
 	uint32_t class; /* kind of memory, where that is known already; else 0, and */
 	/* Kind of memory at an address, equal in every run and never 0. NULL: all is of one kind. */

@@ -131,6 +131,7 @@ static void patterns_meet_thread(struct patterns_state *state, const struct dete
 	memset(thread, 0, sizeof *thread);
 	thread->generation = state->generation;
 	thread->role = event->role;
+	thread->name = event->name;
 }
 
 static void patterns_find_order(struct patterns_state *state, struct patterns_variable *variable,

@@ -45,6 +45,7 @@ struct patterns_thread {
 	uint32_t generation;
 	uint32_t newest;
 	uint64_t role;
+	thread_name name;
 	uint32_t variables[PATTERNS_RECENT]; /* index + 1; 0: none */
 	struct patterns_access accesses[PATTERNS_RECENT];
 };

@@ -24,6 +24,7 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 		pattern->steps[i] = parts[i].access->step;
 		pattern->threads[party] = thread;
 		pattern->roles[party] = state->threads[thread].role;
+		pattern->names[party] = state->threads[thread].name;
 		pattern->classes[variable] = parts[i].variable->class;
 		pattern->addresses[variable] = parts[i].variable->address;
 		pattern->objects[variable] = parts[i].variable->name;

@@ -47,6 +47,7 @@ struct pattern {
 	uint64_t steps[PATTERN_ACCESSES_MAX];
 	uint64_t addresses[PATTERN_VARIABLES_MAX];
 	object_name objects[PATTERN_VARIABLES_MAX];
+	thread_name names[PATTERN_PARTIES];
 	uint16_t threads[PATTERN_PARTIES]; /* indices in that run */
 	uint8_t kind;			   /* enum pattern_kind */
 	bool is_followed;		   /* PATTERN_R: a write came after it all the same */

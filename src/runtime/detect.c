@@ -132,7 +132,10 @@ void runtime_detect(const struct engine_performed *performed)
 	enum object_class class = op_descriptions[performed->kind].object;
 
 	if (detect_states[DETECTOR_patterns]) {
-		event.role = (uint64_t)(uintptr_t)engine_thread(performed->thread.index)->start;
+		const struct engine_thread *thread = engine_thread(performed->thread.index);
+
+		event.role = (uint64_t)(uintptr_t)thread->start;
+		event.name = thread->name;
 		event.class_of = memory_class;
 	}
 	if (class == OBJECT_MEMORY) {

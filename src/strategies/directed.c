@@ -13,7 +13,6 @@
 
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
-#define SKIPPED_MOST 6
 /* From an approach to its place is a few steps, as a rule. */
 #define APPROACH_PATIENCE 1000
 
@@ -27,16 +26,6 @@ static void directed_begin_campaign(void *state, const struct strategy_config *c
 {
 	(void)state; /* without places it is a random walk; whoever directs fills it */
 	(void)config;
-}
-
-/* Half of the runs begin an order with the first access that fits, a quarter with the second, ... */
-static uint32_t directed_draw_skipped(struct directed_state *directed)
-{
-	uint32_t skipped = 0;
-
-	while (skipped < SKIPPED_MOST && rng_below(&directed->rng, 2))
-		skipped++;
-	return skipped;
 }
 
 static void directed_clear_meeting(struct directed_state *directed)
@@ -63,7 +52,7 @@ static void directed_begin_run(void *state, uint64_t seed)
 
 	rng_seed(&directed->rng, seed);
 	for (uint32_t i = 0; i < directed->order_count; i++)
-		directed_order_begin_run(&directed->orders[i], directed_draw_skipped(directed));
+		directed_order_begin_run(&directed->orders[i], &directed->rng);
 	directed_scenario_begin_run(&directed->scenario, &directed->rng);
 	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
 	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;

@@ -3,6 +3,7 @@
 #include "base/bitset.h"
 
 #define NOBODY UINT16_MAX
+#define SKIPPED_MOST 6
 
 static bool access_fits(const struct directed_access *access, const struct pending_op *op)
 {
@@ -16,14 +17,31 @@ static void order_restart(struct directed_order *order)
 {
 	order->next = 0;
 	order->threads[0] = order->threads[1] = NOBODY;
-	order->objects[0] = order->objects[1] = 0;
+	for (unsigned i = 0; i < 2; i++)
+		order->objects[i] = order->drawn.is_home ? order->homes[i] : 0;
 }
 
-void directed_order_begin_run(struct directed_order *order, uint32_t skipped)
+/* Half of the runs begin an order with the first access that fits, a quarter with the second, ... */
+static uint32_t draw_skipped(struct rng *rng)
 {
+	uint32_t skipped = 0;
+
+	while (skipped < SKIPPED_MOST && rng_below(rng, 2))
+		skipped++;
+	return skipped;
+}
+
+void directed_order_begin_run(struct directed_order *order, struct rng *rng)
+{
+	order->drawn = (struct directed_order_draw){
+		.skipped = draw_skipped(rng),
+		.is_home = order->homes[0] && rng_below(rng, 2),
+	};
+	if (order->has_good && rng_below(rng, 2))
+		order->drawn = order->good;
 	order_restart(order);
 	order->mutual = 0;
-	order->skipped = skipped;
+	order->skipped = order->drawn.skipped;
 	order->is_done = false;
 	order->open_count = 0;
 	for (unsigned i = 0; i < DIRECTED_WRITTEN_BITS / 64; i++)
@@ -61,13 +79,16 @@ static void early_read_executed(struct directed_order *order, const struct pendi
 
 /* Would this op be the access that is due? */
 static bool order_is_due(
-	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
+	const struct pending_op *op = &view->pending[thread];
 	const struct directed_access *access = &order->accesses[order->next];
 	const uint16_t bound = order->threads[access->party];
 	const object_name object = order->objects[access->variable];
+	const thread_name name = order->names[access->party];
 
-	return access_fits(access, op) && (!object || object == op->object) &&
+	return (!name || name == view->names[thread]) && access_fits(access, op) &&
+	       (!object || object == op->object) &&
 	       (bound == NOBODY ? thread != order->threads[!access->party] : thread == bound);
 }
 
@@ -93,10 +114,18 @@ static bool order_spoils(
 }
 
 static bool forced_holds(
-	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
+	const struct pending_op *op = &view->pending[thread];
+	const thread_name second = order->names[order->accesses[1].party];
+	const object_name object = order->objects[order->accesses[1].variable];
+
 	if (order->is_done)
 		return false;
+	if (order->next == 0 && object && object != op->object)
+		return false;
+	if (order->next == 0 && second)
+		return second == view->names[thread] && access_fits(&order->accesses[1], op);
 	if (order->next == 0)
 		return access_fits(&order->accesses[1], op) &&
 		       !access_fits(&order->accesses[0], op);
@@ -104,21 +133,22 @@ static bool forced_holds(
 }
 
 static void forced_executed(
-	struct directed_order *order, const struct pending_op *op, uint32_t thread)
+	struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
+	const struct pending_op *op = &view->pending[thread];
 	const struct directed_access *access = &order->accesses[order->next];
 
 	if (order->is_done)
 		return;
 	/* It was let on, or has ended: from the beginning. */
-	if (order->next && !order_is_due(order, op, thread) &&
+	if (order->next && !order_is_due(order, view, thread) &&
 		(order_spoils(order, op, thread) ||
 			(op->kind == OP_THREAD_EXIT &&
 				(thread == order->threads[0] || thread == order->threads[1])))) {
 		order_restart(order);
 		access = &order->accesses[0];
 	}
-	if (!order_is_due(order, op, thread))
+	if (!order_is_due(order, view, thread))
 		return;
 	if (order->next == 0 && order->skipped) {
 		order->skipped--;
@@ -127,8 +157,11 @@ static void forced_executed(
 	order->threads[access->party] = (uint16_t)thread;
 	order->objects[access->variable] = op->object;
 	/* Again and again: a wrong order may do no harm the first time. */
-	if (++order->next == order->access_count)
-		order_restart(order);
+	if (++order->next < order->access_count)
+		return;
+	order->good = order->drawn;
+	order->has_good = true;
+	order_restart(order);
 }
 
 /* ---- forbidden ---- */
@@ -272,7 +305,7 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	if (order->access_count == 1)
 		return early_read_holds(order, op);
 	if (!order->is_forbidden)
-		return forced_holds(order, op, thread);
+		return forced_holds(order, view, thread);
 	return forbidden_holds(order, op, thread) ||
 	       (order->access_count > 2 && begins_in_vain(orders, at, op, thread));
 }
@@ -321,7 +354,7 @@ bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	return !order->is_forbidden && !order->is_done && order->next && order->access_count > 1 &&
-	       order_is_due(order, &view->pending[thread], thread);
+	       order_is_due(order, view, thread);
 }
 
 void directed_order_executed(
@@ -334,5 +367,5 @@ void directed_order_executed(
 	else if (order->is_forbidden)
 		forbidden_executed(order, op, thread);
 	else
-		forced_executed(order, op, thread);
+		forced_executed(order, view, thread);
 }

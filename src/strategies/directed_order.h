@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "model/view.h"
 
 #define DIRECTED_ORDERS_MAX 8
@@ -35,11 +36,21 @@ struct directed_access {
 	uint8_t variable;  /* 0 or 1: which object */
 };
 
+/* What is drawn for a run. */
+struct directed_order_draw {
+	uint32_t skipped; /* small */
+	bool is_home;	  /* objects are to be `homes` */
+	bool is_again; /* the other two as in a run in which the order came about, where there is one */
+};
+
 struct directed_order {
 	struct directed_access accesses[DIRECTED_ACCESSES_MAX];
 	uint32_t access_count;
 	bool is_forbidden;
-	object_name object; /* of one access; 0: not known */
+	object_name object;   /* of one access; 0: not known */
+	thread_name names[2]; /* forced: which threads; 0: whoever comes first */
+	object_name
+		homes[2]; /* forced: which objects, in half of the runs; 0: whichever come first */
 
 	/*
 	 * Forbidden, learnt over all runs: locks for which a thread between its first and last access has
@@ -47,11 +58,15 @@ struct directed_order {
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
+	/* Forced, likewise: what was drawn when the order came about last; half of the runs do so again. */
+	struct directed_order_draw good;
+	bool has_good;
 
 	/* Of the current run. Forced: how far it has come. */
 	uint32_t next;	  /* access that is due */
 	uint32_t skipped; /* first accesses that are still let pass before it begins */
 	bool is_done;
+	struct directed_order_draw drawn;
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
 	uint32_t mutual; /* forbidden: bits of orders whose threads would wait for this one's */
@@ -64,8 +79,7 @@ struct directed_order {
 	} open[DIRECTED_OPEN_MAX];
 };
 
-/* `skipped`: a small number drawn for this run. */
-void directed_order_begin_run(struct directed_order *order, uint32_t skipped);
+void directed_order_begin_run(struct directed_order *order, struct rng *rng);
 /* What the orders of a run are to each other; after each has begun. */
 void directed_orders_relate(struct directed_order *orders, uint32_t count);
 /* Must this thread wait before its pending op, for the sake of orders[at]? */

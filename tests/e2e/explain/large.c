@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #define NUMBERS 4000
+#ifndef ROUNDS
 #define ROUNDS 40
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int *done; /* guarded by lock */

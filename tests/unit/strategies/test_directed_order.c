@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/thread_name.h"
 #include "strategies/directed.h"
 #include "strategies/strategy.h"
 #include "support/simulated_program.h"
@@ -88,6 +89,67 @@ static void test_order__of_three_accesses(void **state)
 	/* The control: left to chance, these are few. */
 	assert_in_range(count(&update, NULL, false, OUTCOME_ABORT), 0, 40);
 	assert_int_equal(count(&update, &order, true, OUTCOME_PASSED), RUNS);
+}
+
+/* ---- W1-W2-R1 of two threads at the same places, of whom only one minds being interrupted ---- */
+
+static const struct simulated_op minds[] = {SOME, SET(0, 1), EXPECT(0, 1), SOME};
+static const struct simulated_op does_not[] = {SOME, SET(0, 2), READ(0), SOME};
+PROGRAM(alike, minds, does_not);
+
+static struct directed_access either_access(unsigned op, uint8_t party)
+{
+	return (struct directed_access){
+		.sites = {(uint64_t)(uintptr_t)&minds[op], (uint64_t)(uintptr_t)&does_not[op]},
+		.site_count = 2,
+		.party = party};
+}
+
+static void test_order__between_chosen_threads(void **state)
+{
+	struct directed_order order = {
+		.access_count = 3,
+		.accesses = {either_access(6, 0), either_access(6, 1), either_access(7, 0)},
+	};
+	uint64_t between_any;
+
+	(void)state;
+	between_any = count(&alike, &order, false, OUTCOME_ABORT);
+	order.names[0] = THREAD_NAME_MAIN;
+	order.names[1] = thread_name_child(THREAD_NAME_MAIN, 0);
+	/* Three quarters of the runs take the only chance, and fail; between any threads half of these. */
+	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 115, RUNS);
+	assert_in_range(between_any, 1, 114);
+	order.names[0] = thread_name_child(THREAD_NAME_MAIN, 0);
+	order.names[1] = THREAD_NAME_MAIN;
+	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 0, 30);
+}
+
+/* ---- W1-W2-R1 at places where a thread comes to another variable first, more often than is skipped ---- */
+
+#define ELSEWHERE SET(1, 1), EXPECT(1, 1)
+
+static const struct simulated_op walker[] = {ELSEWHERE, ELSEWHERE, ELSEWHERE, ELSEWHERE, ELSEWHERE,
+	ELSEWHERE, ELSEWHERE, SET(0, 1), EXPECT(0, 1), SOME, SOME};
+static const struct simulated_op passer[] = {SOME, SOME, SOME, SET(0, 2), SOME, SOME, SOME};
+PROGRAM(homes, walker, passer);
+
+static void test_order__at_its_object(void **state)
+{
+	struct directed_order order = {
+		.access_count = 3,
+		.accesses = {{.site_count = 8}, access_at(&passer[18], 1, 0), {.site_count = 8}},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		order.accesses[0].sites[i] = (uint64_t)(uintptr_t)&walker[2 * i];
+		order.accesses[2].sites[i] = (uint64_t)(uintptr_t)&walker[2 * i + 1];
+	}
+	assert_in_range(count(&homes, &order, false, OUTCOME_ABORT), 0, 10);
+	order.homes[0] = simulated_object_name(SIMULATED_SET, 0);
+	/* A quarter of the runs at least: fewer than 20 would have a chance below 1e-6. */
+	assert_in_range(count(&homes, &order, false, OUTCOME_ABORT), 20, RUNS);
 }
 
 /* ---- W1x-R2x-R2y-W1y: two variables are seen half-way done ---- */
@@ -236,6 +298,8 @@ int main(void)
 		cmocka_unit_test(test_order__of_one_early_read),
 		cmocka_unit_test(test_order__of_two_accesses),
 		cmocka_unit_test(test_order__of_three_accesses),
+		cmocka_unit_test(test_order__between_chosen_threads),
+		cmocka_unit_test(test_order__at_its_object),
 		cmocka_unit_test(test_order__of_two_variables),
 		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
 		cmocka_unit_test(test_order__learns_which_locks_are_in_the_way),
