@@ -26,9 +26,10 @@ static json_t *figures_to_json(const struct branches_result *result)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 	json_t *value = json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}", "threads",
-		(json_int_t)figures->threads, "instructions", (json_int_t)figures->instructions,
-		"events", (json_int_t)figures->events, "critical_events",
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}",
+		"chunks", (json_int_t)figures->chunks, "threads", (json_int_t)figures->threads,
+		"instructions", (json_int_t)figures->instructions, "events",
+		(json_int_t)figures->events, "critical_events",
 		(json_int_t)figures->critical_events, "branches", (json_int_t)figures->branches,
 		"constraints", (json_int_t)figures->constraints, "queries",
 		(json_int_t)figures->queries, "timeouts", (json_int_t)figures->timeouts, "walk_ns",

@@ -16,7 +16,9 @@ enum {
 	OPTION_ASSERTIONS,
 	OPTION_RECORD_SIZE,
 	OPTION_CONTINUATIONS,
-	OPTION_JSON
+	OPTION_JSON,
+	OPTION_WINDOW,
+	OPTION_GLOBAL
 };
 
 static const struct argp_option branches_options[] = {
@@ -26,6 +28,9 @@ static const struct argp_option branches_options[] = {
 	{.doc = "How much is done:", .group = 2},
 	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
 		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
+	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
+	{"global-window", OPTION_GLOBAL, NULL, 0,
+		"Look at events that were near each other in the run, instead", 2},
 	{"record-size", OPTION_RECORD_SIZE, "MB", 0, "The record of a run may be so long (4096)",
 		2},
 	{"continuations", OPTION_CONTINUATIONS, "N", 0,
@@ -61,6 +66,14 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		if (!duration_parse(text, &options->sensitivity.query_ns))
 			argp_error(state,
 				"--query-time wants a time such as 500ms, 10s or 2m, not %s", text);
+		return 0;
+	case OPTION_WINDOW:
+		if (!number_parse(text, 10, 1000000, &number))
+			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
+		options->sensitivity.window = (uint32_t)number;
+		return 0;
+	case OPTION_GLOBAL:
+		options->sensitivity.is_global = true;
 		return 0;
 	case OPTION_RECORD_SIZE:
 		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))
@@ -219,8 +232,8 @@ static int work(const struct branches_arguments *arguments)
 static int branches_run_command(int argc, char **argv)
 {
 	struct branches_arguments arguments = {
-		.options = {
-			.sensitivity = {.query_ns = UINT64_C(10000000000)}, .continuations = 20}};
+		.options = {.sensitivity = {.query_ns = UINT64_C(10000000000), .window = 400},
+			.continuations = 20}};
 	struct branches_options *options = &arguments.options;
 	char *runtime = NULL;
 	struct error err;

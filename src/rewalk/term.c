@@ -4,8 +4,6 @@
 
 #include "base/bug.h"
 
-#define TERMS_IN_A_BLOCK 4096
-
 static struct term *new_term(struct term_arena *arena)
 {
 	if (!arena->block_count || arena->used == TERMS_IN_A_BLOCK) {

@@ -21,8 +21,9 @@ struct term {
 	uint64_t value;	 /* in this run */
 	struct term *a, *b, *c;
 	void *solver; /* the solver's, while it works */
-	uint32_t solver_round;
 };
+
+#define TERMS_IN_A_BLOCK 4096
 
 struct term_arena {
 	struct term **blocks;

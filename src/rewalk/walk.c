@@ -408,7 +408,10 @@ static enum step copy(struct walker *walker, const struct code *code, uint64_t *
 
 	if (code->place == PLACE_LOCAL && !target)
 		return outside_of_own(walker);
-	walk_settle(walker);
+	if (code->site != SITE_NONE)
+		walk_settle(walker);
+	else if (code->place != PLACE_LOCAL)
+		walk_drop(walker);
 	if (code->place != PLACE_LOCAL)
 		return STEP_NEXT; /* who reads it finds it in the record */
 	if (code->place_from != PLACE_SITE) {
@@ -437,9 +440,10 @@ static enum step fill(struct walker *walker, const struct code *code, uint64_t *
 	const uint64_t bytes = walk_get(walker, registers, code->c);
 	uint8_t *target;
 
-	walk_settle(walker);
-	if (code->place != PLACE_LOCAL)
+	if (code->place != PLACE_LOCAL) {
+		walk_drop(walker);
 		return STEP_NEXT;
+	}
 	target = own_memory(walker, code, PLACE_LOCAL, walk_get(walker, registers, code->a), bytes);
 	if (!target)
 		return outside_of_own(walker);

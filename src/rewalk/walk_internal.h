@@ -77,6 +77,8 @@ void walk_next_entry(struct walker *walker);
 uint64_t walk_number(struct walker *walker);
 /* Until a report can be taken: STEP_NEXT (it was predicted), STEP_ENTRY or STEP_JUMP; or not here. */
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
+/* Code without bitcode has run: the last write has not been looked at. */
+void walk_drop(struct walker *walker);
 /* Checked records: the report of a site that tells nothing. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
 /* The thread makes no report here: only something from outside can go on. */

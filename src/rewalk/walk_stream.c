@@ -48,7 +48,7 @@ enum step walk_end_at(struct walker *walker, enum walk_end end, const char *form
 	return STEP_OVER;
 }
 
-static void drop(struct walker *walker)
+void walk_drop(struct walker *walker)
 {
 	for (uint32_t done = 0; walker->pending && done < walker->pending_bytes; done += 8)
 		walker->slots[record_slot_of(walker->pending + done)].key = 0;
@@ -121,7 +121,7 @@ static enum step enter(struct walker *walker)
 	const uint32_t site = (uint32_t)walk_number(walker);
 	struct function *function = code_book_of_site(walker->book, site);
 
-	drop(walker);
+	walk_drop(walker);
 	if (!function)
 		return walk_end_at(walker, WALK_LOST, "a call of a function that is not known");
 	if (!walk_push(walker, function, true))
@@ -152,7 +152,7 @@ static void sync(struct walker *walker)
 	const uint64_t step = walk_number(walker);
 
 	walker->position = walk_number(walker);
-	drop(walker);
+	walk_drop(walker);
 	if (walker->mode & WALK_EVENTS) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
@@ -225,7 +225,7 @@ static enum step jump(struct walker *walker, uint32_t waiting)
 	of = &image->sites[site];
 	instruction = program_instruction(
 		&image->program.units[of->unit], of->function_number, of->instruction_number);
-	drop(walker);
+	walk_drop(walker);
 	walk_next_entry(walker);
 	return of->kind == SITE_LANDING ? land(walker, instruction, value, second)
 					: return_again(walker, instruction, value);
@@ -259,7 +259,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 		walk_next_entry(walker);
 		return STEP_NEXT;
 	case RECORD_LIVE:
-		drop(walker);
+		walk_drop(walker);
 		walker->is_live = true;
 		walk_next_entry(walker);
 		return STEP_NEXT;
@@ -349,14 +349,14 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 	if (step >= STEP_MOVED)
 		return step;
 	if (of->kind == SITE_RESULT)
-		drop(walker);
+		walk_drop(walker);
 	else
 		walk_settle(walker);
 	if (step == STEP_JUMP) {
 		(void)walk_number(walker);
 		*value = walk_number(walker);
 		(void)walk_number(walker);
-		drop(walker);
+		walk_drop(walker);
 		walk_next_entry(walker);
 		return STEP_NEXT;
 	}

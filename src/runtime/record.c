@@ -241,10 +241,17 @@ static void record_access(struct record_thread *thread, const struct site_record
 	}
 }
 
+/* Those that the walk comes to one by one. */
+static bool is_checked_kind(uint8_t kind)
+{
+	return kind <= SITE_FENCE || kind >= SITE_RESULT;
+}
+
 /* Code without bitcode has run since the last report. */
 static bool is_behind_others(uint8_t kind)
 {
-	return kind == SITE_RESULT || kind == SITE_RETURNS_TWICE || kind == SITE_LANDING;
+	return kind == SITE_RESULT || kind == SITE_RETURNS_TWICE || kind == SITE_LANDING ||
+	       kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
 }
 
 void record_report(
@@ -259,7 +266,7 @@ void record_report(
 		return;
 	}
 	thread->wants_arguments = 0;
-	if (record.area->is_checked && site->kind != SITE_FUNCTION_ENTRY)
+	if (record.area->is_checked && is_checked_kind(site->kind))
 		record_checked(thread, index, address);
 	if (is_behind_others(site->kind))
 		record_drop(thread);

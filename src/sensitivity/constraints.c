@@ -30,8 +30,22 @@ static Z3_ast number(const struct constraints *constraints, uint32_t value)
 	return Z3_mk_int(constraints->z3, (int)value, constraints->integer);
 }
 
+bool constraints_is_past(const struct constraints *constraints, struct event_id event)
+{
+	return event.index < constraints->window->begin[event.thread];
+}
+
+bool constraints_has(const struct constraints *constraints, struct event_id event)
+{
+	return event.index < constraints->window->end[event.thread];
+}
+
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event)
 {
+	if (constraints_is_past(constraints, event))
+		return Z3_mk_true(constraints->z3);
+	if (!constraints_has(constraints, event))
+		return Z3_mk_false(constraints->z3);
 	return Z3_mk_gt(
 		constraints->z3, constraints->cuts[event.thread], number(constraints, event.index));
 }
@@ -41,7 +55,7 @@ static Z3_ast moment(const struct constraints *constraints, struct event_id even
 	Z3_ast *moments = constraints->moments[event.thread];
 
 	/* What has no moment of its own happens right behind what has one, or at the beginning. */
-	for (uint32_t i = event.index + 1; i-- > 0;)
+	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
 		if (moments[i])
 			return moments[i];
 	return number(constraints, 0);
@@ -130,6 +144,8 @@ static bool has_moment(const struct walk_event *event)
 static void add_thread(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
+	const uint32_t begin = constraints->window->begin[thread];
+	const uint32_t end = constraints->window->end[thread];
 	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
 	Z3_ast last = NULL;
 
@@ -137,10 +153,10 @@ static void add_thread(struct constraints *constraints, uint16_t thread)
 	constraints->moments[thread] = moments;
 	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
 	constraints_add(constraints,
-		Z3_mk_ge(constraints->z3, constraints->cuts[thread], number(constraints, 0)));
-	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
-					     number(constraints, (uint32_t)walked->count)));
-	for (uint32_t i = 0; i < walked->count; i++) {
+		Z3_mk_ge(constraints->z3, constraints->cuts[thread], number(constraints, begin)));
+	constraints_add(constraints,
+		Z3_mk_le(constraints->z3, constraints->cuts[thread], number(constraints, end)));
+	for (uint32_t i = begin; i < end; i++) {
 		if (!has_moment(&walked->events[i]))
 			continue;
 		moments[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
@@ -156,7 +172,8 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
 
-	for (uint32_t i = 0; i < walked->count; i++) {
+	for (uint32_t i = constraints->window->begin[thread]; i < constraints->window->end[thread];
+		i++) {
 		const struct walk_event *event = &walked->events[i];
 		const struct event_id id = {thread, i};
 		Z3_ast outcome;
@@ -181,6 +198,16 @@ static void add_edges(struct constraints *constraints)
 	for (uint32_t i = 0; i < order->edge_count; i++) {
 		const struct order_edge *edge = &order->edges[i];
 
+		if (constraints_is_past(constraints, edge->second) ||
+			!constraints_has(constraints, edge->second) ||
+			constraints_is_past(constraints, edge->first))
+			continue;
+		if (!constraints_has(constraints, edge->first)) {
+			constraints_add(constraints,
+				Z3_mk_not(constraints->z3,
+					constraints_happens(constraints, edge->second)));
+			continue;
+		}
 		constraints_add(
 			constraints, constraints_before(constraints, edge->first, edge->second));
 		constraints_add(
@@ -196,7 +223,7 @@ static Z3_ast left_before(struct constraints *constraints, const struct order_se
 	const struct event_id end = {first->thread, first->end};
 	const struct event_id begin = {second->thread, second->begin};
 
-	if (first->end == UINT32_MAX)
+	if (first->end == UINT32_MAX || !constraints_has(constraints, end))
 		return Z3_mk_false(constraints->z3);
 	return constraints_and(constraints, constraints_happens(constraints, end),
 		constraints_before(constraints, end, begin));
@@ -231,7 +258,7 @@ static Z3_ast is_inside(
 	Z3_ast in = constraints_and(constraints, constraints_happens(constraints, begin),
 		constraints_before(constraints, begin, event));
 
-	if (section->end == UINT32_MAX)
+	if (section->end == UINT32_MAX || !constraints_has(constraints, end))
 		return in;
 	return constraints_and(constraints, in,
 		constraints_or(constraints,
@@ -239,19 +266,46 @@ static Z3_ast is_inside(
 			constraints_before(constraints, event, end)));
 }
 
+/* Does the section begin before the window's end, and is it not left before its beginning? */
+static bool counts(const struct constraints *constraints, const struct order_section *section)
+{
+	return constraints_has(constraints, (struct event_id){section->thread, section->begin}) &&
+	       (section->end == UINT32_MAX ||
+		       !constraints_is_past(
+			       constraints, (struct event_id){section->thread, section->end}));
+}
+
 static void add_locks(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
+	const struct order_section **sections =
+		calloc(order->section_count + 1u, sizeof(*sections));
+	uint32_t count = 0;
 
+	BUG_ON(!sections);
 	for (uint32_t i = 0; i < order->section_count; i++)
-		for (uint32_t j = i + 1; j < order->section_count; j++)
-			exclude(constraints, &order->sections[i], &order->sections[j]);
+		if (counts(constraints, &order->sections[i]))
+			sections[count++] = &order->sections[i];
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = i + 1; j < count; j++)
+			exclude(constraints, sections[i], sections[j]);
+	free(sections);
+}
+
+static void add_failed_tries(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
 	for (uint32_t i = 0; i < order->failure_count; i++) {
 		const struct order_failure *failure = &order->failures[i];
 		Z3_ast somewhere = Z3_mk_false(constraints->z3);
 
+		if (constraints_is_past(constraints, failure->event) ||
+			!constraints_has(constraints, failure->event))
+			continue;
 		for (uint32_t j = 0; j < order->section_count; j++)
-			if (order->sections[j].lock == failure->lock)
+			if (order->sections[j].lock == failure->lock &&
+				counts(constraints, &order->sections[j]))
 				somewhere = constraints_or(constraints, somewhere,
 					is_inside(
 						constraints, failure->event, &order->sections[j]));
@@ -267,13 +321,24 @@ static void ignore_error(Z3_context z3, Z3_error_code code)
 	(void)code; /* results are checked where they are used */
 }
 
-void constraints_open(
-	struct constraints *constraints, const struct walk *walk, const struct order *order)
+/* Those of another solver mean nothing to this one. */
+static void forget_terms(const struct walk *walk)
+{
+	const struct term_arena *arena = &walk->terms;
+
+	for (uint32_t i = 0; i < arena->block_count; i++)
+		for (uint32_t j = 0; j < TERMS_IN_A_BLOCK; j++)
+			arena->blocks[i][j].solver = NULL;
+}
+
+void constraints_open(struct constraints *constraints, const struct walk *walk,
+	const struct order *order, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
 	Z3_config configuration = Z3_mk_config();
 
-	*constraints = (struct constraints){.walk = walk, .order = order};
+	*constraints = (struct constraints){.walk = walk, .order = order, .window = window};
+	forget_terms(walk);
 	constraints->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
 	Z3_set_error_handler(constraints->z3, ignore_error);
@@ -287,6 +352,7 @@ void constraints_open(
 		add_thread(constraints, (uint16_t)i);
 	add_edges(constraints);
 	add_locks(constraints);
+	add_failed_tries(constraints);
 	constraints_add_memory(constraints);
 	for (uint32_t i = 0; i < threads; i++)
 		add_outcomes(constraints, (uint16_t)i);

@@ -16,6 +16,7 @@
 struct constraints {
 	const struct walk *walk;
 	const struct order *order;
+	const struct order_window *window;
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
@@ -26,11 +27,15 @@ struct constraints {
 	uint64_t mixed_reads;	 /* of which only a part was written at once: likewise */
 };
 
-void constraints_open(
-	struct constraints *constraints, const struct walk *walk, const struct order *order);
+/* Terms may be given to one solver at a time. */
+void constraints_open(struct constraints *constraints, const struct walk *walk,
+	const struct order *order, const struct order_window *window);
 void constraints_close(struct constraints *constraints);
 
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
+/* Is the event one of the window, or before it? */
+bool constraints_has(const struct constraints *constraints, struct event_id event);
+bool constraints_is_past(const struct constraints *constraints, struct event_id event);
 /* Does the event happen? */
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
 /* Is the outcome of the branch (or what must not change) as it was? */

@@ -30,10 +30,13 @@ static int compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-static void collect(const struct walk *walk, struct accesses *list)
+/* Those of the window, and of what was before it. */
+static void collect(const struct constraints *constraints, struct accesses *list)
 {
+	const struct walk *walk = constraints->walk;
+
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
-		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+		for (uint64_t i = 0; i < constraints->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
 			if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
@@ -65,8 +68,19 @@ static const struct walk_event *event_of(const struct constraints *constraints, 
 static bool find_initial(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *value)
 {
-	const struct place_access *first = NULL;
+	const struct place_access *first = NULL, *last = NULL;
 
+	/* The last write before the window. */
+	for (uint32_t i = 0; i < count; i++)
+		if (items[i].is_write && constraints_is_past(constraints, items[i].id) &&
+			(!last || items[i].position > last->position ||
+				(items[i].position == last->position &&
+					items[i].id.index > last->id.index)))
+			last = &items[i];
+	if (last) {
+		*value = event_of(constraints, last->id)->value;
+		return true;
+	}
 	if (walk_initial(constraints->walk, items->address, items->bytes, value))
 		return true;
 	for (uint32_t i = 0; i < count; i++)
@@ -99,7 +113,8 @@ static bool may_be_read(const struct read_case *of, uint32_t number)
 	const struct order *order = of->constraints->order;
 	const struct place_access *write = &of->items[number];
 
-	if (!write->is_write || order_is_before(order, of->read->id, write->id))
+	if (!write->is_write || constraints_is_past(of->constraints, write->id) ||
+		order_is_before(order, of->read->id, write->id))
 		return false;
 	if (write->id.thread == of->read->id.thread && write->id.index > of->read->id.index)
 		return false;
@@ -115,6 +130,7 @@ static bool is_initial_hidden(const struct read_case *of)
 {
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->items[i].is_write &&
+			!constraints_is_past(of->constraints, of->items[i].id) &&
 			order_is_before(of->constraints->order, of->items[i].id, of->read->id))
 			return true;
 	return false;
@@ -199,7 +215,7 @@ static void keep_reads(
 	for (uint32_t i = 0; i < count; i++) {
 		const struct walk_event *event = event_of(constraints, items[i].id);
 
-		if (items[i].is_write)
+		if (items[i].is_write || constraints_is_past(constraints, items[i].id))
 			continue;
 		constraints->mixed_reads++;
 		constraints_add(constraints,
@@ -213,7 +229,7 @@ void constraints_add_memory(struct constraints *constraints)
 	struct accesses list = {0};
 	uint32_t next;
 
-	collect(constraints->walk, &list);
+	collect(constraints, &list);
 	for (uint32_t first = 0; first < list.count; first = next) {
 		uint64_t end = list.items[first].address + list.items[first].bytes;
 		bool is_mixed = false;
@@ -238,7 +254,8 @@ void constraints_add_memory(struct constraints *constraints)
 				.count = next - first,
 				.read = &list.items[i]};
 
-			if (!list.items[i].is_write)
+			if (!list.items[i].is_write &&
+				!constraints_is_past(constraints, list.items[i].id))
 				add_read(&of);
 		}
 	}

@@ -36,14 +36,17 @@ struct sensitivity {
 	struct code_book book;
 	struct walk walk;
 	struct order order;
-	struct constraints constraints;
+	struct constraints constraints; /* of the chunk */
+	struct order_window window;
 	bool has_constraints;
 	struct asked *places;
 	uint32_t place_count, place_capacity;
 	/* where sensitivity_next() goes on */
 	uint16_t thread;
 	uint64_t index;
-	uint32_t current; /* place of the last candidate */
+	uint64_t chunk;	     /* of the thread, or of the run */
+	uint64_t global_end; /* global windows: events of the run up to the end of this one */
+	uint32_t current;    /* place of the last candidate */
 	struct event_id goal;
 	struct solution solution;
 	struct strbuf variables;
@@ -105,7 +108,7 @@ static void check_model(struct sensitivity *analysis)
 				constraints_happens(constraints,
 					(struct event_id){(uint16_t)i,
 						(uint32_t)walk->threads[i].count - 1}));
-	analysis->figures.is_model_wrong =
+	analysis->figures.is_model_wrong |=
 		Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_FALSE;
 	Z3_solver_pop(constraints->z3, constraints->solver, 1);
 }
@@ -147,11 +150,9 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	analysis->figures.walk_ns = now_ns() - begin;
 	begin = now_ns();
 	order_build(&analysis->order, &analysis->walk);
-	constraints_open(&analysis->constraints, &analysis->walk, &analysis->order);
-	analysis->has_constraints = true;
-	analysis->figures.constraints = analysis->constraints.count;
-	check_model(analysis);
-	set_time_limit(analysis);
+	analysis->window.begin = calloc(record->thread_count + 1u, sizeof *analysis->window.begin);
+	analysis->window.end = calloc(record->thread_count + 1u, sizeof *analysis->window.end);
+	BUG_ON(!analysis->window.begin || !analysis->window.end);
 	analysis->figures.solve_ns = now_ns() - begin;
 	*out = analysis;
 	return 0;
@@ -162,6 +163,8 @@ static void sensitivity_end(struct sensitivity *analysis)
 	if (analysis->has_constraints)
 		constraints_close(&analysis->constraints);
 	order_release(&analysis->order);
+	free(analysis->window.begin);
+	free(analysis->window.end);
 	walk_close(&analysis->walk);
 	code_book_close(&analysis->book);
 	image_close(&analysis->image);
@@ -364,6 +367,11 @@ static bool is_wanted(const struct sensitivity *analysis, const struct walk_even
 	}
 }
 
+static bool is_open(const struct asked *place)
+{
+	return !place->is_proven && place->tries < TRIES_MOST;
+}
+
 /* Is there a schedule in which the event has another outcome? Then it is in `solution`. */
 static bool ask(struct sensitivity *analysis, struct event_id goal)
 {
@@ -422,8 +430,7 @@ static bool look_at(struct sensitivity *analysis, struct sensitive_candidate *ou
 	if (!is_wanted(analysis, event))
 		return false;
 	analysis->current = place_of(analysis, event);
-	if (analysis->places[analysis->current].is_proven ||
-		analysis->places[analysis->current].tries >= TRIES_MOST)
+	if (!is_open(&analysis->places[analysis->current]))
 		return false;
 	analysis->goal = (struct event_id){analysis->thread, (uint32_t)analysis->index};
 	is_found = ask(analysis, analysis->goal);
@@ -433,21 +440,149 @@ static bool look_at(struct sensitivity *analysis, struct sensitive_candidate *ou
 	return is_found;
 }
 
-static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_candidate *out)
+/* ---- chunks (TAME, section 4: partition) ---- */
+
+/* Short runs are one chunk. */
+static bool is_whole(const struct sensitivity *analysis)
 {
+	return analysis->order.event_count <= 4ull * analysis->options.window;
+}
+
+/* The next window of events of the run as it was. False: there is none. */
+static bool next_global(struct sensitivity *analysis)
+{
+	const struct order *order = &analysis->order;
+	const uint64_t room = order->event_count - analysis->global_end;
+	const uint64_t wanted =
+		is_whole(analysis) ? order->event_count : 4ull * analysis->options.window;
+	const uint64_t count = room < wanted ? room : wanted;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		analysis->window.begin[i] = analysis->window.end[i];
+	for (uint64_t i = 0; i < count; i++)
+		analysis->window.end[order->events[analysis->global_end++].thread]++;
+	analysis->thread = 0;
+	analysis->index = analysis->window.begin[0];
+	return count > 0;
+}
+
+/*
+ * The next window of one thread, with those windows of the others that begin as early as what was before
+ * it lets them. False: there is none.
+ */
+static bool next_distributed(struct sensitivity *analysis)
+{
+	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
+	uint64_t begin = analysis->chunk * analysis->options.window;
 
-	for (; analysis->thread < walk->record->thread_count;
-		analysis->thread++, analysis->index = 0) {
-		while (analysis->index < walk->threads[analysis->thread].count) {
-			const bool is_found = look_at(analysis, out);
+	while (analysis->thread < order->thread_count &&
+		begin >= walk->threads[analysis->thread].count) {
+		analysis->thread++;
+		analysis->chunk = begin = 0;
+	}
+	if (analysis->thread == order->thread_count)
+		return false;
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint64_t start = begin ? order->pasts[analysis->thread]
+							   [(begin - 1) * order->thread_count + i]
+					     : 0;
+		const uint64_t end = start + analysis->options.window;
 
-			analysis->index++;
-			if (is_found)
+		analysis->window.begin[i] = (uint32_t)start;
+		analysis->window.end[i] =
+			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
+	}
+	analysis->index = begin;
+	analysis->chunk++;
+	return true;
+}
+
+/* Is there a branch in the chunk that is still to be asked about? */
+static bool has_goals(struct sensitivity *analysis, uint32_t first, uint32_t last)
+{
+	for (uint32_t thread = first; thread <= last; thread++)
+		for (uint64_t i = analysis->window.begin[thread]; i < analysis->window.end[thread];
+			i++) {
+			const struct walk_event *event = &analysis->walk.threads[thread].events[i];
+
+			uint32_t place;
+
+			if (!is_wanted(analysis, event))
+				continue;
+			place = place_of(analysis, event);
+			if (is_open(&analysis->places[place]))
 				return true;
 		}
+	return false;
+}
+
+static void open_chunk(struct sensitivity *analysis)
+{
+	const uint64_t begin = now_ns();
+
+	constraints_open(
+		&analysis->constraints, &analysis->walk, &analysis->order, &analysis->window);
+	analysis->has_constraints = true;
+	analysis->figures.chunks++;
+	analysis->figures.constraints += analysis->constraints.count;
+	set_time_limit(analysis);
+	if (is_whole(analysis))
+		check_model(analysis);
+	analysis->figures.solve_ns += now_ns() - begin;
+}
+
+static bool search_thread(
+	struct sensitivity *analysis, uint32_t thread, struct sensitive_candidate *out)
+{
+	while (analysis->index < analysis->window.end[thread]) {
+		const bool is_found = look_at(analysis, out);
+
+		analysis->index++;
+		if (is_found)
+			return true;
 	}
 	return false;
+}
+
+static bool is_global(const struct sensitivity *analysis)
+{
+	return analysis->options.is_global || is_whole(analysis);
+}
+
+/* In the open chunk, from where the search stands. */
+static bool search_chunk(struct sensitivity *analysis, struct sensitive_candidate *out)
+{
+	const uint32_t threads = analysis->order.thread_count;
+
+	if (!is_global(analysis))
+		return search_thread(analysis, analysis->thread, out);
+	while (analysis->thread < threads) {
+		if (search_thread(analysis, analysis->thread, out))
+			return true;
+		if (++analysis->thread < threads)
+			analysis->index = analysis->window.begin[analysis->thread];
+	}
+	return false;
+}
+
+static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_candidate *out)
+{
+	const uint32_t last = analysis->order.thread_count - 1;
+
+	for (;;) {
+		if (analysis->has_constraints) {
+			if (search_chunk(analysis, out))
+				return true;
+			constraints_close(&analysis->constraints);
+			analysis->has_constraints = false;
+		}
+		if (!(is_global(analysis) ? next_global(analysis) : next_distributed(analysis)))
+			return false;
+		if (is_global(analysis) ? has_goals(analysis, 0, last)
+					: has_goals(analysis, analysis->thread, analysis->thread))
+			open_chunk(analysis);
+	}
 }
 
 static bool is_alike(const struct run_record *a, const struct run_record *b)

@@ -45,11 +45,23 @@ struct order {
 	uint32_t section_count, section_capacity;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
+	struct event_id *events; /* all of them, in the order of the run */
+	uint64_t event_count;
 	uint32_t **clocks; /* [thread][index * thread_count + other]: events of `other` before it */
+	/* The same with what happened to be before it in this run: what it read, who had its lock. */
+	uint32_t **pasts;
 };
 
 void order_build(struct order *order, const struct walk *walk);
 void order_release(struct order *order);
+
+/*
+ * Part of a run: of each thread the events [begin, end). What was before them has happened as it did, and
+ * needs nothing of what was not; what is behind them does not happen.
+ */
+struct order_window {
+	uint32_t *begin, *end; /* by thread */
+};
 
 /* Must `first` come before `second`? */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);

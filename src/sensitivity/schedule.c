@@ -54,7 +54,17 @@ static void collect(const struct constraints *constraints, Z3_model model, struc
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
 		const int64_t cut = value_of(constraints, model, constraints->cuts[thread]);
 
-		for (uint32_t i = 0; i < walk->threads[thread].count && i < cut; i++) {
+		/* What was before the window comes first, in the order of the run. */
+		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
+			if (walk->threads[thread].events[i].kind <= EVENT_OP)
+				add(list,
+					(struct moment){
+						(int64_t)walk->threads[thread].events[i].position -
+							INT64_MAX,
+						{(uint16_t)thread, i},
+						walk->threads[thread].events[i].step});
+		for (uint32_t i = constraints->window->begin[thread];
+			i < constraints->window->end[thread] && i < cut; i++) {
 			Z3_ast at = constraints->moments[thread][i];
 
 			if (at)
