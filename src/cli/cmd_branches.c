@@ -18,7 +18,9 @@ enum {
 	OPTION_CONTINUATIONS,
 	OPTION_JSON,
 	OPTION_WINDOW,
-	OPTION_GLOBAL
+	OPTION_GLOBAL,
+	OPTION_QUERIES,
+	OPTION_TIME
 };
 
 static const struct argp_option branches_options[] = {
@@ -28,6 +30,9 @@ static const struct argp_option branches_options[] = {
 	{.doc = "How much is done:", .group = 2},
 	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
 		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
+	{"queries", OPTION_QUERIES, "N", 0,
+		"Ask about one place at most N times without an answer (200)", 2},
+	{"time", OPTION_TIME, "TIME", 0, "Ask no more after this time, such as 30s, 2m (5m)", 2},
 	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
 	{"global-window", OPTION_GLOBAL, NULL, 0,
 		"Look at events that were near each other in the run, instead", 2},
@@ -71,6 +76,16 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		if (!number_parse(text, 10, 1000000, &number))
 			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
 		options->sensitivity.window = (uint32_t)number;
+		return 0;
+	case OPTION_QUERIES:
+		if (!number_parse(text, 1, 1000000000, &number))
+			argp_error(state, "--queries wants a whole number, not %s", text);
+		options->sensitivity.queries_most = (uint32_t)number;
+		return 0;
+	case OPTION_TIME:
+		if (!duration_parse(text, &options->sensitivity.time_ns))
+			argp_error(state, "--time wants a time such as 500ms, 30s or 2m, not %s",
+				text);
 		return 0;
 	case OPTION_GLOBAL:
 		options->sensitivity.is_global = true;
@@ -201,6 +216,9 @@ static void print_end(const struct branches_result *result)
 	if (figures->timeouts)
 		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
 			(unsigned long long)figures->timeouts);
+	if (figures->unasked)
+		printf("%llu branch events were not asked about, to keep to --queries and --time\n",
+			(unsigned long long)figures->unasked);
 	if (figures->unfinished_threads)
 		printf("%u of %u threads were followed in part only: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);
@@ -232,7 +250,10 @@ static int work(const struct branches_arguments *arguments)
 static int branches_run_command(int argc, char **argv)
 {
 	struct branches_arguments arguments = {
-		.options = {.sensitivity = {.query_ns = UINT64_C(10000000000), .window = 400},
+		.options = {.sensitivity = {.query_ns = UINT64_C(10000000000),
+				    .window = 400,
+				    .queries_most = 200,
+				    .time_ns = UINT64_C(300000000000)},
 			.continuations = 20}};
 	struct branches_options *options = &arguments.options;
 	char *runtime = NULL;

@@ -28,6 +28,7 @@ struct asked {
 	uint8_t kind; /* enum event_kind */
 	bool is_proven;
 	uint32_t tries; /* solutions that did not reproduce */
+	uint32_t queries;
 };
 
 struct sensitivity {
@@ -44,6 +45,7 @@ struct sensitivity {
 	/* where sensitivity_next() goes on */
 	uint16_t thread;
 	uint64_t index;
+	uint64_t begin_ns;
 	uint64_t chunk;	     /* of the thread, or of the run */
 	uint64_t global_end; /* global windows: events of the run up to the end of this one */
 	uint32_t current;    /* place of the last candidate */
@@ -135,6 +137,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 
 	BUG_ON(!analysis);
 	analysis->options = *options;
+	analysis->begin_ns = begin;
 	strbuf_init(&analysis->variables);
 	status = image_open(&analysis->image, record, program, err);
 	if (status < 0) {
@@ -420,6 +423,12 @@ static void describe(struct sensitivity *analysis, const struct walk_event *even
 	out->variables = analysis->variables.text;
 }
 
+static bool is_late(const struct sensitivity *analysis)
+{
+	return analysis->options.time_ns &&
+	       now_ns() - analysis->begin_ns > analysis->options.time_ns;
+}
+
 static bool look_at(struct sensitivity *analysis, struct sensitive_candidate *out)
 {
 	const struct walk_event *event =
@@ -432,6 +441,11 @@ static bool look_at(struct sensitivity *analysis, struct sensitive_candidate *ou
 	analysis->current = place_of(analysis, event);
 	if (!is_open(&analysis->places[analysis->current]))
 		return false;
+	if (analysis->places[analysis->current].queries++ >= analysis->options.queries_most ||
+		is_late(analysis)) {
+		analysis->figures.unasked++;
+		return false;
+	}
 	analysis->goal = (struct event_id){analysis->thread, (uint32_t)analysis->index};
 	is_found = ask(analysis, analysis->goal);
 	analysis->figures.solve_ns += now_ns() - begin;
@@ -511,7 +525,9 @@ static bool has_goals(struct sensitivity *analysis, uint32_t first, uint32_t las
 			if (!is_wanted(analysis, event))
 				continue;
 			place = place_of(analysis, event);
-			if (is_open(&analysis->places[place]))
+			if (is_open(&analysis->places[place]) &&
+				analysis->places[place].queries < analysis->options.queries_most &&
+				!is_late(analysis))
 				return true;
 		}
 	return false;

@@ -59,6 +59,7 @@ struct sensitivity_figures {
 	uint64_t constraints;	   /* assertions of the solver */
 	uint64_t constraint_bytes; /* of their text, roughly */
 	uint64_t chunks;	   /* that the run was partitioned into */
+	uint64_t unasked;	   /* branches that were left out to keep to the limits */
 	uint64_t queries, timeouts;
 	uint64_t walk_ns, solve_ns;
 	uint32_t unfinished_threads; /* that could not be walked to their end */
@@ -67,10 +68,12 @@ struct sensitivity_figures {
 };
 
 struct sensitivity_options {
-	uint64_t query_ns;  /* time for one question to the solver */
-	bool only_failures; /* assertions, null pointers, divisors */
-	uint32_t window;    /* events of one thread that are looked at together */
-	bool is_global;	    /* windows of so many events of the run as it was, instead */
+	uint64_t query_ns;     /* time for one question to the solver */
+	bool only_failures;    /* assertions, null pointers, divisors */
+	uint32_t window;       /* events of one thread that are looked at together */
+	uint32_t queries_most; /* for each place that no answer was found for */
+	uint64_t time_ns;      /* for all of it; 0: no limit */
+	bool is_global;	       /* windows of so many events of the run as it was, instead */
 };
 
 struct sensitivity;
