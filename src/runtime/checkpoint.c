@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "runtime/image_internal.h"
 #include "runtime/image_versions.h"
+#include "runtime/runtime.h"
 #include "runtime/undo.h"
 
 #define CHECKPOINTS_MAX 512
@@ -97,27 +98,57 @@ static bool is_own(const struct undo_memory *own, const char *pointer)
 	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
 }
 
-/* The part of a stack that has been used since the starting point. */
-static void keep_stack(struct collection *collection, const void *stack_pointer)
+/* All of it that has ever been touched: which part is in use is not known. */
+static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
 {
-	char *low = (char *)(uintptr_t)stack_pointer - STACK_MARGIN_BYTES;
-	bool is_known;
-	char *end = image_stack_end(collection->checkpoints->image, low, &is_known);
+	char *page = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
+	unsigned char residency;
 
-	if (end)
-		keep_piece(collection, low, (size_t)(end - low));
-	else if (!is_known && !is_own(collection->checkpoint->own, low))
+	if (page < stack->end)
+		keep_piece(collection, page, (size_t)(stack->end - page));
+	for (page -= PAGE_BYTES; page >= stack->floor && collection->is_complete;
+		page -= PAGE_BYTES) {
+		if (platform_failed(platform_call(SYS_mincore, page, PAGE_BYTES, &residency)))
+			break; /* main's stack has not grown down to here */
+		if (residency & 1)
+			keep_piece(collection, page, PAGE_BYTES);
+	}
+}
+
+/*
+ * What of its stack a thread has come to use since the starting point. One that moves on other memory, as
+ * coroutines and handlers of signals do, has frames on its own stack all the same.
+ */
+static void keep_stack(
+	struct collection *collection, const struct engine_thread *thread, const void *pointer)
+{
+	const struct image *image = collection->checkpoints->image;
+	const char *home = fiber_stack_of(thread);
+	char *low = (char *)(uintptr_t)pointer - STACK_MARGIN_BYTES;
+	struct image_stack stack, own;
+	const enum image_whereabouts whereabouts = image_find(image, low, &stack);
+	const bool has_own =
+		image_find(image, home ? home : image_main_stack(image), &own) == IMAGE_STACK;
+	const bool is_at_home = has_own && whereabouts == IMAGE_STACK && stack.end == own.end;
+
+	if (is_at_home && low < own.end)
+		keep_piece(collection, low, (size_t)(own.end - low));
+	else if (!is_at_home && has_own)
+		keep_whole_stack(collection, &own);
+	if (!is_at_home && whereabouts != IMAGE_MEMORY && !is_own(collection->checkpoint->own, low))
 		collection->is_complete = false;
 }
 
 static void keep_stacks(struct collection *collection)
 {
-	keep_stack(collection, collection->checkpoint->place.context.stack_pointer);
+	const struct engine_thread *moving = engine_current();
+
+	keep_stack(collection, moving, collection->checkpoint->place.context.stack_pointer);
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
-		if (thread->state == THREAD_ALIVE && thread != engine_current())
-			keep_stack(collection, thread->context.stack_pointer);
+		if (thread->state == THREAD_ALIVE && thread != moving)
+			keep_stack(collection, thread, thread->context.stack_pointer);
 	}
 }
 

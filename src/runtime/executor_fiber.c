@@ -126,6 +126,13 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 	return fibers.made_since_snapshot;
 }
 
+const char *fiber_stack_of(const struct engine_thread *thread)
+{
+	const struct donor *donor = thread->executor_part;
+
+	return donor ? donor->stack_top : NULL;
+}
+
 size_t fiber_stack_bytes(void)
 {
 	pthread_attr_t standard;

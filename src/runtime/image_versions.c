@@ -150,17 +150,24 @@ void image_drop_versions(struct image *image, uint32_t last)
 
 /* ---- stacks ---- */
 
-char *image_stack_end(const struct image *image, const char *pointer, bool *is_known)
+enum image_whereabouts image_find(
+	const struct image *image, const char *place, struct image_stack *stack)
 {
-	*is_known = true;
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		const struct image_area *area = &image->areas[i];
+		const char *low = area->stack_floor ? area->stack_floor : area->start;
 
-		if (pointer >= area->start && pointer < area->start + area->bytes)
-			return NULL;
-		if (area->stack_floor && pointer >= area->stack_floor && pointer < area->start)
-			return area->start;
+		if (place < low || place >= area->start + area->bytes)
+			continue;
+		if (!area->stack_floor)
+			return IMAGE_MEMORY;
+		*stack = (struct image_stack){area->stack_floor, area->start};
+		return IMAGE_STACK;
 	}
-	*is_known = false;
-	return NULL;
+	return IMAGE_NOWHERE;
+}
+
+const char *image_main_stack(const struct image *image)
+{
+	return image->stack_pointer;
 }

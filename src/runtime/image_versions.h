@@ -25,7 +25,24 @@ bool image_keep_versions(struct image *image, struct image_memory *memory, uint3
 /* The newest versions are not wanted any more: image_restore() puts back those before. */
 void image_drop_versions(struct image *image, uint32_t last);
 
-/* Where the part of the stack ends that the image does not hold; NULL: it holds all above `pointer`. */
-char *image_stack_end(const struct image *image, const char *pointer, bool *is_known);
+/*
+ * A stack of which the image holds only the upper part, from `end` on: what lies between `floor` and `end` has
+ * come into use since.
+ */
+struct image_stack {
+	char *floor, *end;
+};
+
+enum image_whereabouts {
+	IMAGE_NOWHERE, /* no memory of the image */
+	IMAGE_MEMORY,  /* some that it holds */
+	IMAGE_STACK    /* a stack, whichever part of it */
+};
+
+/* What is at this place? `stack` is filled for stacks. */
+enum image_whereabouts image_find(
+	const struct image *image, const char *place, struct image_stack *stack);
+/* A place in the stack of the thread that took the image. */
+const char *image_main_stack(const struct image *image);
 
 #endif

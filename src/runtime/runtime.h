@@ -190,6 +190,8 @@ struct fiber_made {
  * Says which, as far as there is room.
  */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
+/* A place in the thread's own stack; NULL: it has none of ours, as main. */
+const char *fiber_stack_of(const struct engine_thread *thread);
 /* Bytes of the stack of a block made without attributes, without its guard. */
 size_t fiber_stack_bytes(void);
 /* Visits the stack tops of the pooled blocks. */
