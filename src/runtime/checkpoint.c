@@ -98,21 +98,35 @@ static bool is_own(const struct undo_memory *own, const char *pointer)
 	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
 }
 
+/* How far down the stack is mapped: main's grows by itself. */
+static char *stack_bottom(const struct image_stack *stack, char *page)
+{
+	unsigned char residency;
+
+	while (page > stack->floor && !platform_failed(platform_call(SYS_mincore, page - PAGE_BYTES,
+					      PAGE_BYTES, &residency)))
+		page -= PAGE_BYTES;
+	return page;
+}
+
 /* All of it that has ever been touched: which part is in use is not known. */
 static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
 {
-	char *page = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
-	unsigned char residency;
+	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
+	char *bottom = stack->floor;
+	unsigned char *residency = collection->checkpoints->residency;
+	const size_t most = OWN_PAGES_MAX * PAGE_BYTES;
 
-	if (page < stack->end)
-		keep_piece(collection, page, (size_t)(stack->end - page));
-	for (page -= PAGE_BYTES; page >= stack->floor && collection->is_complete;
-		page -= PAGE_BYTES) {
-		if (platform_failed(platform_call(SYS_mincore, page, PAGE_BYTES, &residency)))
-			break; /* main's stack has not grown down to here */
-		if (residency & 1)
-			keep_piece(collection, page, PAGE_BYTES);
+	if (top < stack->end)
+		keep_piece(collection, top, (size_t)(stack->end - top));
+	if ((size_t)(top - bottom) > most ||
+		platform_failed(platform_call(SYS_mincore, bottom, top - bottom, residency))) {
+		bottom = stack_bottom(stack, top);
+		(void)platform_call(SYS_mincore, bottom, top - bottom, residency);
 	}
+	for (size_t page = 0; page < (size_t)(top - bottom) / PAGE_BYTES; page++)
+		if (residency[page] & 1)
+			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
 }
 
 /*
