@@ -7,6 +7,8 @@
  * Fails when: main.0 has seen that main.1 has computed its forces, and moves; main.2 still computes, and
  * reads a position of the next step.
  *
+ * (Its only violations of atomic sets are those of the barrier, in every run; the bug is one of order.)
+ *
  * EXPECT-BOUNDS: c=0 v=0 t=3
  * EXPECT-TIMES: Moldyn threads=8 paper=0.39/3.15/11.6/19.9/1240 -DTHREADS=7 -DSHARE=40 -DSTEPS=6
  */
