@@ -88,6 +88,7 @@ static int perform(struct probe *probe, const struct record_request *request, st
 	int status;
 
 	contract->plan.is_recorded = true;
+	contract->plan.has_chosen_sites = request->like != NULL;
 	contract->plan.seed = request->random_seed;
 	area->version = RECORD_VERSION;
 	area->is_checked = request->is_checked;

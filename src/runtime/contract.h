@@ -100,6 +100,7 @@ struct contract_plan {
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 	bool is_recorded;	   /* restart exec only: fill the record area */
+	bool has_chosen_sites;	   /* recorded runs: accesses at sites of SITE_CHOSEN are points */
 	uint32_t detectors;	   /* bit DETECTOR_x: watches the runs */
 	bool has_contexts;    /* keep account of the functions that threads are in (contexts.h) */
 	uint32_t checkpoints; /* enum contract_checkpoints */

@@ -445,6 +445,8 @@ bool site_reached(
 	struct memory_access *access = &site_visit.access;
 
 	if (record_is_on()) {
+		if (record_quickly(record, (uint64_t)(uintptr_t)address, length, frame))
+			return false;
 		site_report.site = record;
 		site_report.address = (uint64_t)(uintptr_t)address;
 		site_report.length = length;

@@ -24,6 +24,7 @@ static struct {
 	struct record_area *area;	/* NULL: the run is not recorded */
 	uintptr_t code_start, code_end; /* of the module that last called one of its functions */
 	uint64_t turn;			/* reports that are left in this turn */
+	bool has_chosen;		/* some sites are points */
 } record;
 
 bool record_is_on(void)
@@ -184,7 +185,8 @@ static bool record_is_inside(uintptr_t code)
 	return sites_find_code(code, &record.code_start, &record.code_end);
 }
 
-static void record_enter(struct record_thread *thread, uint32_t site, uintptr_t frame)
+static void record_enter(
+	struct record_thread *thread, const struct site_record *site, uintptr_t frame)
 {
 	if (record_is_inside(((const uintptr_t *)frame)[1])) {
 		record_flush(thread);
@@ -193,7 +195,7 @@ static void record_enter(struct record_thread *thread, uint32_t site, uintptr_t 
 	record_drop(thread);
 	thread->wants_arguments = 1;
 	if (record_entry(thread, RECORD_ENTER))
-		record_number(thread, site);
+		record_number(thread, site_index(site));
 }
 
 static void record_jump(
@@ -258,7 +260,6 @@ void record_report(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
 	struct record_thread *thread = record_self();
-	const uint32_t index = site_index(site);
 
 	if (site->kind == SITE_ARGUMENT) {
 		if (thread->wants_arguments && record_room(thread))
@@ -267,22 +268,22 @@ void record_report(
 	}
 	thread->wants_arguments = 0;
 	if (record.area->is_checked && is_checked_kind(site->kind))
-		record_checked(thread, index, address);
+		record_checked(thread, site_index(site), address);
 	if (is_behind_others(site->kind))
 		record_drop(thread);
 	else if (site->kind != SITE_FUNCTION_ENTRY)
 		record_flush(thread);
 	switch (site->kind) {
 	case SITE_FUNCTION_ENTRY:
-		record_enter(thread, index, frame);
+		record_enter(thread, site, frame);
 		return;
 	case SITE_RESULT:
 	case SITE_ADDRESS:
-		record_value(thread, index, site->bytes, address);
+		record_value(thread, site_index(site), site->bytes, address);
 		return;
 	case SITE_RETURNS_TWICE:
 	case SITE_LANDING:
-		record_jump(thread, index, address, length);
+		record_jump(thread, site_index(site), address, length);
 		return;
 	default:
 		record_access(thread, site, address, length);
@@ -293,6 +294,16 @@ void record_report(
 void record_settle(void)
 {
 	record_flush(record_self());
+}
+
+bool record_quickly(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
+{
+	if (__builtin_expect(record.has_chosen || !record.turn, 0))
+		return false;
+	record.turn--;
+	record_report(site, address, length, frame);
+	return true;
 }
 
 bool record_turn_is_over(void)
@@ -400,6 +411,7 @@ void record_begin(void)
 
 	record.area = contract_area(contract, contract->record_offset);
 	record.turn = REPORTS_IN_A_TURN;
+	record.has_chosen = contract->plan.has_chosen_sites;
 	sites_are_live = 1;
 }
 

@@ -10,6 +10,12 @@
 #include "runtime/instrument_abi.h"
 
 bool record_is_on(void);
+/*
+ * The report of a site, where there is nothing else to do: no site is chosen to be a scheduling point, and
+ * the thread's turn is not over. False: site_reached() has to look closer.
+ */
+bool record_quickly(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
 
 /* At start-up, before the program's constructors, where the plan asks for a record. */
 void record_begin(void);
