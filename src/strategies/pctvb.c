@@ -159,7 +159,10 @@ static void fall(struct pctvb *pctvb, uint32_t thread)
 /* The variable of an op; KEY_TABLE_NONE: it has none. */
 static uint32_t variable_of(struct pctvb *pctvb, const struct pending_op *op)
 {
-	return op->object ? key_table_add(&pctvb->classes, op_class(op)) : KEY_TABLE_NONE;
+	/* Who is created, begins, ends or is waited for cannot be in another order. */
+	if (!op->object || op_descriptions[op->kind].object == OBJECT_THREAD)
+		return KEY_TABLE_NONE;
+	return key_table_add(&pctvb->classes, op_class(op));
 }
 
 static struct thread_id pctvb_choose(void *state, const struct schedule_view *view)
