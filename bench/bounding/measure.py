@@ -178,7 +178,6 @@ def table_3(bench):
     rows = [("icb, c=3", "icb,preemptions=3", "yes\t132507\t6897"), ("vt, c=3, v=2", "vt,preemptions=3,variables=2",
                                                                    "yes\t47248\t1224"),
             ("vt, c=3, v=1", "vt,preemptions=3,variables=1", "no\t30437\t581"),
-            ("bounded, c=3, v=3, t=2", "bounded,preemptions=3,variables=3,threads=2", "-\t-\t-"),
             ("bounded, c=3, v=2, t=2", "bounded,preemptions=3,variables=2,threads=2", "-\t-\t-"),
             ("bounded, c=3, v=1, t=2", "bounded,preemptions=3,variables=1,threads=2", "-\t-\t-")]
     counts = {}
