@@ -206,6 +206,9 @@ static void print_end(const struct branches_result *result)
 		result->count, result->count == 1 ? "branch" : "branches",
 		(unsigned long long)figures->branches, (unsigned long long)figures->critical_events,
 		figures->threads, (unsigned long long)figures->instructions);
+	if (!figures->shared_words)
+		printf("no memory that one thread writes is accessed by another, so no branch can "
+		       "depend on the schedule\n");
 	if (result->unproven_count)
 		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
 			result->unproven_count);
