@@ -469,6 +469,7 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	text_init(&text, out->scope, sizeof out->scope);
 	out->runs = bounded->runs;
 	out->redundant = 0;
+	out->remark = NULL;
 	out->is_up_to_order = true;
 	out->missing = bounded->is_lost ? "there are more of them than option runs allows"
 		       : has_diverged	? STRATEGY_PROGRAM_VARIES
@@ -484,6 +485,9 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	out->missed = 1;
 	for (uint32_t i = 0; i < option_of(bounded, OPTION_RISK); i++)
 		out->missed /= 10;
+	/* Lemma 4.1 is about what stops cut threads into. */
+	if (bounded->done_changes)
+		out->remark = "t counts a thread again behind each stop of it";
 }
 
 static const struct strategy_option bounded_options[] = {
