@@ -1,0 +1,157 @@
+/*
+ * The life of the engine: its tables, the beginning of runs, and a forked child's leave of control.
+ * Runs in the target's moving thread. What is asked on the path of an access to memory lies here, too:
+ * general registers only (CMakeLists.txt).
+ */
+#include "engine/engine.h"
+
+#include "base/bug.h"
+#include "engine/engine_internal.h"
+
+/* Each table starts on a page of its own: a rewind saves the used part of each. */
+struct engine_tables {
+	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
+	_Alignas(4096) thread_name names[THREAD_CAPACITY];
+	_Alignas(4096) uintptr_t handles[THREAD_CAPACITY];
+	_Alignas(4096) uint32_t contexts[THREAD_CAPACITY];
+	_Alignas(4096) struct engine_thread threads[THREAD_CAPACITY];
+};
+
+static void engine_make_tables(void)
+{
+	struct engine_tables *tables = platform_map(sizeof *tables, false);
+
+	BUG_ON(!tables);
+	engine.pending = tables->pending;
+	engine.names = tables->names;
+	engine.handles = tables->handles;
+	engine.contexts = tables->contexts;
+	engine.threads = tables->threads;
+}
+
+void engine_each_saved(engine_save *save, void *argument)
+{
+	uint32_t count = engine.thread_count;
+
+	save(argument, engine.pending, count * sizeof *engine.pending);
+	save(argument, engine.names, count * sizeof *engine.names);
+	save(argument, engine.handles, count * sizeof *engine.handles);
+	save(argument, engine.contexts, count * sizeof *engine.contexts);
+	save(argument, engine.threads, count * sizeof *engine.threads);
+}
+
+bool engine_owns_mapping(const void *start, const void *end)
+{
+	const char *tables = (const char *)engine.pending;
+
+	return tables >= (const char *)start && tables < (const char *)end;
+}
+
+void engine_init(const struct engine_host *host)
+{
+	struct engine_thread *main_thread;
+
+	if (!engine.threads) /* unit tests begin again with the tables they have */
+		engine_make_tables();
+	main_thread = &engine.threads[0];
+	engine.host = *host;
+	engine.is_in_control = true;
+	engine.thread_count = engine.live_count = 1;
+	engine.earliest_deadline = ENGINE_FOREVER;
+	engine.current = main_thread;
+	engine.names[0] = main_thread->name = 1;
+	main_thread->state = THREAD_ALIVE;
+	main_thread->parent = THREAD_NONE;
+	rng_seed(&engine.random, 0);
+	rng_seed(&engine.value_random, 0);
+	engine.view.enabled = engine.enabled;
+	engine.view.pending = engine.pending;
+	engine.view.names = engine.names;
+	engine.view.place = host->place;
+	engine.view.contexts = host->context ? engine.contexts : NULL;
+	engine.is_up = true;
+}
+
+void engine_begin_run(const struct engine_run *run)
+{
+	engine.run = *run;
+	rng_seed(&engine.random, run->seed);
+	rng_seed(&engine.value_random, ~run->seed);
+}
+
+void engine_set_deciding(engine_deciding *deciding)
+{
+	engine.deciding = deciding;
+}
+
+void engine_renew_run(uint64_t seed)
+{
+	engine.run.seed = seed;
+	rng_seed(&engine.random, seed);
+	rng_seed(&engine.value_random, ~seed);
+}
+
+bool engine_has_used_seed(void)
+{
+	struct rng unused, unused_values;
+
+	rng_seed(&unused, engine.run.seed);
+	rng_seed(&unused_values, ~engine.run.seed);
+	return unused.word[0] != engine.random.word[0] ||
+	       unused_values.word[0] != engine.value_random.word[0];
+}
+
+void engine_go_live(void)
+{
+	engine.is_live = true;
+}
+
+bool engine_is_live(void)
+{
+	return engine.is_live;
+}
+
+bool engine_is_in_control(void)
+{
+	return engine.is_in_control;
+}
+
+bool engine_has_spurious_wakeups(void)
+{
+	return engine.run.has_spurious_wakeups && engine.is_live;
+}
+
+uint64_t engine_step(void)
+{
+	return engine.step;
+}
+
+void engine_leave_control(void)
+{
+	struct engine_thread *self = engine.current;
+
+	/* Pending ops of threads that this process does not have must not be found any more. */
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		if (thread == self)
+			continue;
+		engine_withdraw(thread);
+		thread->state = THREAD_REAPED;
+		engine.handles[i] = 0;
+	}
+	engine.zombies = NULL;
+	engine.yielder_count = self->yielded_at != 0;
+	engine.live_count = 1;
+	engine.is_in_control = false;
+	engine.host.performed = NULL; /* what it fills belongs to the parent's run */
+	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
+	if (engine.host.executor->after_fork)
+		engine.host.executor->after_fork(self);
+}
+
+void engine_take_control(void (*performed)(const struct engine_performed *performed))
+{
+	engine.is_in_control = true;
+	engine.host.performed = performed;
+}
