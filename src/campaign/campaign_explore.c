@@ -191,7 +191,9 @@ static int worker_died(struct campaign *campaign, struct campaign_worker *worker
 	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
 		/* raddle stands for the program: who kills the one does not want another. */
 		campaign->is_stopping = campaign->result->is_interrupted = true;
-		return 0;
+		return error_set(err, ERROR_TARGET,
+			"the program was ended by SIGKILL; does it do that itself, is memory "
+			"short, or a limit set?");
 	}
 	if (worker->worker.was_killed_outside) {
 		if (++worker->deaths > OUTSIDE_KILLS_MAX)
