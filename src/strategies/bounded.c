@@ -22,77 +22,14 @@
 #include "strategies/bounded.h"
 
 #include "base/text.h"
-#include "strategies/commuting.h"
-#include "strategies/hash_set.h"
-#include "strategies/order_hash.h"
-#include "strategies/priority_table.h"
-#include "strategies/run_tree.h"
-#include "strategies/shared_variables.h"
-#include "strategies/strategy.h"
-#include "strategies/thread_orders.h"
+#include "strategies/bounded_internal.h"
 
-enum bounded_option {
-	OPTION_CHANGES,
-	OPTION_VARIABLES,
-	OPTION_THREADS,
-	OPTION_RISK,
-	OPTION_RUNS,
-	OPTION_LOOPS
-};
-
-#define VARIABLES_MOST 6u
-#define CHANGES_MOST 16
-#define CHANGES_FIRST 2u	/* where c is not given: most known bugs need at most 2 */
-#define THREADS_FIRST 3u	/* t then, and one more with each more of c */
-#define STOPPED_ORDERS 2u	/* of them: those in which threads are stopped first */
 #define RUNS_STANDARD (1 << 18) /* those with fewer than c changes */
 /* As in the paper: more yields than this, and a thread comes last. */
 #define YIELDS_BEFORE_LAST 100
 /* Below the initial priorities: of threads that were stopped, then of those that yielded. */
 #define PRIORITY_STOPPED 2000
 #define PRIORITY_YIELDED 1000
-
-/* What is being made, in this order; the last two for each v and t. */
-enum bounded_pass {
-	PASS_NONE,
-	PASS_ROOTS, /* runs without changes, in the fixed orders */
-	PASS_FIXED, /* with changes, in the first two of those: most that can be found is found there */
-	PASS_ALL /* in random orders */
-};
-
-struct bounded {
-	struct strategy_config config;
-	bool has_learnt; /* the first run, which shows who uses what, is over */
-	enum bounded_pass pass;
-	bool is_exhausted, is_lost;
-	uint32_t changes; /* c, v and t that are being worked on */
-	uint32_t variables, threads;
-	uint32_t done_changes, done_variables, done_threads; /* the last that are done; 0: none */
-	uint32_t shared_used; /* variables that were known when the runs of the tree began */
-	uint32_t threads_most;
-	uint64_t runs, diverged_runs;
-	uint64_t seed;
-
-	/* The run at hand. */
-	uint64_t order_seed;
-	uint32_t order;	       /* enum fixed_order, then random ones */
-	uint32_t changes_made; /* so far */
-	uint32_t lowered;      /* threads that yielded too often */
-	struct priority_table priorities;
-	uint32_t yields[THREAD_CAPACITY];
-
-	struct commuting commuting;
-
-	struct order_hash graph;
-	struct shared_variables shared;
-	struct hash_set seen; /* graphs of runs that have been extended */
-	struct run_tree tree; /* the last: its runs lie behind, then the graphs */
-};
-
-static uint32_t option_of(const struct bounded *bounded, enum bounded_option option)
-{
-	return (uint32_t)bounded->config.option[option];
-}
 
 static size_t seen_distance(const struct strategy_config *config)
 {
@@ -108,19 +45,6 @@ static size_t bounded_state_bytes(const struct strategy_config *config)
 	       hash_set_slots((uint64_t)config->option[OPTION_RUNS]) * sizeof(uint64_t);
 }
 
-/* From the first bounds on, with no run made. */
-static void begin_walk(struct bounded *bounded)
-{
-	bounded->diverged_runs += bounded->tree.diverged_runs;
-	bounded->tree.diverged_runs = 0;
-	hash_set_clear(&bounded->seen);
-	run_tree_begin(&bounded->tree, option_of(bounded, OPTION_RUNS), bounded->changes);
-	bounded->shared_used = bounded->shared.shared_count;
-	bounded->pass = PASS_NONE;
-	bounded->variables = 0;
-	bounded->threads = 2;
-}
-
 static void bounded_begin_campaign(void *state, const struct strategy_config *config)
 {
 	struct bounded *bounded = state;
@@ -131,147 +55,7 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	bounded->changes = config->option[OPTION_CHANGES] < 0
 				   ? CHANGES_FIRST
 				   : (uint32_t)config->option[OPTION_CHANGES];
-	begin_walk(bounded);
-}
-
-/* ---- bounds ---- */
-
-static void begin_level(struct bounded *bounded)
-{
-	const uint32_t random = thread_orders_needed(bounded->threads_most + bounded->changes,
-		bounded->threads, option_of(bounded, OPTION_RISK),
-		RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
-	const uint32_t orders[] = {[PASS_ROOTS] = THREAD_ORDERS_FIXED,
-		[PASS_FIXED] = STOPPED_ORDERS,
-		[PASS_ALL] = THREAD_ORDERS_FIXED + random};
-	const struct run_bounds bounds = {
-		.changes = bounded->pass == PASS_ROOTS ? 0 : bounded->changes,
-		.variables = bounded->variables,
-		.loops = option_of(bounded, OPTION_LOOPS),
-		.order_end = orders[bounded->pass]};
-
-	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
-}
-
-/* c changes are at no more than c variables; and there are only so many. */
-static uint32_t variables_most(const struct bounded *bounded)
-{
-	uint32_t most = bounded->changes ? bounded->changes : 1;
-
-	if (most > bounded->shared.shared_count)
-		most = bounded->shared.shared_count;
-	return most < VARIABLES_MOST ? most : VARIABLES_MOST;
-}
-
-static uint32_t threads_most(const struct bounded *bounded)
-{
-	uint32_t most = THREAD_ORDERS_MOST;
-
-	if (bounded->config.option[OPTION_CHANGES] < 0)
-		most = THREADS_FIRST + bounded->changes - CHANGES_FIRST;
-	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
-}
-
-/* Larger v and t: along the diagonals of the grid. False: there are none for this c. */
-static bool next_bounds(struct bounded *bounded)
-{
-	const uint32_t fixed_v = option_of(bounded, OPTION_VARIABLES);
-	const uint32_t fixed_t = option_of(bounded, OPTION_THREADS);
-	const uint32_t most_v = fixed_v ? fixed_v : variables_most(bounded);
-	const uint32_t most_t = fixed_t ? fixed_t : threads_most(bounded);
-
-	for (;;) {
-		const uint32_t sum = bounded->variables + bounded->threads;
-
-		if (bounded->threads > 2) {
-			bounded->variables++;
-			bounded->threads--;
-		} else {
-			bounded->threads = sum;
-			bounded->variables = 1;
-		}
-		if (sum > VARIABLES_MOST + THREAD_ORDERS_MOST)
-			return false;
-		if (bounded->threads <= most_t && bounded->variables <= most_v &&
-			(!fixed_v || bounded->variables == fixed_v) &&
-			(!fixed_t || bounded->threads == fixed_t))
-			return true;
-	}
-}
-
-/* v is given, and there are not so many variables. */
-static bool is_short_of_variables(const struct bounded *bounded)
-{
-	return bounded->has_learnt &&
-	       option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
-}
-
-/* All of v and t is run: on to larger ones, and after the largest to a larger c, for which all is run
- * again. */
-static void end_bounds(struct bounded *bounded)
-{
-	bounded->done_changes = bounded->changes;
-	bounded->done_variables = bounded->variables;
-	bounded->done_threads = bounded->threads;
-	if (next_bounds(bounded)) {
-		bounded->pass = PASS_FIXED;
-	} else if (bounded->config.option[OPTION_CHANGES] < 0 && bounded->changes < CHANGES_MOST) {
-		bounded->changes++;
-		begin_walk(bounded);
-	} else {
-		bounded->is_exhausted = true;
-	}
-}
-
-static void next_pass(struct bounded *bounded)
-{
-	run_tree_note_done(&bounded->tree);
-	switch (bounded->pass) {
-	case PASS_NONE:
-		bounded->is_exhausted =
-			!bounded->shared.shared_count || is_short_of_variables(bounded);
-		bounded->pass = PASS_ROOTS;
-		break;
-	case PASS_ROOTS:
-		bounded->is_exhausted = !next_bounds(bounded);
-		bounded->pass = PASS_FIXED;
-		break;
-	case PASS_FIXED:
-		bounded->pass = PASS_ALL;
-		break;
-	case PASS_ALL:
-		end_bounds(bounded);
-		break;
-	}
-}
-
-/*
- * The first run within new bounds has seen all that those before it have shown to be shared; if the
- * second sees more, that is not in the first one's count, and it is cheap to begin again at once.
- */
-static void watch_variables(struct bounded *bounded)
-{
-	const struct run_tree *tree = &bounded->tree;
-
-	if (tree->node_count == 1)
-		bounded->shared_used = bounded->shared.shared_count;
-	else if (tree->node_count == THREAD_ORDERS_FIXED &&
-		 bounded->shared_used < bounded->shared.shared_count)
-		bounded->tree.is_done = true;
-}
-
-/* After the run that learns, and whenever a pass is over. */
-static void advance(struct bounded *bounded)
-{
-	while (!bounded->is_exhausted && bounded->tree.is_done) {
-		/* What earlier runs did not know of variables, they have not counted either. */
-		if (bounded->pass != PASS_NONE &&
-			bounded->shared_used < bounded->shared.shared_count)
-			begin_walk(bounded);
-		next_pass(bounded);
-		if (!bounded->is_exhausted && bounded->pass != PASS_NONE)
-			begin_level(bounded);
-	}
+	bounded_begin_walk(bounded);
 }
 
 /* ---- a run ---- */
@@ -423,11 +207,11 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (bounded->has_learnt) {
 		note_same(bounded);
 		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
-		watch_variables(bounded);
+		bounded_watch_variables(bounded);
 		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;
 	}
 	bounded->has_learnt = true;
-	advance(bounded);
+	bounded_advance(bounded);
 }
 
 struct bounded_run bounded_last_run(const void *state)
@@ -460,7 +244,7 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	struct text text;
 
 	text_init(&text, out->refusal, sizeof out->refusal);
-	if (is_short_of_variables(bounded)) {
+	if (bounded_is_short_of_variables(bounded)) {
 		text_add(&text, "threads share ");
 		text_number(&text, bounded->shared.shared_count, 10);
 		text_add(&text, bounded->shared.shared_count == 1 ? " variable" : " variables");
@@ -480,10 +264,10 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	add_bound(&text, "with c", bounded->done_changes);
 	add_bound(&text, ", v", bounded->done_variables);
 	add_bound(&text, ", t", bounded->done_threads);
-	if (option_of(bounded, OPTION_LOOPS))
-		add_bound(&text, ", l", option_of(bounded, OPTION_LOOPS));
+	if (bounded_option_of(bounded, OPTION_LOOPS))
+		add_bound(&text, ", l", bounded_option_of(bounded, OPTION_LOOPS));
 	out->missed = 1;
-	for (uint32_t i = 0; i < option_of(bounded, OPTION_RISK); i++)
+	for (uint32_t i = 0; i < bounded_option_of(bounded, OPTION_RISK); i++)
 		out->missed /= 10;
 	/* Lemma 4.1 is about what stops cut threads into. */
 	if (bounded->done_changes)
