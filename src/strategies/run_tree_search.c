@@ -1,0 +1,274 @@
+/*
+ * Which run comes next: the search among the children of all runs for one that the bounds hold and that
+ * is not as good as another. See run_tree.h.
+ */
+#include "strategies/run_tree.h"
+
+#include "strategies/run_tree_internal.h"
+
+/* ---- which child is of interest ---- */
+
+/* The variables of a run's changes and of one more. */
+static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
+{
+	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1] = {variable};
+	uint32_t count = 1;
+
+	for (uint32_t left = node->depth; left--; node = &run_tree_nodes(tree)[node->parent]) {
+		uint32_t at = 0;
+
+		while (at < count && seen[at] != node->variable)
+			at++;
+		if (at == count && node->variable != RUN_TREE_VALUE)
+			seen[count++] = node->variable;
+	}
+	return count;
+}
+
+/* The largest loop number of a run's changes and of one more; those outside of the heap have 1. */
+static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, uint16_t variable,
+	const struct run_variable *variables)
+{
+	uint32_t most = variables[variable].loop;
+
+	for (uint32_t left = node->depth; left--; node = &run_tree_nodes(tree)[node->parent])
+		if (node->variable != RUN_TREE_VALUE && variables[node->variable].loop > most)
+			most = variables[node->variable].loop;
+	return most ? most : 1;
+}
+
+/* Do the bounds hold it, and none that are done? */
+static bool is_wanted(struct run_tree *tree, const struct run_node *node, uint16_t variable)
+{
+	const uint32_t count = distinct(tree, node, variable);
+
+	return count <= tree->bounds.variables && count > tree->done_variables[node->order];
+}
+
+/* ---- points that are as good as others ---- */
+
+static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
+
+	while (tree->same[at].epoch == tree->same_epoch &&
+		(tree->same[at].variable != variable || tree->same[at].ordinal != ordinal))
+		at = (at + 1) % RUN_TREE_SAME_SLOTS;
+	return &tree->same[at];
+}
+
+static void forget_same(struct run_tree *tree)
+{
+	tree->same_count = 0;
+	tree->same_epoch++;
+}
+
+static bool is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	return same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
+}
+
+void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	struct run_same *slot = same_slot(tree, variable, ordinal);
+
+	if (run_tree_is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES ||
+		!run_tree_is_past(tree) || tree->same_count >= RUN_TREE_SAME_SLOTS / 2)
+		return;
+	tree->same_count += slot->epoch != tree->same_epoch;
+	*slot = (struct run_same){tree->same_epoch, ordinal, (uint16_t)variable};
+}
+
+/* ---- what comes next ---- */
+
+struct search {
+	struct run_tree *tree;
+	const struct run_variable *variables;
+};
+
+struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last)
+{
+	struct run_node *node = &run_tree_nodes(tree)[tree->node_count];
+	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
+
+	if (tree->node_count == tree->node_capacity) {
+		tree->is_lost = true;
+		return NULL;
+	}
+	*node = (struct run_node){
+		.parent = tree->node_count, .order = (uint16_t)run_tree_order(tree)};
+	if (last) {
+		node->parent = tree->node;
+		node->ordinal = last->ordinal;
+		node->variable = last->variable;
+		node->alternative = last->alternative;
+		node->changes = (uint8_t)(parent->changes + (last->variable != RUN_TREE_VALUE));
+		node->depth = parent->depth + 1;
+	}
+	tree->node_count++;
+	return node;
+}
+
+static void next_entry(struct run_tree *tree)
+{
+	tree->entry++;
+	tree->ordinal = 0;
+	tree->is_begun = false;
+}
+
+static void begin_node(struct run_tree *tree, uint32_t node)
+{
+	tree->node = node;
+	tree->entry = tree->ordinal = tree->alternative = 0;
+	tree->is_begun = false;
+	forget_same(tree);
+}
+
+/* All runs have been looked at in this phase. */
+static void end_of_scan(struct run_tree *tree)
+{
+	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
+				    (!tree->bounds.loops || tree->next_loop <= tree->bounds.loops);
+
+	if (tree->phase == RUN_TREE_DEFERRED) {
+		tree->phase = RUN_TREE_VALUES;
+	} else if (tree->phase == RUN_TREE_VALUES && tree->changes < tree->bounds.changes) {
+		tree->phase = RUN_TREE_CHANGES;
+		tree->loop = 1;
+	} else if (tree->phase == RUN_TREE_VALUES) {
+		tree->is_done = true;
+	} else if (has_more_loops) {
+		tree->loop = tree->next_loop;
+	} else {
+		tree->changes++;
+		tree->phase =
+			tree->changes < tree->bounds.changes ? RUN_TREE_DEFERRED : RUN_TREE_VALUES;
+	}
+	tree->next_loop = UINT32_MAX;
+	begin_node(tree, 0);
+}
+
+/* Passes points that are as good as others: their runs are put off. True: there is one that is not. */
+static bool pass_same(struct run_tree *tree, uint16_t variable)
+{
+	for (; tree->ordinal && is_same(tree, variable, tree->ordinal - 1); tree->ordinal--) {
+		const struct run_path last = {.ordinal = tree->ordinal - 1, .variable = variable};
+		struct run_node *node = NULL;
+
+		if (tree->changes + 1 < tree->changes_most) /* else nobody will want its children */
+			node = run_tree_new_node(tree, &last);
+		if (node)
+			node->is_deferred = true;
+	}
+	return tree->ordinal;
+}
+
+/* Stands at a child that changes a priority? Else moves on within the run's points, or to the next. */
+static bool is_at_change(struct search *search, const struct run_node *node)
+{
+	struct run_tree *tree = search->tree;
+
+	for (; tree->entry < node->points_count; next_entry(tree)) {
+		const struct run_points *points =
+			&run_tree_points(tree)[node->points_at + tree->entry];
+		uint32_t loop;
+
+		if (tree->is_begun && pass_same(tree, points->variable))
+			return true;
+		if (tree->is_begun || points->variable == RUN_TREE_VALUE ||
+			!search->variables[points->variable].is_shared ||
+			!is_wanted(tree, node, points->variable))
+			continue;
+		loop = loop_number(tree, node, points->variable, search->variables);
+		if (loop > tree->loop && loop < tree->next_loop)
+			tree->next_loop = loop;
+		if (loop != tree->loop)
+			continue;
+		tree->is_begun = true;
+		tree->ordinal = points->count;
+		if (pass_same(tree, points->variable))
+			return true;
+	}
+	begin_node(tree, tree->node + 1);
+	return false;
+}
+
+/* Likewise a child that chooses another value. */
+static bool is_at_value(struct run_tree *tree, struct run_node *node)
+{
+	for (uint32_t i = 0; i < node->points_count; i++) {
+		const struct run_points *points = &run_tree_points(tree)[node->points_at + i];
+
+		if (points->variable == RUN_TREE_VALUE && tree->ordinal < points->count)
+			return true;
+	}
+	node->has_values = true;
+	begin_node(tree, tree->node + 1);
+	return false;
+}
+
+static bool is_eligible(const struct run_tree *tree, const struct run_node *node)
+{
+	if (node->changes != tree->changes || node->is_closed ||
+		node->order < tree->bounds.order_first || node->order >= tree->bounds.order_end)
+		return false;
+	if (tree->phase == RUN_TREE_DEFERRED)
+		return node->is_deferred;
+	return !node->is_deferred && node->depth + 1u < RUN_TREE_DEVIATIONS_MOST &&
+	       (tree->phase == RUN_TREE_CHANGES || !node->has_values);
+}
+
+void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
+{
+	struct search search = {.tree = tree, .variables = variables};
+
+	while (!tree->is_done && !run_tree_is_at_roots(tree)) {
+		struct run_node *node = &run_tree_nodes(tree)[tree->node];
+
+		if (tree->node == tree->node_count)
+			end_of_scan(tree);
+		else if (!is_eligible(tree, node))
+			begin_node(tree, tree->node + 1);
+		else if (tree->phase == RUN_TREE_DEFERRED ||
+			 (tree->phase == RUN_TREE_VALUES && is_at_value(tree, node)) ||
+			 (tree->phase == RUN_TREE_CHANGES && is_at_change(&search, node)))
+			return;
+	}
+}
+
+void run_tree_leave_child(struct run_tree *tree, bool has_diverged)
+{
+	if (tree->phase == RUN_TREE_DEFERRED) {
+		begin_node(tree, tree->node + 1);
+	} else if (tree->phase == RUN_TREE_CHANGES) {
+		tree->ordinal--;
+	} else if (tree->alternative + 1 < tree->alternatives && !has_diverged) {
+		tree->alternative++;
+	} else {
+		tree->alternative = 0;
+		tree->ordinal++;
+	}
+}
+
+void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
+	const struct run_variable *variables)
+{
+	tree->bounds = *bounds;
+	tree->is_done = false;
+	tree->phase = RUN_TREE_VALUES;
+	tree->changes = 0;
+	tree->next_loop = UINT32_MAX;
+	tree->root = tree->roots_done;
+	begin_node(tree, 0);
+	run_tree_find(tree, variables);
+}
+
+void run_tree_note_done(struct run_tree *tree)
+{
+	const struct run_bounds *bounds = &tree->bounds;
+	uint8_t *done = tree->done_variables;
+
+	for (uint32_t i = bounds->order_first; i < bounds->order_end; i++)
+		if (done[i] < bounds->variables)
+			done[i] = (uint8_t)bounds->variables;
+}
