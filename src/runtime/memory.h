@@ -3,6 +3,7 @@
  * point; and names for memory. Everything runs in the target's moving thread.
  *
  *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
+ *   site_visit.c	accesses at sites, from the thunk on
  *   memory.c	an access: is it a point? learns who shares what
  *   memory_variable.c	what is known of the memory that it touches
  *   memory_prepare.c	before a run: which variables are points, which sites are on

@@ -12,6 +12,7 @@
 #include "runtime/memory_variable.c"
 #include "runtime/memory.c"
 #include "runtime/memory_prepare.c"
+#include "runtime/site_visit.c"
 
 /* ---- what is around it: two threads, addresses that are names, sites that are bytes ---- */
 
