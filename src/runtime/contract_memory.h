@@ -104,6 +104,7 @@ struct contract_memory {
 	uint32_t sites_on;	 /* in the current run */
 	uint32_t points_known;	 /* variables that are points */
 	uint32_t was_profile;	 /* the current run is a profiling run */
+	uint32_t must_switch;	 /* memory_switch_sites() has something to do */
 	uint32_t newly_shared; /* variables that become points, or racy, when the next run begins */
 	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */

@@ -59,6 +59,11 @@ uint64_t memory_last_site(void);
  * what was learnt, switches sites. `number` of the run decides whether it is a profiling run.
  */
 void memory_prepare_run(uint64_t number);
+/*
+ * Behind it, and behind the restoring of memory: a program that ends takes back its modules, so before that
+ * there are no sites to switch.
+ */
+void memory_switch_sites(void);
 
 /* For struct schedule_view. */
 bool memory_place(object_name object, struct object_place *out);

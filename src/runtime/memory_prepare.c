@@ -85,8 +85,7 @@ void memory_prepare_run(uint64_t number)
 		return;
 	memory_next_epoch(memory);
 	if (memory->is_frozen) {
-		if (memory->has_changed)
-			(void)sites_apply(); /* what cannot be stands in the contract */
+		memory->must_switch |= memory->has_changed;
 		memory->has_changed = false;
 		return;
 	}
@@ -98,10 +97,20 @@ void memory_prepare_run(uint64_t number)
 	memory->profile_runs += is_profile;
 	if (is_profile || memory->has_changed || memory->was_profile) {
 		memory_choose_sites(memory, is_profile);
-		(void)sites_apply(); /* what cannot be stands in the contract */
+		memory->must_switch = true;
 	}
 	memory->has_changed = false;
 	memory->was_profile = is_profile;
+}
+
+void memory_switch_sites(void)
+{
+	struct contract_memory *memory = sites_memory();
+
+	if (memory && memory->must_switch)
+		(void)sites_apply(); /* what cannot be stands in the contract */
+	if (memory)
+		memory->must_switch = false;
 }
 
 bool memory_has_news(void)

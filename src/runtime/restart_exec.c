@@ -17,6 +17,7 @@ static void exec_at_first_create(void)
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
 	memory_prepare_run(runtime.contract->plan.run_first);
+	memory_switch_sites();
 	runtime_begin_run(runtime.contract->plan.run_first, NULL);
 }
 

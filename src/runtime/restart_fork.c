@@ -86,6 +86,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		*number = plan->run_first + i;
 		contract->run_number = *number;
 		memory_prepare_run(*number);
+		memory_switch_sites();
 		fork_grow_pool();
 		pid = fork_raw();
 		if (pid == 0) {

@@ -174,6 +174,7 @@ static bool rewind_make_run(uint64_t number)
 		rewind_break("changed memory that cannot be put back");
 		return false;
 	}
+	memory_switch_sites();
 	if (rewind_run(place))
 		return true;
 	resume_give_up();

@@ -230,6 +230,7 @@ static void run(uint64_t number)
 {
 	points = 0;
 	memory_prepare_run(number);
+	memory_switch_sites();
 }
 
 /* ---- learning ---- */
