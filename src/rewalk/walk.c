@@ -84,373 +84,6 @@ static void note_division(struct walker *walker, const struct code *code)
 	walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
 }
 
-/* ---- memory ---- */
-
-/* Bytes that are not told by the record; NULL: they are not where they should be. */
-static uint8_t *own_memory(struct walker *walker, const struct code *code, uint8_t place,
-	uint64_t address, uint64_t bytes)
-{
-	const uint64_t local = address - (uint64_t)(uintptr_t)walker->locals;
-	const struct constant_block *constant = code->constant;
-
-	if (place == PLACE_LOCAL)
-		return local <= walker->local_bytes && bytes <= walker->local_bytes - local
-			       ? walker->locals + local
-			       : NULL;
-	return constant && address >= constant->address &&
-			       address - constant->address <= constant->size &&
-			       bytes <= constant->size - (address - constant->address)
-		       ? constant->bytes + (address - constant->address)
-		       : NULL;
-}
-
-static enum step outside_of_own(struct walker *walker)
-{
-	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
-}
-
-static void note_read(struct walker *walker, const struct code *code, uint64_t address)
-{
-	if (!walker->is_live)
-		return;
-	if (walker->mode & (WALK_SHARING | WALK_CHOOSING))
-		walk_note_access(walker, code->site, address, code->bytes, false);
-	else if (walker->mode & WALK_EVENTS)
-		walk_count_step(walker, code->site);
-}
-
-static void note_write(
-	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
-{
-	if (walker->is_live) {
-		if (walker->mode & (WALK_SHARING | WALK_CHOOSING))
-			walk_note_access(walker, code->site, address, code->bytes, true);
-		else if (walker->mode & WALK_EVENTS)
-			walk_count_step(walker, code->site);
-	} else if (code->bytes <= 8) {
-		walk_note_initial(walker, address, code->bytes, parts[0]);
-	}
-}
-
-static void set_loaded_term(
-	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
-{
-	struct term **terms = walk_terms(walker) + code->to;
-	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
-
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
-	for (uint32_t i = 0; i < code->count; i++) {
-		uint64_t value = 0;
-
-		memcpy(&value, (const uint8_t *)parts + i * lane, lane);
-		terms[i] = walk_read_term(walker, code, address + i * lane, lane, value);
-		if (terms[i])
-			terms[i] = walk_resize(walker, terms[i], code->width);
-	}
-}
-
-static enum step load(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = walk_get(walker, registers, code->a);
-	uint64_t parts[8] = {0};
-
-	if (code->place == PLACE_SITE) {
-		for (uint32_t done = 0; done < code->bytes; done += 8) {
-			const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
-			const enum step step = walk_read(
-				walker, code->site, address + done, part, &parts[done / 8]);
-
-			if (step != STEP_NEXT)
-				return step;
-		}
-		note_read(walker, code, address);
-	} else {
-		const uint8_t *memory = own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory)
-			return outside_of_own(walker);
-		memcpy(parts, memory, code->bytes);
-	}
-	if (!code->is_vector)
-		registers[code->to] = compute_mask(parts[0], code->width);
-	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
-		registers[code->to + (int32_t)i] = 0;
-		memcpy(&registers[code->to + (int32_t)i], (uint8_t *)parts + i * (code->width / 8u),
-			code->width / 8u);
-	}
-	if (walker->mode & WALK_EVENTS)
-		set_loaded_term(walker, code, address, parts);
-	return STEP_NEXT;
-}
-
-static void set_stored_term(
-	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
-{
-	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
-
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->b), code);
-	for (uint32_t i = 0; i < code->count; i++) {
-		uint64_t value = 0;
-
-		memcpy(&value, (const uint8_t *)parts + i * lane, lane);
-		walk_write_term(walker, code, address + i * lane, lane, value,
-			walk_operand_term(walker, decode_lane(code->a, i)));
-	}
-}
-
-/* A report that tells nothing. */
-static enum step pass_site(struct walker *walker, uint32_t site, uint64_t address)
-{
-	const enum step step = walker->is_checked && site != SITE_NONE
-				       ? walk_pass(walker, site, address)
-				       : STEP_NEXT;
-
-	if (step == STEP_NEXT)
-		walk_settle(walker);
-	return step;
-}
-
-static enum step store(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = walk_get(walker, registers, code->b);
-	uint64_t parts[8] = {0};
-
-	if (!code->is_vector)
-		parts[0] = walk_get(walker, registers, code->a);
-	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
-		const uint64_t value = walk_get(walker, registers, decode_lane(code->a, i));
-
-		memcpy((uint8_t *)parts + i * (code->width / 8u), &value, code->width / 8u);
-	}
-	if (code->place == PLACE_SITE) {
-		const enum step step = pass_site(walker, code->site, address);
-
-		if (step != STEP_NEXT)
-			return step;
-		walk_written(walker, address, code->bytes, parts);
-		note_write(walker, code, address, parts);
-	} else {
-		uint8_t *memory = own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory || code->place != PLACE_LOCAL)
-			return outside_of_own(walker);
-		memcpy(memory, parts, code->bytes);
-	}
-	if (walker->mode & WALK_EVENTS)
-		set_stored_term(walker, code, address, parts);
-	return STEP_NEXT;
-}
-
-static enum step local(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t bytes = (uint64_t)code->immediate * walk_get(walker, registers, code->a);
-	const uint64_t room = (bytes + 31) & ~UINT64_C(15);
-
-	if (code->site != SITE_NONE)
-		return walk_value(walker, code->site, 0, &registers[code->to]);
-	if (bytes > LOCALS_MOST / 2 || walker->local_bytes + room > LOCALS_MOST)
-		return walk_end_at(walker, WALK_UNKNOWN, "locals of many megabytes");
-	registers[code->to] = (uint64_t)(uintptr_t)walker->locals + walker->local_bytes;
-	walker->local_bytes += room;
-	return STEP_NEXT;
-}
-
-/* ---- atomic updates ---- */
-
-static enum step read_old(
-	struct walker *walker, const struct code *code, uint64_t address, uint64_t *old)
-{
-	uint8_t *memory;
-
-	*old = 0;
-	if (code->place == PLACE_SITE)
-		return walk_read(walker, code->site, address, code->bytes, old);
-	memory = own_memory(walker, code, code->place, address, code->bytes);
-	if (!memory)
-		return outside_of_own(walker);
-	memcpy(old, memory, code->bytes);
-	return STEP_NEXT;
-}
-
-static void write_new(
-	struct walker *walker, const struct code *code, uint64_t address, uint64_t value)
-{
-	if (code->place == PLACE_SITE) {
-		walk_written(walker, address, code->bytes, &value);
-		note_write(walker, code, address, &value);
-		return;
-	}
-	memcpy(own_memory(walker, code, code->place, address, code->bytes), &value, code->bytes);
-}
-
-/* The terms of an update: what is read, and what is written when it is `condition`. */
-static void update_terms(struct walker *walker, const struct code *code, uint64_t address,
-	uint64_t old, uint64_t value)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	struct term *operand = walk_operand_term(walker, code->b);
-	struct term *read, *written = NULL;
-
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
-	read = walk_read_term(walker, code, address, code->bytes, old);
-	if (read)
-		read = walk_resize(walker, read, code->width);
-	walk_terms(walker)[code->to] = read;
-	if (read || operand) {
-		struct term like = {.op = CODE_UPDATE,
-			.sub = code->sub,
-			.width = code->width,
-			.value = value,
-			.a = read ? read : term_constant(arena, code->width, old),
-			.b = operand ? operand
-				     : term_constant(arena, code->width,
-					       walk_get(walker, walk_registers(walker), code->b))};
-
-		written = term_make(arena, &like);
-	}
-	walk_write_term(walker, code, address, code->bytes, value, written);
-	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
-		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
-}
-
-static enum step update(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = walk_get(walker, registers, code->a);
-	uint64_t old, value;
-	const enum step step = read_old(walker, code, address, &old);
-
-	if (step != STEP_NEXT)
-		return step;
-	old = compute_mask(old, code->width);
-	value = compute_update(code->sub, code->width, old, walk_get(walker, registers, code->b));
-	write_new(walker, code, address, value);
-	if (walker->mode & WALK_EVENTS)
-		update_terms(walker, code, address, old, value);
-	registers[code->to] = old;
-	return STEP_NEXT;
-}
-
-static struct term *operand_term(struct walker *walker, int32_t operand, uint32_t width)
-{
-	struct term *term = walk_operand_term(walker, operand);
-
-	return term ? term
-		    : term_constant(&walker->walk->terms, width,
-			      walk_get(walker, walk_registers(walker), operand));
-}
-
-/* Writes what was there where the comparison fails: nobody can tell that from no write. */
-static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
-	uint64_t old, uint64_t value)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	struct term *expected = operand_term(walker, code->b, code->width);
-	struct term *wanted = operand_term(walker, code->c, code->width);
-	struct term *read, *written = NULL, *equal = NULL;
-
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
-	read = walk_read_term(walker, code, address, code->bytes, old);
-	if (read)
-		read = walk_resize(walker, read, code->width);
-	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
-		struct term *before = read ? read : term_constant(arena, code->width, old);
-		struct term compare = {.op = CODE_COMPARE,
-			.sub = LLVMIntEQ,
-			.width = 1,
-			.a = before,
-			.b = expected,
-			.value = old == expected->value};
-		struct term select = {.op = CODE_SELECT, .width = code->width, .value = value};
-
-		equal = term_make(arena, &compare);
-		select.a = equal;
-		select.b = wanted;
-		select.c = before;
-		written = term_make(arena, &select);
-	}
-	walk_terms(walker)[code->to] = read;
-	walk_terms(walker)[code->to + 1] = equal;
-	walk_write_term(walker, code, address, code->bytes, value, written);
-	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
-		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
-}
-
-static enum step exchange(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = walk_get(walker, registers, code->a);
-	uint64_t old, value;
-	const enum step step = read_old(walker, code, address, &old);
-
-	if (step != STEP_NEXT)
-		return step;
-	old = compute_mask(old, code->width);
-	value = old == walk_get(walker, registers, code->b) ? walk_get(walker, registers, code->c)
-							    : old;
-	write_new(walker, code, address, value);
-	if (walker->mode & WALK_EVENTS)
-		exchange_terms(walker, code, address, old, value);
-	registers[code->to + 1] = old == walk_get(walker, registers, code->b);
-	registers[code->to] = old;
-	return STEP_NEXT;
-}
-
-/* ---- copies ---- */
-
-static enum step copy(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t to = walk_get(walker, registers, code->a);
-	const uint64_t from = walk_get(walker, registers, code->b);
-	const uint64_t bytes = walk_get(walker, registers, code->c);
-	uint8_t *target = code->place == PLACE_LOCAL
-				  ? own_memory(walker, code, PLACE_LOCAL, to, bytes)
-				  : NULL;
-	const uint8_t *source;
-
-	if (code->place == PLACE_LOCAL && !target)
-		return outside_of_own(walker);
-	if (code->site != SITE_NONE)
-		walk_settle(walker);
-	else if (code->place != PLACE_LOCAL)
-		walk_drop(walker);
-	if (code->place != PLACE_LOCAL)
-		return STEP_NEXT; /* who reads it finds it in the record */
-	if (code->place_from != PLACE_SITE) {
-		source = own_memory(walker, code, code->place_from, from, bytes);
-		if (!source)
-			return outside_of_own(walker);
-		memmove(target, source, bytes);
-		return STEP_NEXT;
-	}
-	if (bytes > SITE_COPIED_MOST)
-		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
-	for (uint64_t done = 0; done < bytes; done += 8) {
-		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
-		uint64_t value;
-		const enum step step = walk_read(walker, code->site, from + done, part, &value);
-
-		if (step != STEP_NEXT)
-			return step;
-		memcpy(target + done, &value, part);
-	}
-	return STEP_NEXT;
-}
-
-static enum step fill(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t bytes = walk_get(walker, registers, code->c);
-	uint8_t *target;
-
-	if (code->place != PLACE_LOCAL) {
-		walk_drop(walker);
-		return STEP_NEXT;
-	}
-	target = own_memory(walker, code, PLACE_LOCAL, walk_get(walker, registers, code->a), bytes);
-	if (!target)
-		return outside_of_own(walker);
-	memset(target, (int)walk_get(walker, registers, code->b), bytes);
-	return STEP_NEXT;
-}
-
 /* ---- control flow ---- */
 
 static enum step go(struct walker *walker, const struct code *code, uint64_t *registers)
@@ -642,8 +275,8 @@ static void select_value(struct walker *walker, const struct code *code, uint64_
 			struct term like = {.op = CODE_SELECT,
 				.width = code->width,
 				.a = term,
-				.b = operand_term(walker, code->b, code->width),
-				.c = operand_term(walker, code->c, code->width),
+				.b = walk_term_of(walker, code->b, code->width),
+				.c = walk_term_of(walker, code->c, code->width),
 				.value =
 					walk_get(walker, registers, condition ? code->b : code->c)};
 
@@ -688,9 +321,9 @@ static enum step perform(struct walker *walker, const struct code *code, uint64_
 {
 	switch (code->op) {
 	case CODE_LOAD:
-		return load(walker, code, registers);
+		return walk_load(walker, code, registers);
 	case CODE_STORE:
-		return store(walker, code, registers);
+		return walk_store(walker, code, registers);
 	case CODE_GO:
 	case CODE_BRANCH:
 	case CODE_SWITCH:
@@ -707,19 +340,19 @@ static enum step perform(struct walker *walker, const struct code *code, uint64_
 		pick(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_LOCAL:
-		return local(walker, code, registers);
+		return walk_local(walker, code, registers);
 	case CODE_UPDATE:
-		return update(walker, code, registers);
+		return walk_update(walker, code, registers);
 	case CODE_EXCHANGE:
-		return exchange(walker, code, registers);
+		return walk_exchange(walker, code, registers);
 	case CODE_COPY:
-		return copy(walker, code, registers);
+		return walk_copy(walker, code, registers);
 	case CODE_FILL:
-		return fill(walker, code, registers);
+		return walk_fill(walker, code, registers);
 	case CODE_VALUE:
 		return tell(walker, code, registers);
 	case CODE_REPORT:
-		return pass_site(walker, code->site, UINT64_MAX);
+		return walk_pass_site(walker, code->site, UINT64_MAX);
 	case CODE_NOTHING:
 		return STEP_NEXT;
 	case CODE_STOP:

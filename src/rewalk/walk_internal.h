@@ -168,6 +168,20 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 void walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
+/* ---- walk_access.c ---- */
+
+enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);
+/* A report that tells nothing. */
+enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address);
+enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);
+/* The term of an operand: a constant of so many bits where it has none of its own. */
+struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
+enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers);
+
 /* ---- walk_terms.c ---- */
 
 struct term *walk_operand_term(struct walker *walker, int32_t operand);
