@@ -302,7 +302,7 @@ static bool directed_is_gated(const struct directed_state *directed,
 	if (!order->gate_count)
 		return false;
 	if (op->flags & OP_ACQUIRE && directed_order_has_gate(order, op->object) &&
-		directed_order_is_open(order, thread))
+		directed_order_is_open(order, view, thread))
 		return true;
 	return directed_order_begins(order, op) &&
 	       directed_gate_is_taken(directed, order, view, thread);

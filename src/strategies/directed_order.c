@@ -184,12 +184,20 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 	return order->open_count == DIRECTED_OPEN_MAX;
 }
 
-/* Is another thread between its first access to `object` (0: to any) and its last? */
-static bool order_is_open(const struct directed_order *order, uint32_t thread, object_name object)
+/*
+ * Is another thread between its first access to `object` (0: to any) and its last? One that is about to make
+ * the first access again is not: it goes round a loop in which it waits, and what it saw is void.
+ */
+static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
+	uint32_t thread, object_name object)
 {
-	for (uint32_t i = 0; i < order->open_count; i++)
-		if (order->open[i].thread != thread && (!object || order->open[i].object == object))
+	for (uint32_t i = 0; i < order->open_count; i++) {
+		const uint16_t other = order->open[i].thread;
+
+		if (other != thread && (!object || order->open[i].object == object) &&
+			!access_fits(&order->accesses[0], &view->pending[other]))
 			return true;
+	}
 	return false;
 }
 
@@ -233,19 +241,23 @@ void directed_orders_relate(struct directed_order *orders, uint32_t count)
 }
 
 static bool begins_in_vain(const struct directed_order *orders, uint32_t at,
-	const struct pending_op *op, uint32_t thread)
+	const struct schedule_view *view, uint32_t thread)
 {
+	const struct pending_op *op = &view->pending[thread];
+
 	if (!access_fits(&orders[at].accesses[0], op))
 		return false;
 	for (uint32_t i = 0; i < DIRECTED_ORDERS_MAX; i++)
-		if (orders[at].mutual >> i & 1 && order_is_open(&orders[i], thread, op->object))
+		if (orders[at].mutual >> i & 1 &&
+			order_is_open(&orders[i], view, thread, op->object))
 			return true;
 	return false;
 }
 
 static bool forbidden_holds(
-	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
+	const struct pending_op *op = &view->pending[thread];
 	const uint32_t last = order_last(order);
 
 	if (order->access_count == 2)
@@ -253,7 +265,7 @@ static bool forbidden_holds(
 		       !access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object);
 	for (uint32_t i = 1; i < last; i++)
 		if (access_fits(&order->accesses[i], op) &&
-			order_is_open(order, thread,
+			order_is_open(order, view, thread,
 				order->accesses[i].variable == order->accesses[0].variable
 					? op->object
 					: 0))
@@ -300,21 +312,20 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread)
 {
 	const struct directed_order *order = &orders[at];
-	const struct pending_op *op = &view->pending[thread];
 
 	if (order->access_count == 1)
-		return early_read_holds(order, op);
+		return early_read_holds(order, &view->pending[thread]);
 	if (!order->is_forbidden)
 		return forced_holds(order, view, thread);
-	return forbidden_holds(order, op, thread) ||
-	       (order->access_count > 2 && begins_in_vain(orders, at, op, thread));
+	return forbidden_holds(order, view, thread) ||
+	       (order->access_count > 2 && begins_in_vain(orders, at, view, thread));
 }
 
 bool directed_order_comes_between(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	return order->is_forbidden && order->access_count > 1 &&
-	       forbidden_holds(order, &view->pending[thread], thread);
+	       forbidden_holds(order, view, thread);
 }
 
 bool directed_order_has_gate(const struct directed_order *order, object_name object)
@@ -325,9 +336,10 @@ bool directed_order_has_gate(const struct directed_order *order, object_name obj
 	return false;
 }
 
-bool directed_order_is_open(const struct directed_order *order, uint32_t but_for_thread)
+bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
+	uint32_t but_for_thread)
 {
-	return order->access_count > 2 && order_is_open(order, but_for_thread, 0);
+	return order->access_count > 2 && order_is_open(order, view, but_for_thread, 0);
 }
 
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op)

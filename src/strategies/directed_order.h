@@ -90,7 +90,8 @@ bool directed_order_comes_between(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 /* Is it a lock that matters to a forbidden order, and who would have to do without? */
 bool directed_order_has_gate(const struct directed_order *order, object_name object);
-bool directed_order_is_open(const struct directed_order *order, uint32_t but_for_thread);
+bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
+	uint32_t but_for_thread);
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op);
 /* Nobody can move but who waits: which lock is to blame? */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);

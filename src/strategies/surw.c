@@ -10,7 +10,11 @@
  *
  * Deviations from the paper:
  * - Counts come from earlier runs of the campaign, for all objects at once and by stable thread
- *   name, instead of one profiling run. Where they vary from run to run they follow half-way.
+ *   name, instead of one profiling run. Where they vary from run to run they rise half-way at once
+ *   and sink slowly: an op that only some runs reach must be expected to be had in any order, and
+ *   one that is expected in vain costs only another draw.
+ * - An object that is only used under one and the same lock is not picked: its order is that of the
+ *   lock, and holding its users back would only hold them with the lock in hand.
  * - Ops that release are not interesting: a release follows its own acquisition, so it would be
  *   counted without being a choice. Neither is the life cycle of threads, whose order is forced.
  * - Programs that block: where the intended thread waits and every enabled thread stands before an
@@ -25,14 +29,24 @@
 #include "strategies/key_table.h"
 #include "strategies/strategy.h"
 
-struct surw_pair {	   /* a thread and an object, known by names */
-	uint16_t thread;   /* index in `threads` */
-	uint32_t count;	   /* interesting ops in this run */
-	uint32_t expected; /* per run, learnt */
+#define SURW_LOCKS 4 /* what is held beyond them is not seen */
+
+/* Locks that are held; 0: none. */
+struct surw_locks {
+	object_name locks[SURW_LOCKS];
+};
+
+struct surw_pair {	     /* a thread and an object, known by names */
+	uint16_t thread;     /* index in `threads` */
+	uint16_t object;     /* index in `objects`, UINT16_MAX: that table is full */
+	uint32_t count;	     /* interesting ops in this run */
+	uint32_t sixteenths; /* of the ops expected per run, learnt */
 };
 
 struct surw_object {
-	uint32_t thread_count; /* different threads that ever had interesting ops on it */
+	uint32_t thread_count;	  /* different threads that ever had interesting ops on it */
+	bool is_contended;	  /* one of them while there was more than one thread */
+	struct surw_locks common; /* held at each of those so far */
 };
 
 struct surw {
@@ -47,6 +61,7 @@ struct surw {
 	/* By thread index of this run. */
 	uint32_t weight[THREAD_CAPACITY]; /* interesting ops left, uncreated descendants' too */
 	uint32_t learnt[THREAD_CAPACITY]; /* index in `threads`, KEY_TABLE_NONE: table is full */
+	struct surw_locks held[THREAD_CAPACITY];
 	uint64_t candidates[BITSET_WORDS(THREAD_CAPACITY)];
 
 	/* Learnt, by stable names. A thread's parent stands before it. */
@@ -92,6 +107,11 @@ static void surw_begin_campaign(void *state, const struct strategy_config *confi
 	(void)config;
 }
 
+static uint32_t surw_expected(const struct surw_pair *pair)
+{
+	return (pair->sixteenths + 8) / 16;
+}
+
 /* What each known thread is expected to do with this run's object, its descendants included. */
 static void surw_expect(struct surw *surw)
 {
@@ -99,10 +119,35 @@ static void surw_expect(struct surw *surw)
 		surw->subtree[i] = 0;
 	for (uint32_t i = 0; i < surw->pairs.count; i++)
 		if ((object_name)surw->pairs.keys[i] == surw->object)
-			surw->subtree[surw->pair_of[i].thread] += surw->pair_of[i].expected;
+			surw->subtree[surw->pair_of[i].thread] += surw_expected(&surw->pair_of[i]);
 	for (uint32_t i = surw->threads.count; i-- > 1;)
 		if (surw->parent[i] != KEY_TABLE_NONE)
 			surw->subtree[surw->parent[i]] += surw->subtree[i];
+}
+
+static bool surw_is_guarded(const struct surw_object *object)
+{
+	for (uint32_t i = 0; i < SURW_LOCKS; i++)
+		if (object->common.locks[i])
+			return true;
+	return false;
+}
+
+/* Picks this run's object among those that threads share and can use in any order. */
+static object_name surw_pick(struct surw *surw)
+{
+	uint32_t count = 0;
+	uint32_t pick;
+
+	for (uint32_t i = 0; i < surw->eligible_count; i++)
+		count += !surw_is_guarded(&surw->object_of[surw->eligible[i]]);
+	if (!count)
+		return 0;
+	pick = rng_below(&surw->rng, count);
+	for (uint32_t i = 0; i < surw->eligible_count; i++)
+		if (!surw_is_guarded(&surw->object_of[surw->eligible[i]]) && !pick--)
+			return (object_name)surw->objects.keys[surw->eligible[i]];
+	return 0;
 }
 
 static void surw_begin_run(void *state, uint64_t seed)
@@ -110,17 +155,12 @@ static void surw_begin_run(void *state, uint64_t seed)
 	struct surw *surw = state;
 
 	rng_seed(&surw->rng, seed);
-	surw->object = 0;
 	surw->intended = THREAD_NONE;
 	surw->known = 0;
 	surw->is_exhausted = false;
 	for (uint32_t i = 0; i < surw->pairs.count; i++)
 		surw->pair_of[i].count = 0;
-	if (surw->eligible_count) {
-		const uint32_t pick = rng_below(&surw->rng, surw->eligible_count);
-
-		surw->object = (object_name)surw->objects.keys[surw->eligible[pick]];
-	}
+	surw->object = surw_pick(surw);
 	surw_expect(surw);
 }
 
@@ -136,6 +176,7 @@ static void surw_meet(struct surw *surw, const struct schedule_view *view, uint3
 
 	surw->learnt[thread] = learnt;
 	surw->weight[thread] = 0;
+	surw->held[thread] = (struct surw_locks){{0}};
 	surw->is_exhausted = false;
 	if (learnt == KEY_TABLE_NONE)
 		return;
@@ -244,22 +285,67 @@ static struct thread_id surw_choose(void *state, const struct schedule_view *vie
 	return surw->intended;
 }
 
-/* Counts an op for the runs to come. */
-static void surw_learn(struct surw *surw, uint32_t learnt, object_name object)
+/* Takes a lock into what the thread holds, or out of it. Attempts may fail, so they do not count;
+ * neither does waiting on a condition variable, since the thread does nothing meanwhile. */
+static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 {
+	const bool takes =
+		(op->flags & (OP_ACQUIRE | OP_MAYBLOCK | OP_READ)) == (OP_ACQUIRE | OP_MAYBLOCK);
+
+	if (op->kind == OP_COND_WAKE || !(takes || op->flags & OP_RELEASE))
+		return;
+	for (uint32_t i = 0; i < SURW_LOCKS; i++)
+		if (held->locks[i] == (takes ? 0 : op->object)) {
+			held->locks[i] = takes ? op->object : 0;
+			return;
+		}
+}
+
+/* Notes what was held at an op on the object. What happens before there is a second thread cannot be
+ * ordered otherwise and says nothing. */
+static void surw_note_locks(struct surw_object *object, const struct surw_locks *held)
+{
+	if (!object->is_contended)
+		object->common = *held;
+	object->is_contended = true;
+	for (uint32_t i = 0; i < SURW_LOCKS; i++) {
+		bool is_held = false;
+
+		for (uint32_t j = 0; j < SURW_LOCKS; j++)
+			is_held |= held->locks[j] == object->common.locks[i];
+		if (!is_held)
+			object->common.locks[i] = 0;
+	}
+}
+
+/* A pair that was not seen before. */
+static void surw_add_pair(struct surw *surw, uint32_t pair, uint32_t learnt, object_name object)
+{
+	const uint32_t index = key_table_add(&surw->objects, object);
+	const bool is_known = index != KEY_TABLE_NONE;
+
+	surw->pair_of[pair] = (struct surw_pair){
+		.thread = (uint16_t)learnt, .object = is_known ? (uint16_t)index : UINT16_MAX};
+	if (is_known && ++surw->object_of[index].thread_count == 2)
+		surw->eligible[surw->eligible_count++] = (uint16_t)index;
+}
+
+/* Counts an op for the runs to come. */
+static void surw_learn(
+	struct surw *surw, const struct schedule_view *view, uint32_t thread, object_name name)
+{
+	const uint32_t learnt = surw->learnt[thread];
 	const uint32_t count_before = surw->pairs.count;
-	const uint32_t pair =
-		key_table_add(&surw->pairs, (uint64_t)learnt << 32 | (uint64_t)object);
-	uint32_t index;
+	const uint32_t pair = key_table_add(&surw->pairs, (uint64_t)learnt << 32 | (uint64_t)name);
+	uint32_t object;
 
 	if (pair == KEY_TABLE_NONE)
 		return;
-	if (pair == count_before) {
-		surw->pair_of[pair] = (struct surw_pair){.thread = (uint16_t)learnt};
-		index = key_table_add(&surw->objects, object);
-		if (index != KEY_TABLE_NONE && ++surw->object_of[index].thread_count == 2)
-			surw->eligible[surw->eligible_count++] = (uint16_t)index;
-	}
+	if (pair == count_before)
+		surw_add_pair(surw, pair, learnt, name);
+	object = surw->pair_of[pair].object;
+	if (object != UINT16_MAX && view->thread_count > 1)
+		surw_note_locks(&surw->object_of[object], &surw->held[thread]);
 	surw->pair_of[pair].count++;
 }
 
@@ -270,10 +356,11 @@ static void surw_executed(void *state, const struct schedule_view *view, struct 
 
 	while (surw->known < view->thread_count)
 		surw_meet(surw, view, surw->known++);
+	if (surw_may_interest(op) && surw->learnt[thread.index] != KEY_TABLE_NONE)
+		surw_learn(surw, view, thread.index, op->object);
+	surw_hold(&surw->held[thread.index], op);
 	if (!surw_may_interest(op))
 		return;
-	if (surw->learnt[thread.index] != KEY_TABLE_NONE)
-		surw_learn(surw, surw->learnt[thread.index], op->object);
 	if (op->object != surw->object)
 		return;
 	if (surw->weight[thread.index])
@@ -291,12 +378,14 @@ static void surw_end_run(void *state, const struct run_summary *summary)
 	for (uint32_t i = 0; i < surw->pairs.count; i++) {
 		struct surw_pair *pair = &surw->pair_of[i];
 
-		if (!pair->expected)
-			pair->expected = pair->count;
-		else if (pair->count > pair->expected)
-			pair->expected += (pair->count - pair->expected + 1) / 2;
+		const uint32_t seen = pair->count * 16;
+
+		if (!pair->sixteenths)
+			pair->sixteenths = seen;
+		else if (seen > pair->sixteenths)
+			pair->sixteenths += (seen - pair->sixteenths + 1) / 2;
 		else
-			pair->expected -= (pair->expected - pair->count + 1) / 2;
+			pair->sixteenths -= (pair->sixteenths - seen) / 8;
 	}
 }
 

@@ -278,6 +278,44 @@ static void test_order__of_threads_that_do_the_same(void **state)
 	simulated_campaign_release(&campaign);
 }
 
+/* Who looks again after waiting has nothing begun: whoever it waits for must be able to begin. */
+static void test_order__is_void_for_who_looks_again(void **state)
+{
+	const uint64_t enabled[1] = {3};
+	const thread_name names[2] = {1, 2};
+	const object_name object = simulated_object_name(SIMULATED_SET, 0);
+	const struct pending_op looks = {
+		.kind = OP_LOAD, .flags = OP_READ, .object = object, .site = 1};
+	const struct pending_op enters = {.kind = OP_STORE, .object = object, .site = 2};
+	struct pending_op pending[2] = {looks, looks};
+	const struct schedule_view view = {.thread_count = 2,
+		.enabled_count = 2,
+		.enabled = enabled,
+		.pending = pending,
+		.names = names};
+	struct directed_order order = {
+		.access_count = 3,
+		.is_forbidden = true,
+		.accesses = {{.sites = {1}, .site_count = 1},
+			{.sites = {2}, .site_count = 1, .party = 1},
+			{.sites = {2}, .site_count = 1}},
+	};
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 1);
+	directed_order_begin_run(&order, &rng);
+	directed_orders_relate(&order, 1);
+	assert_false(directed_order_holds(&order, 0, &view, 1));
+	directed_order_executed(&order, &view, 0);
+	pending[0] = enters;
+	assert_true(directed_order_holds(&order, 0, &view, 1));
+	pending[0] = looks;
+	assert_false(directed_order_holds(&order, 0, &view, 1));
+	pending[1] = enters;
+	assert_false(directed_order_holds(&order, 0, &view, 1));
+}
+
 static void test_order__of_one_early_read(void **state)
 {
 	const struct directed_order order = {
@@ -304,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
 		cmocka_unit_test(test_order__learns_which_locks_are_in_the_way),
 		cmocka_unit_test(test_order__of_threads_that_do_the_same),
+		cmocka_unit_test(test_order__is_void_for_who_looks_again),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
