@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps check check-real demo bench install clean format
+.PHONY: build deps check check-real check-fresh demo bench install clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -19,6 +19,10 @@ check: deps
 check-real: build
 	@tools/install-deps real
 	@tools/real-projects $(BUILD)
+
+# The tutorial in a Debian 12 that has nothing yet: root, a network and a quarter of an hour.
+check-fresh: build
+	@tools/fresh-root $(BUILD)
 
 demo: build
 	@tools/demo $(BUILD)
