@@ -44,6 +44,7 @@ struct detector_event {
 	bool has_failed;	/* a try that did not succeed, a wait that timed out */
 	bool may_only_read;	/* OP_ATOMIC_UPDATE: a compare-exchange, which may write nothing */
 	bool is_last;		/* OP_BARRIER_ARRIVE: it opens the barrier */
+	bool is_point;		/* an access to memory at a scheduling point of its own */
 };
 
 struct detector {

@@ -10,13 +10,17 @@ const struct detector *const detectors[DETECTOR_COUNT] = {
 #undef DETECTOR
 };
 
+/* States may be kept in whole lines of the cache. */
+#define STATE_ALIGNMENT 64
+
 /* Where the state of this one begins. */
 static size_t detectors_offset(unsigned index)
 {
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < index; i++)
-		bytes += (detectors[i]->state_bytes() + 15) / 16 * 16;
+		bytes += (detectors[i]->state_bytes() + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT *
+			 STATE_ALIGNMENT;
 	return bytes;
 }
 

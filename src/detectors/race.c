@@ -8,8 +8,10 @@
  * - C11 atomics. Atomic accesses race with plain ones only, and are remembered apart from them; an
  *   atomic write is no end of the plain reads before it, since a second atomic write does not race
  *   with the first. Memory that is accessed atomically carries the clock of its release sequence.
- * - An access of the same epoch is passed over only if its site is the same, too: the earlier one's
- *   race may be one that is to be ignored.
+ * - An access of the same epoch at a scheduling point is passed over only if its site is the same, too: the
+ *   earlier one's race may be one that is to be ignored. Memory for which that has happened has points at
+ *   all its accesses (--memory races).
+ * - A read behind a write of the same thread and epoch is passed over.
  * - Where memory for the state runs out, the detector is blind for the rest of the run: a missing
  *   order would look like a race.
  *
@@ -108,15 +110,16 @@ static const uint8_t race_conflicts[WAY_COUNT] = {
 /* Two accesses that nothing orders. */
 struct race_found {
 	const struct shadow_access *other; /* NULL: none is there */
+	enum shadow_way other_way;
 	const struct shadow_cell *cell;
 };
 
-/* The first conflicting access that is not before this one and, if some are, not ignored; NULL: none. */
-static const struct shadow_access *race_conflict(struct race_state *state,
-	const struct detector_event *event, const struct shadow_cell *cell, enum shadow_way way,
-	bool some_are_ignored)
+/* Finds the first conflicting access that is not before this one and, if some are, not ignored. */
+static void race_find_conflict(struct race_state *state, const struct detector_event *event,
+	enum shadow_way way, bool some_are_ignored, struct race_found *found)
 {
 	const struct vector_clock *now = &race_thread(state, event->thread)->now;
+	const struct shadow_cell *cell = found->cell;
 
 	for (unsigned other = 0; other < WAY_COUNT; other++) {
 		const struct shadow_accesses *accesses = &cell->last[other];
@@ -125,13 +128,16 @@ static const struct shadow_access *race_conflict(struct race_state *state,
 		if (!(race_conflicts[way] & cell->ways & 1u << other))
 			continue;
 		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
-			if (!some_are_ignored || !race_is_ignored(state, event->site, access->site))
-				return access;
+			if (!some_are_ignored ||
+				!race_is_ignored(state, event->site, access->site)) {
+				found->other = access;
+				found->other_way = other;
+				return;
+			}
 			state->ignored_count++;
 			state->has_let_pass = true;
 		}
 	}
-	return NULL;
 }
 
 static void race_remember(struct race_state *state, const struct detector_event *event,
@@ -139,10 +145,10 @@ static void race_remember(struct race_state *state, const struct detector_event 
 {
 	const struct vector_clock *now = &race_thread(state, event->thread)->now;
 	const struct shadow_access access = {.site = event->site,
-		.step = event->step,
-		.clock = vector_clock_get(&state->pool, now, event->thread.index),
 		.thread = event->thread.index,
-		.op = event->kind};
+		.is_update = event->kind == OP_ATOMIC_UPDATE,
+		.clock = vector_clock_get(&state->pool, now, event->thread.index),
+		.step = shadow_step(event->step)};
 
 	/* What is before a plain write cannot race with anything that the write does not race with. */
 	if (way == WAY_WRITE)
@@ -150,17 +156,27 @@ static void race_remember(struct race_state *state, const struct detector_event 
 	race_need(state, shadow_add(cell, way, &state->pool, now, &access));
 }
 
-/* The last access of this way was made by the same thread at the same place in the same epoch. */
+/*
+ * The same thread has accessed the cell in the same epoch, in this way or by writing: whatever races with
+ * this access does with that one, and says so. Where that may be one that is ignored, only an access from the
+ * same place will do.
+ */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)
 {
 	const struct vector_clock *now = &state->threads[event->thread.index].now;
-	const struct shadow_access *last = NULL;
+	const uint32_t clock = vector_clock_get(&state->pool, now, event->thread.index);
+	const struct shadow_access *last;
 
-	if (cell->ways >> way & 1)
-		last = shadow_of_thread(&cell->last[way], &state->pool, event->thread.index);
-	return last && last->site == event->site &&
-	       last->clock == vector_clock_get(&state->pool, now, event->thread.index);
+	for (unsigned as = WAY_WRITE; as <= way; as++) {
+		if (!(cell->ways >> as & 1))
+			continue;
+		last = shadow_of_thread(&cell->last[as], &state->pool, event->thread.index);
+		if (last && last->clock == clock &&
+			(!event->is_point || (as == way && last->site == event->site)))
+			return true;
+	}
+	return false;
 }
 
 /* Remembers the access unless it makes a race. */
@@ -170,15 +186,14 @@ static void race_check_cell(struct race_state *state, const struct detector_even
 	enum shadow_way way = race_way(event);
 	bool is_atomic = event->kind != OP_LOAD && event->kind != OP_STORE;
 
-	found->other = NULL;
-	found->cell = cell;
+	*found = (struct race_found){.cell = cell};
 	if (!is_atomic && race_is_repeated(state, event, cell, way))
 		return;
 	if (is_atomic && event->kind != OP_ATOMIC_STORE)
 		race_read_atomically(state, event, cell);
 	/* Most memory is one thread's at a time. */
 	if (!shadow_is_own(cell, event->thread.index))
-		found->other = race_conflict(state, event, cell, way, some_are_ignored);
+		race_find_conflict(state, event, way, some_are_ignored, found);
 	if (state->is_blind)
 		found->other = NULL;
 	if (found->other)
@@ -223,6 +238,21 @@ bool race_passes(void *block, const struct detector_event *event)
 	return state->is_blind || !race_access(state, event, false, &found);
 }
 
+/* What an access is remembered for. */
+static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_way way)
+{
+	switch (way) {
+	case WAY_WRITE:
+		return OP_STORE;
+	case WAY_READ:
+		return OP_LOAD;
+	default:
+		if (access->is_update)
+			return OP_ATOMIC_UPDATE;
+		return way == WAY_ATOMIC_READ ? OP_ATOMIC_LOAD : OP_ATOMIC_STORE;
+	}
+}
+
 static bool race_judge(
 	struct race_state *state, const struct detector_event *event, struct outcome *verdict)
 {
@@ -237,8 +267,8 @@ static bool race_judge(
 			   (unsigned)__builtin_ctz(found.cell->mask);
 	verdict->other_site = found.other->site;
 	verdict->other_step = found.other->step;
-	verdict->other_thread = (struct thread_id){found.other->thread};
-	verdict->other_op = found.other->op;
+	verdict->other_thread = (struct thread_id){(uint16_t)found.other->thread};
+	verdict->other_op = (uint8_t)race_op_of(found.other, found.other_way);
 	return true;
 }
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/ids.h"
+
 /* Pairs of sites that are let pass. A program with more of them is not helped by a longer list. */
 #define RACE_IGNORED_MAX 1024u
 
@@ -26,6 +28,22 @@ bool race_has_let_pass(const void *state);
  */
 struct detector_event;
 bool race_passes(void *state, const struct detector_event *event);
+/*
+ * The same of a load or store within eight aligned bytes that is no scheduling point, where little is to be
+ * done: its memory was accessed before in this run, always in the same pieces and never atomically. False:
+ * nothing was done, race_passes() is to look at it. `place` is the caller's to keep with the address, 0 at
+ * first.
+ */
+struct race_plain {
+	uint64_t address;
+	uint64_t site;
+	uint64_t step;
+	object_name object;
+	uint16_t thread; /* index */
+	uint8_t bytes;
+	bool is_write;
+};
+bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
 /* How often a race was let pass for that. */
 uint64_t race_ignored_count(const void *state);
 /* Runs in which memory for the detector's own state ran out, so that races may have gone unseen. */

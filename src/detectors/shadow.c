@@ -211,8 +211,8 @@ static uint32_t shadow_slot(uint64_t number)
 			  SHADOW_GRANULES);
 }
 
-/* The granule's slot, made where there is none; NULL: there is no room. */
-static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t number)
+/* The granule's slot, or the free one that would be its. */
+static struct shadow_granule *shadow_probe(struct shadow *shadow, uint64_t number)
 {
 	uint32_t slot = shadow_slot(number);
 	struct shadow_granule *granule = &shadow->granules[slot];
@@ -221,6 +221,21 @@ static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t num
 		slot = (slot + 1) % SHADOW_GRANULES;
 		granule = &shadow->granules[slot];
 	}
+	return granule;
+}
+
+struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number)
+{
+	struct shadow_granule *granule = shadow_probe(shadow, number);
+
+	return granule->generation == shadow->generation ? granule : NULL;
+}
+
+/* The granule's slot, made where there is none; NULL: there is no room. */
+static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t number)
+{
+	struct shadow_granule *granule = shadow_probe(shadow, number);
+
 	if (granule->generation == shadow->generation)
 		return granule;
 	if (shadow->granule_count == GRANULES_MOST)

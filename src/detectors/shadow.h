@@ -22,13 +22,18 @@
 enum shadow_way { WAY_WRITE, WAY_READ, WAY_ATOMIC_WRITE, WAY_ATOMIC_READ, WAY_COUNT };
 
 struct shadow_access {
-	uint64_t site;
-	uint64_t step;
-	uint32_t clock;	 /* of its thread at the time; 0: there is none */
-	uint16_t thread; /* index */
-	uint8_t op;	 /* enum op_kind */
-	uint8_t reserved;
+	uint64_t site : 48; /* code lies in the lower half of the address space */
+	uint64_t thread : 15;
+	uint64_t is_update : 1; /* atomic: a read-modify-write */
+	uint32_t clock;		/* of its thread at the time; 0: there is none */
+	uint32_t step;		/* of more steps, the last that fits */
 };
+
+/* The step of an access, of which not all of it may be kept. */
+static inline uint32_t shadow_step(uint64_t step)
+{
+	return step < UINT32_MAX ? (uint32_t)step : UINT32_MAX;
+}
 
 #define SHADOW_ACCESS_WORDS (sizeof(struct shadow_access) / sizeof(uint32_t))
 
@@ -39,8 +44,9 @@ struct shadow_accesses {
 	uint32_t table_words;
 };
 
+/* One line of the cache tells of plain accesses: the ways of atomic ones come last. */
 struct shadow_cell {
-	uint32_t next;	   /* index of the granule's next cell, 0: none */
+	_Alignas(64) uint32_t next; /* index of the granule's next cell, 0: none */
 	uint16_t releaser; /* thread + 1 of the store that the release sequence began with */
 	uint8_t mask;	   /* bytes of the granule; 0: the cell is free */
 	uint8_t ways;	   /* set of ways that have accesses: last[] means nothing of the others */
@@ -68,6 +74,8 @@ struct shadow {
 /* Forgets all memory, in constant time but for once in four billion runs. */
 void shadow_clear(struct shadow *shadow);
 
+/* The granule with that number (address / 8); NULL: it is not there. */
+struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number);
 /*
  * The cells of the bytes in `mask` of the granule with that address: one after the other with
  * shadow_next(), together exactly the mask. Cells are split and made as needed. 0: there is no room.

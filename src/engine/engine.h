@@ -90,6 +90,7 @@ struct engine_performed {
 	uint8_t order_of_failure;
 	bool has_failed; /* a try that did not succeed, a wait that ended otherwise */
 	bool is_last;	 /* OP_BARRIER_ARRIVE: nobody is waited for any more */
+	bool is_point;	 /* accesses to memory: at a scheduling point of its own */
 };
 
 enum engine_result {
@@ -290,6 +291,13 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site);
 void engine_note_access(const struct engine_op *op);
 /* engine_host.performed knows of everything up to here: an access may be told past the engine. */
 bool engine_has_told_all(void);
+/*
+ * *episode grows with every op that is performed and whenever another thread moves, by a unit: while it
+ * stays the same, what happens are accesses to memory of one thread, with nothing that orders them. Lives longer
+ * than a run.
+ */
+#define ENGINE_EPISODE (UINT64_C(1) << 32)
+void engine_count_episodes(uint64_t *episode);
 /* For engine_host.performed: details of the last op that were not known when it was announced. */
 /* The run is over: the last op is told of now, although no other follows. */
 void engine_tell_rest(void);

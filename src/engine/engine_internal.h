@@ -53,6 +53,7 @@ struct engine {
 	uint32_t enabled_count;
 	uint32_t yielder_count;
 	uint64_t step;
+	uint64_t *episode; /* engine_count_episodes(); NULL: nobody asks */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
@@ -99,6 +100,12 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op);
 /* observed.c: `self` has performed the op with this result. Only where somebody wants to know. */
 void engine_tell_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
+/* Something other than a plain access has happened. */
+static inline void engine_next_episode(void)
+{
+	if (engine.episode)
+		*engine.episode += ENGINE_EPISODE;
+}
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
 /* Finds threads whose deadline has come. */

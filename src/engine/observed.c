@@ -27,7 +27,7 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 
 /* On the path of every access: nothing of it has to be kept. */
 static void engine_tell_access(
-	const struct engine_thread *self, const struct engine_op *op, uint64_t step)
+	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {
 	const struct engine_performed performed = {
 		.step = step,
@@ -43,6 +43,7 @@ static void engine_tell_access(
 		.order = op->order,
 		.exchange = op->exchange,
 		.order_of_failure = op->order_of_failure,
+		.is_point = is_point,
 	};
 
 	engine.host.performed(&performed);
@@ -51,11 +52,12 @@ static void engine_tell_access(
 void engine_tell_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
 {
+	engine_next_episode();
 	if (op->kind == OP_SPIN)
 		return;
 	engine_flush_performed();
 	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
-		engine_tell_access(self, op, engine.step - 1);
+		engine_tell_access(self, op, engine.step - 1, true);
 		return;
 	}
 	engine.performed = (struct engine_performed){
@@ -90,7 +92,14 @@ void engine_note_access(const struct engine_op *op)
 	if (!engine.is_live || !engine.host.performed)
 		return;
 	engine_flush_performed();
-	engine_tell_access(engine.current, op, engine.step);
+	if (op->kind != OP_LOAD && op->kind != OP_STORE)
+		engine_next_episode();
+	engine_tell_access(engine.current, op, engine.step, false);
+}
+
+void engine_count_episodes(uint64_t *episode)
+{
+	engine.episode = episode;
 }
 
 bool engine_has_told_all(void)

@@ -19,6 +19,7 @@
 #include "model/ids.h"
 #include "model/memory_block.h"
 #include "runtime/instrument_abi.h"
+#include "runtime/quick.h"
 
 #define MEMORY_MODULES_MAX 256
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
@@ -81,7 +82,7 @@ struct memory_module {
  * What lies at an address, so that names need not be made at every access: of blocks of the heap and static
  * data, which keep their place for long. Holds while the epochs are equal. [guest]
  */
-#define MEMORY_KNOWN_MAX (UINT32_C(1) << 14) /* a power of two; an address has one place */
+#define MEMORY_KNOWN_MAX (UINT32_C(1) << 17) /* a power of two; an address has one place */
 #define MEMORY_NO_VARIABLE UINT32_MAX
 struct memory_known {
 	uint64_t granule; /* address / 8 */
@@ -90,6 +91,7 @@ struct memory_known {
 	object_name name; /* its short name */
 	thread_name thread; /* as in variables[] */
 	uint16_t flags;	    /* as there; 0: absent */
+	uint32_t shadow;    /* the detector's place for it, or 0: race_passes_plain() */
 };
 
 struct contract_memory {
@@ -116,6 +118,7 @@ struct contract_memory {
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
+	struct contract_quick quick;
 };
 
 /* A module's identity: by its base name (the executable's is empty), and by its records. */

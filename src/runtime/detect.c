@@ -56,6 +56,11 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 	return race_passes(detect_states[DETECTOR_race], &quick_event);
 }
 
+void *runtime_detects_quickly(void)
+{
+	return detects_quickly ? detect_states[DETECTOR_race] : NULL;
+}
+
 /* The engine knows the names of one word or two. */
 static void detect_access(struct detector_event *event, object_name next)
 {
@@ -128,6 +133,7 @@ void runtime_detect(const struct engine_performed *performed)
 		.has_failed = performed->has_failed,
 		.may_only_read = performed->exchange == EXCHANGE_UNKNOWN,
 		.is_last = performed->is_last,
+		.is_point = performed->is_point,
 	};
 	enum object_class class = op_descriptions[performed->kind].object;
 

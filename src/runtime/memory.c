@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/quick.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
@@ -231,10 +232,13 @@ static volatile bool turn_is_wanted;
 void memory_give_turn(void)
 {
 	turn_is_wanted = true;
+	quick_forget();
 }
 
-/* Vectors and the like: of longer ones names are made one by one anyway. */
-#define QUICK_BYTES_MOST 64
+bool memory_turn_is_wanted(void)
+{
+	return turn_is_wanted;
+}
 
 /* To the detectors, one variable after the other. False: not all of them could be told of so. */
 static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
@@ -243,6 +247,7 @@ static bool memory_tell_quickly(struct contract_memory *memory, const struct mem
 	struct memory_access part = visit->access;
 	uintptr_t at = (uintptr_t)visit->access.address;
 
+	/* Vectors and the like: of longer ones names are made one by one anyway. */
 	if (visit->access.bytes > QUICK_BYTES_MOST)
 		return false;
 	for (uintptr_t next; at < end; at = next) {
@@ -263,6 +268,14 @@ bool memory_is_watched(void)
 {
 	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
 	       engine_is_in_control() && !runtime.is_run_over;
+}
+
+/* Others like it need not come here again soon. */
+static void memory_done(const struct memory_access *access)
+{
+	if (access->kind <= SITE_STORE && access->bytes <= QUICK_BYTES_MOST)
+		quick_remember((uint64_t)(uintptr_t)access->address,
+			quick_properties(access->kind, access->order, (uint16_t)access->bytes));
 }
 
 bool memory_begin(struct memory_visit *visit)
@@ -286,10 +299,13 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (!visit->point && memory->mode != MEMORY_NONE)
 		visit->is_waiting = memory_waits(access);
-	return visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-	       (visit->told && !memory_tell_quickly(memory, visit)) ||
-	       (memory_kind_is_atomic(access->kind) &&
-		       runtime.contract->plan.detectors >> DETECTOR_race & 1);
+	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
+		(visit->told && !memory_tell_quickly(memory, visit)) ||
+		(memory_kind_is_atomic(access->kind) &&
+			runtime.contract->plan.detectors >> DETECTOR_race & 1))
+		return true;
+	memory_done(access);
+	return false;
 }
 
 void memory_finish(struct memory_visit *visit)

@@ -53,6 +53,7 @@ void memory_freed(const void *start, uint64_t site);
  */
 void memory_give_turn(void);
 uint64_t memory_last_site(void);
+bool memory_turn_is_wanted(void);
 
 /*
  * Before each run, by whoever starts it and with no thread of the target moving: makes effective

@@ -59,6 +59,7 @@ void memory_renamed(uintptr_t start, size_t bytes)
 
 	if (!memory)
 		return;
+	quick_forget();
 	if (bytes > RENAMED_BYTES_MOST) {
 		memory_next_epoch(memory);
 		return;

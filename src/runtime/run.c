@@ -9,6 +9,7 @@
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
+#include "runtime/quick.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "strategies/history.h"
@@ -95,7 +96,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	contexts_begin_run();
 	engine_begin_run(&run);
 	engine_go_live();
-	sites_are_live = 1;
+	quick_begin_run();
 	runtime_spin_watch();
 }
 

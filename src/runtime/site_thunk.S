@@ -12,6 +12,8 @@
  * always, and what else the processor says is in use. libc's string functions leave %zmm16 to 31 in use;
  * these are saved by hand, as xsave and xrstor are several times slower. They serve all other cases.
  */
+#include "runtime/quick.h"
+
 	.text
 
 #define COMPONENTS 0xe7		/* x87, SSE, AVX, AVX-512 */
@@ -47,10 +49,45 @@ raddle_site_v2:
 	seto	%al
 	pushq	%rax
 	.cfi_adjust_cfa_offset 8
-	cmpb	$0, sites_are_live(%rip)
-	je	.Lquiet
+	cmpb	$SITES_LIVE, sites_are_live(%rip)
+	jb	.Lquiet
 	PUSH	rcx
 	PUSH	rdx
+	je	.Lreached
+
+	/* quick.h: is it like an earlier access of its episode? */
+	movq	40(%rsp), %rcx		/* return address */
+	movslq	3(%rcx), %rdx
+	movl	15(%rcx, %rdx), %edx	/* the record's properties */
+	movl	%edi, %ecx
+	andl	$4*(QUICK_PLACES - 1), %ecx
+	movl	%edx, %eax
+	andl	$1, %eax
+	shll	$4, %eax
+	leaq	(%rax, %rcx, 8), %rcx
+	movq	sites_quick(%rip), %rax
+	orq	QUICK_EPISODE(%rax), %rdx
+	cmpq	%rdi, QUICK_ENTRIES(%rax, %rcx)
+	jne	.Lreached
+	cmpq	%rdx, QUICK_ENTRIES+8(%rax, %rcx)
+	jne	.Lreached
+	decl	QUICK_LEFT(%rax)
+	js	.Lreached
+	.cfi_remember_state
+.Lseen:
+	POP	rdx
+	POP	rcx
+.Lquiet:
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$127, %al		/* the overflow flag again */
+	sahf
+	POP	rax
+	POP	rdi
+	ret
+	.cfi_restore_state
+
+.Lreached:
 	PUSH	rsi
 	PUSH	r8
 	PUSH	r9
@@ -83,16 +120,7 @@ raddle_site_v2:
 	POP	r9
 	POP	r8
 	POP	rsi
-	POP	rdx
-	POP	rcx
-.Lquiet:
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$127, %al		/* the overflow flag again */
-	sahf
-	POP	rax
-	POP	rdi
-	ret
+	jmp	.Lseen
 	.cfi_restore_state
 
 .Lperform:

@@ -74,6 +74,14 @@ bool site_reached(
 {
 	struct memory_access *access = &site_visit.access;
 
+	const uint64_t site =
+		(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+
+	if (sites_are_live == SITES_QUICK && record->kind <= SITE_STORE &&
+		quick_passes((uint64_t)(uintptr_t)address,
+			quick_properties(record->kind, record->order, record->bytes), site,
+			site_state(record)))
+		return false;
 	if (record_is_on()) {
 		if (record_quickly(record, (uint64_t)(uintptr_t)address, length, frame))
 			return false;
@@ -84,8 +92,7 @@ bool site_reached(
 		access->address = address;
 		access->bytes = record->bytes;
 		access->order = (uint8_t)site_record_order(record);
-		access->site =
-			(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+		access->site = site;
 		return site_recorded(record);
 	}
 	if (!memory_is_watched())
@@ -95,7 +102,7 @@ bool site_reached(
 		return false;
 	access->address = address;
 	access->bytes = record->bytes;
-	access->site = (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+	access->site = site;
 	access->kind = record->kind;
 	access->order = (uint8_t)site_record_order(record);
 	access->site_state = site_state(record);

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/quick.h"
 #include "runtime/runtime.h"
 
 #define POINT_BYTES 5
@@ -38,6 +39,7 @@ static struct {
 } sites;
 
 uint8_t sites_are_live;
+struct contract_quick *sites_quick;
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
 uint8_t sites_vectors_in_use;

@@ -9,8 +9,12 @@
 #include "runtime/contract_memory.h"
 #include "runtime/instrument_abi.h"
 
-/* Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live. */
+/*
+ * Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live, to SITES_LIVE or, where
+ * most accesses need not come that far, SITES_QUICK (quick.h).
+ */
 extern uint8_t sites_are_live;
+extern struct contract_quick *sites_quick;
 /*
  * Read by site_thunk.S: which vector registers, besides %xmm0 to 15, there are (XCR0); whether the
  * processor says which of them are in use; which of them are saved by hand.

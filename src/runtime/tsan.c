@@ -4,6 +4,7 @@
  */
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/quick.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "tsan/hook.h"
@@ -39,14 +40,24 @@ void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t o
 void tsan_reached(
 	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site)
 {
-	struct memory_access access = {
+	const uint64_t at = (uint64_t)(uintptr_t)address;
+	struct memory_access access;
+
+	if (!sites_are_live)
+		return;
+	if (sites_are_live == SITES_QUICK && kind <= SITE_STORE) {
+		const uint32_t properties = quick_properties(kind, order, (uint16_t)bytes);
+
+		if (quick_is_repeated(sites_quick, at, properties) ||
+			quick_passes(at, properties, site, NULL))
+			return;
+	}
+	access = (struct memory_access){
 		.address = (const void *)(uintptr_t)address,
 		.bytes = bytes,
 		.site = site,
 		.kind = kind,
 		.order = order,
 	};
-
-	if (sites_are_live)
-		memory_access(&access);
+	memory_access(&access);
 }

@@ -3,7 +3,7 @@
 #define RADDLE_TESTS_SUPPORT_RACE_EVENTS_H
 
 #include <stdint.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "detectors/detector.h"
 
@@ -78,15 +78,15 @@ static void *state;
 static inline int make_state(void **unused)
 {
 	(void)unused;
-	state = calloc(1, detectors[DETECTOR_race]->state_bytes());
-	return !state;
+	state = mmap(NULL, detectors[DETECTOR_race]->state_bytes(), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return state == MAP_FAILED;
 }
 
 static inline int free_state(void **unused)
 {
 	(void)unused;
-	free(state);
-	return 0;
+	return munmap(state, detectors[DETECTOR_race]->state_bytes());
 }
 
 static inline bool observe(const struct detector_event *event, struct outcome *verdict)

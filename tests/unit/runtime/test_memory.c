@@ -12,6 +12,7 @@
 #include "runtime/memory_variable.c"
 #include "runtime/memory.c"
 #include "runtime/memory_prepare.c"
+#include "runtime/quick.c"
 #include "runtime/site_visit.c"
 
 /* ---- what is around it: two threads, addresses that are names, sites that are bytes ---- */
@@ -29,6 +30,8 @@ static uint64_t lives; /* blocks that have lain there: names differ */
 static unsigned names_made;
 
 struct runtime runtime = {.contract = &contract};
+uint8_t sites_are_live;
+struct contract_quick *sites_quick;
 
 struct contract_memory *sites_memory(void)
 {
@@ -189,6 +192,33 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 	return tells_quickly;
 }
 
+/* The detector of races: what comes by the shortest way, and whether that is enough. */
+static bool has_detector, passes_plain;
+static unsigned told_plainly;
+
+void *runtime_detects_quickly(void)
+{
+	return has_detector ? &has_detector : NULL;
+}
+
+bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *place)
+{
+	(void)race;
+	(void)access;
+	(void)place;
+	told_plainly += passes_plain;
+	return passes_plain;
+}
+
+void engine_count_episodes(uint64_t *episode)
+{
+	(void)episode;
+}
+
+void engine_tell_rest(void)
+{
+}
+
 void engine_note_access(const struct engine_op *op)
 {
 	(void)op;
@@ -207,7 +237,9 @@ static int set_up(void **state)
 	unnamed = 1;
 	lives = 0;
 	tells_quickly = false;
-	told = 0;
+	told = told_plainly = 0;
+	has_detector = passes_plain = false;
+	sites_are_live = SITES_QUIET;
 	has_lasting_names = true;
 	if (!memory)
 		return -1;
@@ -639,6 +671,113 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 	assert_int_equal(last_op.bytes, 3);
 }
 
+/* ---- the short way ---- */
+
+/* An access of four bytes at site 0, as the thunk and site_reached() have it. True: it is done with. */
+static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
+{
+	const struct site_record record = {.kind = kind, .bytes = 4};
+
+	if (current != &threads[thread])
+		sites_quick->episode += ENGINE_EPISODE; /* as the engine does */
+	current = &threads[thread];
+	if (quick_is_repeated(sites_quick, address, quick_properties(kind, 0, 4)))
+		return true;
+	return !site_reached((void *)address, 0, &record, 0);
+}
+
+/* The third run, with a variable that two threads have used. */
+static void begin_quickly(void)
+{
+	memory->mode = MEMORY_RACES;
+	contract.plan.detectors = 1;
+	has_detector = tells_quickly = true;
+	for (uint64_t number = 1; number < 4; number++) {
+		run(number);
+		quick_begin_run();
+		assert_true(passes(0, SITE_STORE, 0x100));
+		assert_true(passes(1, SITE_LOAD, 0x100));
+	}
+	told = 0;
+	passes_plain = true;
+	quick_forget();
+}
+
+static void test_quick__tells_once_in_an_episode(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 1);
+	assert_true(passes(0, SITE_LOAD, 0x100)); /* is another access */
+	assert_int_equal(told_plainly, 2);
+	assert_true(passes(1, SITE_LOAD, 0x100));
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 4);
+	memory_renamed(0x100, 8);
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told + told_plainly, 5);
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told + told_plainly, 5);
+}
+
+static void test_quick__looks_closer_at_what_is_not_plain(void **state)
+{
+	(void)state;
+	begin_quickly();
+	passes_plain = false;
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told, 1);
+	assert_true(passes(0, SITE_STORE, 0x100)); /* done with all the same */
+	assert_int_equal(told, 1);
+	assert_false(passes(0, SITE_ATOMIC_STORE, 0x100));
+	memory_raced((void *)0x100);
+	run(4);
+	quick_begin_run();
+	assert_false(passes(0, SITE_STORE, 0x100)); /* a point */
+	assert_false(passes(0, SITE_STORE, 0x100));
+}
+
+static void test_quick__sites_are_learnt_of_before_they_pass(void **state)
+{
+	(void)state;
+	begin_quickly();
+	memory->sites[0] = SITE_ON;
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 0);
+	assert_true(memory->sites[0] & SITE_SHARED);
+	quick_forget();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 1);
+}
+
+static void test_quick__somebody_who_wants_a_turn_is_heard(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_LOAD, 0x100));
+	memory_give_turn();
+	assert_false(passes(0, SITE_LOAD, 0x100));
+	site_perform();
+	assert_int_equal(turns, 1);
+	assert_true(passes(0, SITE_LOAD, 0x100));
+}
+
+static void test_quick__a_loop_that_waits_is_found(void **state)
+{
+	unsigned reads = 0;
+
+	(void)state;
+	begin_quickly();
+	while (passes(0, SITE_LOAD, 0x100))
+		if (++reads == 2 * ACCESSES_BETWEEN)
+			break;
+	assert_in_range(reads, ACCESSES_BETWEEN, ACCESSES_BETWEEN + ACCESSES_WATCHED);
+	site_perform();
+	assert_int_equal(gave_way, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -667,6 +806,11 @@ int main(void)
 		TEST(test_memory__plain_accesses_are_told_until_they_race),
 		TEST(test_memory__fences_are_points_and_stay_on),
 		TEST(test_site_reached__measures_strings_and_ranges),
+		TEST(test_quick__tells_once_in_an_episode),
+		TEST(test_quick__looks_closer_at_what_is_not_plain),
+		TEST(test_quick__sites_are_learnt_of_before_they_pass),
+		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
+		TEST(test_quick__a_loop_that_waits_is_found),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -1,0 +1,104 @@
+/*
+ * The race detector's short way: a plain access to a cell of exactly its bytes that has never been accessed
+ * atomically. What comes of it is what race.c would make of it; whatever is less usual is left to that.
+ */
+#include "detectors/race_internal.h"
+
+/* The granule of the access, where it is known under the same name. */
+static const struct shadow_granule *plain_granule(
+	struct shadow *shadow, const struct race_plain *access, uint32_t *place)
+{
+	const uint64_t number = access->address / SHADOW_GRANULE_BYTES;
+	struct shadow_granule *granule = &shadow->granules[*place];
+
+	if (granule->number != number || granule->generation != shadow->generation) {
+		granule = shadow_seek(shadow, number);
+		if (!granule)
+			return NULL;
+		*place = (uint32_t)(granule - shadow->granules);
+	}
+	return granule->name == access->object ? granule : NULL;
+}
+
+/* Its cell of exactly these bytes. */
+static struct shadow_cell *plain_cell(
+	struct shadow *shadow, const struct shadow_granule *granule, uint8_t mask)
+{
+	uint32_t at = granule->cells;
+
+	for (; at; at = shadow->cells[at].next) {
+		struct shadow_cell *cell = &shadow->cells[at];
+
+		if (cell->mask == mask)
+			return cell->ways & ~(1u << WAY_WRITE | 1u << WAY_READ) ? NULL : cell;
+		if (cell->mask & mask)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Are the accesses of this way by the thread itself, or before what it knows? */
+static bool plain_are_before(const struct race_state *state, const struct shadow_cell *cell,
+	enum shadow_way way, const struct vector_clock *now, uint16_t thread)
+{
+	const struct shadow_accesses *accesses = &cell->last[way];
+
+	if (!(cell->ways >> way & 1))
+		return true;
+	if (!accesses->table)
+		return accesses->one.thread == thread ||
+		       accesses->one.clock <=
+			       vector_clock_get(&state->pool, now, accesses->one.thread);
+	return !shadow_unordered(accesses, &state->pool, now, NULL);
+}
+
+/* Did the thread make an access of this way at this clock? */
+static bool plain_is_there(const struct race_state *state, const struct shadow_cell *cell,
+	enum shadow_way way, uint16_t thread, uint32_t clock)
+{
+	const struct shadow_accesses *accesses = &cell->last[way];
+	const struct shadow_access *last = &accesses->one;
+
+	if (!(cell->ways >> way & 1))
+		return false;
+	if (accesses->table)
+		last = shadow_of_thread(accesses, &state->pool, thread);
+	return last && last->clock == clock && last->thread == thread;
+}
+
+bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *place)
+{
+	struct race_state *state = block;
+	const struct race_thread *thread = &state->threads[access->thread];
+	const unsigned offset = access->address % SHADOW_GRANULE_BYTES;
+	const uint8_t mask = (uint8_t)(((1u << access->bytes) - 1) << offset);
+	const enum shadow_way way = access->is_write ? WAY_WRITE : WAY_READ;
+	const struct shadow_granule *granule;
+	struct shadow_access made;
+	struct shadow_cell *cell;
+	uint32_t clock;
+
+	if (state->is_blind || thread->generation != state->generation)
+		return false;
+	granule = plain_granule(&state->shadow, access, place);
+	cell = granule ? plain_cell(&state->shadow, granule, mask) : NULL;
+	if (!cell)
+		return false;
+	clock = vector_clock_get(&state->pool, &thread->now, access->thread);
+	if (plain_is_there(state, cell, WAY_WRITE, access->thread, clock) ||
+		plain_is_there(state, cell, way, access->thread, clock))
+		return true;
+	if (!plain_are_before(state, cell, WAY_WRITE, &thread->now, access->thread))
+		return false;
+	made = (struct shadow_access){.site = access->site,
+		.thread = access->thread,
+		.clock = clock,
+		.step = shadow_step(access->step)};
+	if (access->is_write) {
+		if (!plain_are_before(state, cell, WAY_READ, &thread->now, access->thread))
+			return false;
+		shadow_forget(cell, &state->pool);
+	}
+	race_need(state, shadow_add(cell, way, &state->pool, &thread->now, &made));
+	return true;
+}

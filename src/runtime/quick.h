@@ -1,0 +1,90 @@
+/*
+ * The short way of accesses where races are looked for and plain accesses are no scheduling points
+ * (MEMORY_RACES): most tell nothing new.
+ *
+ * An access that is like an earlier one of its *episode* (engine_count_episodes(): one thread's accesses
+ * with nothing between them that orders threads) needs nothing at all. That is found out in site_thunk.S, by a
+ * table of the latest such accesses: same address, same properties of the site's record, same episode. Which
+ * one of several sites it was makes no difference to the detector, nor to what is learnt of variables; what is
+ * learnt of sites can wait, since one that has never been looked at stays on.
+ *
+ * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
+ * else there is goes to memory.c.
+ */
+#ifndef RADDLE_RUNTIME_QUICK_H
+#define RADDLE_RUNTIME_QUICK_H
+
+/* For site_thunk.S: of struct contract_quick. */
+#define QUICK_EPISODE 0
+#define QUICK_LEFT 8
+#define QUICK_ENTRIES 16
+/* Places of the table for each kind of access, a power of two: four bytes each, so of 32 kB of neighbours. */
+#define QUICK_PLACES 8192
+/* sites_are_live, from least to most. */
+#define SITES_QUIET 0
+#define SITES_LIVE 1
+#define SITES_QUICK 2
+
+#ifndef __ASSEMBLER__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* More bytes are no single access. */
+#define QUICK_BYTES_MOST 64
+
+struct quick_entry {
+	uint64_t address;
+	uint64_t key; /* the episode and, below ENGINE_EPISODE, quick_properties() */
+};
+
+/* In the contract, so that no rewind has to restore it: episodes do not come back. [guest] */
+struct contract_quick {
+	uint64_t episode; /* engine_count_episodes() */
+	int32_t left;	  /* accesses until some are looked at for waiting, see quick.c */
+	uint32_t watched; /* accesses that are still looked at */
+	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
+};
+
+_Static_assert(offsetof(struct contract_quick, episode) == QUICK_EPISODE &&
+		       offsetof(struct contract_quick, left) == QUICK_LEFT &&
+		       offsetof(struct contract_quick, entries) == QUICK_ENTRIES,
+	"site_thunk.S knows other places");
+
+/* The last word of a struct site_record. Nothing but a plain load or store is ever in the table. */
+static inline uint32_t quick_properties(uint8_t kind, uint8_t order, uint16_t bytes)
+{
+	return (uint32_t)kind | (uint32_t)order << 8 | (uint32_t)bytes << 16;
+}
+
+static inline struct quick_entry *quick_entry(
+	struct contract_quick *quick, uint64_t address, uint32_t properties)
+{
+	return &quick->entries[address / 4 % QUICK_PLACES][properties & 1];
+}
+
+/* What site_thunk.S does for sites. */
+static inline bool quick_is_repeated(
+	struct contract_quick *quick, uint64_t address, uint32_t properties)
+{
+	const struct quick_entry *entry = quick_entry(quick, address, properties);
+
+	return entry->address == address && entry->key == (quick->episode | properties) &&
+	       --quick->left >= 0;
+}
+
+/* A run begins: sets sites_are_live and sites_quick. */
+void quick_begin_run(void);
+/*
+ * An access with these properties, new in its episode; `state`: of its site, NULL: it has none. True:
+ * it is done with. General registers only.
+ */
+bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
+/* It was looked at, is no point and is done with: others like it need nothing. General registers only. */
+void quick_remember(uint64_t address, uint32_t properties);
+/* What has been said so is over: memory has another name, or somebody wants to see the next access. */
+void quick_forget(void);
+
+#endif
+#endif
