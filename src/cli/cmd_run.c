@@ -9,7 +9,9 @@
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
+#include "cli/follow_children.h"
 #include "cli/number.h"
+#include "cli/run_place.h"
 #include "cli/run_report.h"
 #include "cli/suppressions_option.h"
 
@@ -30,6 +32,8 @@ enum {
 	OPTION_VARIABLES,
 	OPTION_BOUNDS,
 	OPTION_STDIN,
+	OPTION_DIRECTORY,
+	OPTION_FOLLOW,
 	OPTION_OUTPUT,
 	OPTION_CHECK,
 	OPTION_JSON,
@@ -74,6 +78,11 @@ static const struct argp_option run_options[] = {
 		"Let timed waits time out at any moment, not only when nobody else can move", 2},
 	{"no-virtual-time", OPTION_NO_VIRTUAL_TIME, NULL, 0, "Use the real clocks and sleeps", 2},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 2},
+	{"directory", OPTION_DIRECTORY, "DIR", 0, "Run the program in DIR", 2},
+	{"follow-children", OPTION_FOLLOW, "PATTERN", OPTION_ARG_OPTIONAL,
+		"PROGRAM is a test runner: run it once, natively, and explore each program that it "
+		"starts and that makes threads (whose path or name matches PATTERN; not the system's)",
+		2},
 	{.doc = "What counts as a failure:", .group = 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
 		"Not these: exit, abort, crash, deadlock, ... as printed with a finding", 3},
@@ -122,6 +131,9 @@ struct run_arguments {
 	const char *bounds;	  /* likewise */
 	const char *suppressions; /* file, NULL: none is given */
 	bool has_memory_mode;	  /* one was asked for */
+	struct run_place place;
+	bool follows_children;
+	const char *followed; /* pattern of the children; NULL: none is given */
 	bool is_json;
 	bool is_quiet;
 };
@@ -273,6 +285,13 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 	case OPTION_STDIN:
 		settings->input = copy_argument(state, text);
 		return 0;
+	case OPTION_DIRECTORY:
+		arguments->place.directory = text;
+		return 0;
+	case OPTION_FOLLOW:
+		arguments->follows_children = true;
+		arguments->followed = text;
+		return 0;
 	case OPTION_CHECK:
 		settings->check = copy_argument(state, text);
 		return 0;
@@ -423,6 +442,7 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	options->is_interrupted = command_interruption();
 	options->forwards_signals = options->schedules == 1;
 	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
+	report.directory = arguments->place.directory;
 	run_report_listen(&report, &listener);
 	if (campaign_run(options, &listener, &result, &err) < 0) {
 		run_report_release(&report);
@@ -432,6 +452,21 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	}
 	free(runtime);
 	return status;
+}
+
+static int follow(const struct run_arguments *arguments, char **argv)
+{
+	const struct campaign_options *options = &arguments->options;
+	const struct follow_children follow = {.options = argv + 1,
+		.argv = options->argv,
+		.pattern = arguments->followed,
+		.store = options->directory,
+		.has_input = options->settings.input,
+		.is_json = arguments->is_json,
+		.is_quiet = arguments->is_quiet,
+		.show_output = options->show_output};
+
+	return follow_children_run(&follow);
 }
 
 static int run_run(int argc, char **argv)
@@ -444,12 +479,16 @@ static int run_run(int argc, char **argv)
 	campaign_options_init(&arguments.options);
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||
-		settle_memory(&arguments, &err) < 0)
+		settle_memory(&arguments, &err) < 0 ||
+		run_place_enter(&arguments.place, &arguments.options, &err) < 0)
 		status = command_fail("%s", err.text);
+	else if (arguments.follows_children)
+		status = follow(&arguments, argv);
 	else
 		status = explore(&arguments, &suppressions);
 	suppressions_release(&suppressions);
 	settings_release(&arguments.options.settings);
+	run_place_release(&arguments.place);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
+#include "cli/shell_words.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 
@@ -320,30 +321,6 @@ static void say_races(const struct run_report *report, const struct campaign_res
 			terminal_number(result->blind_runs, times));
 }
 
-/* As a shell takes it: quoted where it must be. */
-static void add_command(struct strbuf *out, char *const *argv)
-{
-	for (size_t i = 0; argv[i]; i++) {
-		const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-_./=,:+@%";
-
-		if (i)
-			strbuf_adds(out, " ");
-		if (*argv[i] && strspn(argv[i], plain) == strlen(argv[i])) {
-			strbuf_adds(out, argv[i]);
-			continue;
-		}
-		strbuf_adds(out, "'");
-		for (const char *c = argv[i]; *c; c++) {
-			if (*c == '\'')
-				strbuf_adds(out, "'\\''");
-			else
-				strbuf_add(out, c, 1);
-		}
-		strbuf_adds(out, "'");
-	}
-}
-
 static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
 {
 	const struct campaign_options *options = report->options;
@@ -364,8 +341,14 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 		return;
 	}
 	strbuf_init(&command);
-	add_command(&command, options->argv);
-	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s -- %s\n",
+	if (report->directory) {
+		strbuf_adds(&command, "--directory ");
+		shell_words_add(&command, (char *const[]){(char *)report->directory, NULL});
+		strbuf_adds(&command, " ");
+	}
+	strbuf_adds(&command, "-- ");
+	shell_words_add(&command, options->argv);
+	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s %s\n",
 		result->is_interrupted ? " so far" : "", (unsigned long long)options->seed + 1,
 		options->settings.has_spurious_wakeups ? "" : " --spurious-wakeups", command.text);
 	strbuf_release(&command);

@@ -9,6 +9,7 @@
 
 struct run_report {
 	const struct campaign_options *options;
+	const char *directory; /* where the program is run; NULL: here */
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
