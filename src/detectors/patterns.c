@@ -180,7 +180,7 @@ static void patterns_find(struct patterns_state *state, struct patterns_variable
 			patterns_find_order(state, variable, entry, access);
 		is_hidden |= entry->is_write;
 	}
-	if (own == count)
+	if (own == count || (!access->is_write && variable->since_write >= own))
 		return;
 	for (uint32_t i = own; i-- > 0;) {
 		const struct patterns_access *accesses[] = {patterns_entry(state, variable, own),
@@ -199,12 +199,53 @@ static void patterns_push(struct patterns_state *state, struct patterns_variable
 	if (++variable->newest >= window)
 		variable->newest = 0;
 	variable->count += variable->count < window;
+	variable->newest_thread = access->thread;
+	variable->newest_is_write = access->is_write;
 	*patterns_entry(state, variable, 0) = *access;
 	if (access->is_write) {
 		variable->since_write = 0;
 		variable->write_step = access->step;
 	} else if (variable->since_write != UINT32_MAX)
 		variable->since_write++;
+}
+
+static void patterns_find_pairs(struct patterns_state *state,
+	const struct patterns_variable *variable, const struct patterns_access *access)
+{
+	const struct patterns_thread *thread = &state->threads[access->thread];
+
+	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
+		const struct patterns_variable *other;
+
+		if (!thread->variables[i])
+			continue;
+		other = &state->variables[thread->variables[i] - 1];
+		/* Mostly nobody else has been there since, or has only read what was only read. */
+		if (other == variable || other->newest_thread == access->thread ||
+			(!thread->accesses[i].is_write &&
+				other->write_step <= thread->accesses[i].step))
+			continue;
+		patterns_find_pair(state, &(struct patterns_part){&thread->accesses[i], other},
+			&(struct patterns_part){access, variable});
+	}
+}
+
+static void patterns_note_recent(struct patterns_state *state,
+	const struct patterns_variable *variable, const struct patterns_access *access)
+{
+	struct patterns_thread *thread = &state->threads[access->thread];
+	const uint32_t place = variable->index + 1;
+	uint32_t at = thread->newest;
+
+	for (uint32_t i = 0; thread->variables[at] != place; i++) {
+		if (i == PATTERNS_RECENT) {
+			thread->newest = at = (thread->newest + 1) % PATTERNS_RECENT;
+			thread->variables[at] = place;
+			break;
+		}
+		at = i;
+	}
+	thread->accesses[at] = *access;
 }
 
 static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
@@ -217,15 +258,18 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 	if (variable->since_write == UINT32_MAX && !access->is_write &&
 		(!newest || newest->site != access->site || newest->thread != access->thread))
 		patterns_keep(state, PATTERN_R, &(struct patterns_part){access, variable});
-	if (newest && newest->thread == access->thread && newest->is_write == access->is_write) {
+	if (newest && variable->newest_thread == access->thread &&
+		variable->newest_is_write == access->is_write) {
 		newest->site = access->site;
 		newest->step = access->step;
 		if (access->is_write)
 			variable->write_step = access->step;
 	} else {
 		/* A read completes nothing where all others are reads, which is what is mostly done. */
-		if (access->is_write || variable->since_write < variable->count) {
-			patterns_find(state, variable, access);
+		if (variable->count &&
+			(access->is_write || variable->since_write < variable->count)) {
+			if (variable->newest_thread != access->thread)
+				patterns_find(state, variable, access);
 			patterns_find_pairs(state, variable, access);
 		}
 		patterns_push(state, variable, access);

@@ -37,7 +37,10 @@ struct patterns_variable {
 	uint32_t
 		since_write; /* entries that are newer than its newest write; UINT32_MAX: there is none */
 	uint32_t write_step; /* of its newest write, 0: there was none */
-	bool is_split;	     /* its upper half is a variable of its own */
+	/* Of the newest entry: asked for more often than all the rest. */
+	uint16_t newest_thread;
+	bool newest_is_write;
+	bool is_split; /* its upper half is a variable of its own */
 };
 
 /* What a thread did last, to different variables; a ring. */
@@ -114,11 +117,11 @@ struct patterns_part {
 void patterns_keep(
 	struct patterns_state *state, enum pattern_kind kind, const struct patterns_part *parts);
 
-/* `access` to `variable` is about to be put into its window: what does it complete with another variable? */
-void patterns_find_pairs(struct patterns_state *state, const struct patterns_variable *variable,
-	const struct patterns_access *access);
-/* The thread has made the access. */
-void patterns_note_recent(struct patterns_state *state, const struct patterns_variable *variable,
-	const struct patterns_access *access);
+/*
+ * `access` to `variable` is about to be put into its window: what does it complete with this recent access
+ * of its thread to another variable?
+ */
+void patterns_find_pair(struct patterns_state *state, const struct patterns_part *before,
+	const struct patterns_part *now);
 
 #endif

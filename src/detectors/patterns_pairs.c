@@ -101,46 +101,9 @@ static void patterns_find_crossing(struct patterns_state *state, const struct pa
 	}
 }
 
-void patterns_find_pairs(struct patterns_state *state, const struct patterns_variable *variable,
-	const struct patterns_access *access)
+void patterns_find_pair(struct patterns_state *state, const struct patterns_part *before,
+	const struct patterns_part *now)
 {
-	const struct patterns_thread *thread = &state->threads[access->thread];
-	const struct patterns_part now = {access, variable};
-
-	if (!variable->count)
-		return;
-	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
-		const struct patterns_variable *other;
-		struct patterns_part before;
-
-		if (!thread->variables[i])
-			continue;
-		other = &state->variables[thread->variables[i] - 1];
-		/* Mostly nobody else has been there since, or has only read what was only read. */
-		if (other == variable ||
-			patterns_entry(state, other, 0)->thread == access->thread ||
-			(!thread->accesses[i].is_write &&
-				other->write_step <= thread->accesses[i].step))
-			continue;
-		before = (struct patterns_part){&thread->accesses[i], other};
-		patterns_find_enclosing(state, &before, &now);
-		patterns_find_crossing(state, &before, &now);
-	}
-}
-
-void patterns_note_recent(struct patterns_state *state, const struct patterns_variable *variable,
-	const struct patterns_access *access)
-{
-	struct patterns_thread *thread = &state->threads[access->thread];
-	const uint32_t place = variable->index + 1;
-
-	for (uint32_t i = 0; i < PATTERNS_RECENT; i++) {
-		if (thread->variables[i] == place) {
-			thread->accesses[i] = *access;
-			return;
-		}
-	}
-	thread->newest = (thread->newest + 1) % PATTERNS_RECENT;
-	thread->variables[thread->newest] = place;
-	thread->accesses[thread->newest] = *access;
+	patterns_find_enclosing(state, before, now);
+	patterns_find_crossing(state, before, now);
 }

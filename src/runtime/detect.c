@@ -16,6 +16,8 @@
 static void *detect_states[DETECTOR_COUNT];
 /* Only races are looked for, and nobody waits for a certain access. */
 static bool detects_quickly;
+/* Only patterns are recorded, and likewise. */
+static bool records_quickly;
 
 /* Of another access to the same memory nothing is known by then: that it was let pass is said at once. */
 static void detect_let_pass(const struct detector_event *event)
@@ -91,6 +93,48 @@ static void detect_access(struct detector_event *event, object_name next)
 	}
 }
 
+/* What stays the same in all: the rest is zero. */
+static struct detector_event plain_event = {
+	.class_of = memory_class,
+	.other = {UINT16_MAX},
+};
+
+static void record_word(uint64_t address, uint64_t end, object_name name)
+{
+	struct outcome verdict; /* never */
+
+	plain_event.address = address;
+	plain_event.bytes = (uint32_t)(end - address);
+	plain_event.object = name;
+	(void)detectors[DETECTOR_patterns]->observe(
+		detect_states[DETECTOR_patterns], &plain_event, &verdict);
+}
+
+/* Nearly all that patterns are made of: plain accesses to one word or two. */
+static bool record_quickly(const struct engine_performed *performed)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
+	const uint64_t end = address + performed->bytes;
+	const uint64_t first_end = (address | (DETECT_WORD - 1)) + 1;
+	const struct engine_thread *thread;
+
+	if (!records_quickly || (performed->kind != OP_LOAD && performed->kind != OP_STORE) ||
+		!performed->object ||
+		(end > first_end && (!performed->next_object || end > first_end + DETECT_WORD)))
+		return false;
+	thread = engine_thread(performed->thread.index);
+	plain_event.step = performed->step;
+	plain_event.site = performed->site;
+	plain_event.name = thread->name;
+	plain_event.role = (uint64_t)(uintptr_t)thread->start;
+	plain_event.thread = performed->thread;
+	plain_event.kind = performed->kind;
+	record_word(address, end < first_end ? end : first_end, performed->object);
+	if (end > first_end)
+		record_word(first_end, end, performed->next_object);
+	return true;
+}
+
 /* It is about to happen, and nobody else moves: what is there now says what it will do. */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
@@ -117,7 +161,7 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
-void runtime_detect(const struct engine_performed *performed)
+static void detect_any(const struct engine_performed *performed)
 {
 	struct detector_event event = {
 		.step = performed->step,
@@ -159,6 +203,12 @@ void runtime_detect(const struct engine_performed *performed)
 	detect_event(&event);
 }
 
+void runtime_detect(const struct engine_performed *performed)
+{
+	if (!record_quickly(performed))
+		detect_any(performed);
+}
+
 void runtime_detect_begin(void)
 {
 	struct contract *contract = runtime.contract;
@@ -166,6 +216,8 @@ void runtime_detect_begin(void)
 
 	detects_quickly =
 		contract->plan.detectors == 1u << DETECTOR_race && !contract->plan.inspect;
+	records_quickly =
+		contract->plan.detectors == 1u << DETECTOR_patterns && !contract->plan.inspect;
 	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
 		detect_states[i] = NULL;
 		if (!(contract->plan.detectors >> i & 1))
