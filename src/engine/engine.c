@@ -267,7 +267,7 @@ static void engine_transfer_to(struct engine_thread *next)
 
 	if (next == self)
 		return;
-	engine_next_episode();
+	engine_next_turn();
 	engine.current = next;
 	engine.host.executor->transfer(self, next);
 }
@@ -277,7 +277,7 @@ void engine_hand_over_for_good(void)
 	struct engine_thread *self = engine.current;
 	struct engine_thread *next = engine_decide();
 
-	engine_next_episode();
+	engine_next_turn();
 	engine.current = next;
 	engine.host.executor->finish(self, next);
 }

@@ -292,12 +292,16 @@ void engine_note_access(const struct engine_op *op);
 /* engine_host.performed knows of everything up to here: an access may be told past the engine. */
 bool engine_has_told_all(void);
 /*
- * *episode grows with every op that is performed and whenever another thread moves, by a unit: while it
- * stays the same, what happens are accesses to memory of one thread, with nothing that orders them. Lives longer
- * than a run.
+ * `episode` grows with every op that is performed and whenever another thread moves, by a unit: while it
+ * stays the same, what happens are accesses to memory of one thread, with nothing that orders them. `turn` is what
+ * the host has written there in this turn of the moving thread, or 0. Both live longer than a run.
  */
 #define ENGINE_EPISODE (UINT64_C(1) << 32)
-void engine_count_episodes(uint64_t *episode);
+struct engine_episodes {
+	uint64_t episode;
+	uint64_t turn;
+};
+void engine_count_episodes(struct engine_episodes *episodes); /* NULL: nobody asks */
 /* For engine_host.performed: details of the last op that were not known when it was announced. */
 /* The run is over: the last op is told of now, although no other follows. */
 void engine_tell_rest(void);

@@ -53,7 +53,7 @@ struct engine {
 	uint32_t enabled_count;
 	uint32_t yielder_count;
 	uint64_t step;
-	uint64_t *episode; /* engine_count_episodes(); NULL: nobody asks */
+	struct engine_episodes *episodes; /* engine_count_episodes() */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
@@ -103,8 +103,15 @@ void engine_tell_performed(
 /* Something other than a plain access has happened. */
 static inline void engine_next_episode(void)
 {
-	if (engine.episode)
-		*engine.episode += ENGINE_EPISODE;
+	if (engine.episodes)
+		engine.episodes->episode += ENGINE_EPISODE;
+}
+/* Another thread moves. */
+static inline void engine_next_turn(void)
+{
+	engine_next_episode();
+	if (engine.episodes)
+		engine.episodes->turn = 0;
 }
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));

@@ -97,9 +97,9 @@ void engine_note_access(const struct engine_op *op)
 	engine_tell_access(engine.current, op, engine.step, false);
 }
 
-void engine_count_episodes(uint64_t *episode)
+void engine_count_episodes(struct engine_episodes *episodes)
 {
-	engine.episode = episode;
+	engine.episodes = episodes;
 }
 
 bool engine_has_told_all(void)

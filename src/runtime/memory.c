@@ -232,7 +232,7 @@ static volatile bool turn_is_wanted;
 void memory_give_turn(void)
 {
 	turn_is_wanted = true;
-	quick_forget();
+	quick_forget_all();
 }
 
 bool memory_turn_is_wanted(void)
@@ -271,11 +271,14 @@ bool memory_is_watched(void)
 }
 
 /* Others like it need not come here again soon. */
-static void memory_done(const struct memory_access *access)
+static void memory_done(const struct memory_visit *visit)
 {
+	const struct memory_access *access = &visit->access;
+
 	if (access->kind <= SITE_STORE && access->bytes <= QUICK_BYTES_MOST)
 		quick_remember((uint64_t)(uintptr_t)access->address,
-			quick_properties(access->kind, access->order, (uint16_t)access->bytes));
+			quick_properties(access->kind, access->order, (uint16_t)access->bytes),
+			!visit->told);
 }
 
 bool memory_begin(struct memory_visit *visit)
@@ -304,7 +307,7 @@ bool memory_begin(struct memory_visit *visit)
 		(memory_kind_is_atomic(access->kind) &&
 			runtime.contract->plan.detectors >> DETECTOR_race & 1))
 		return true;
-	memory_done(access);
+	memory_done(visit);
 	return false;
 }
 

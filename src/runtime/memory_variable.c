@@ -59,7 +59,7 @@ void memory_renamed(uintptr_t start, size_t bytes)
 
 	if (!memory)
 		return;
-	quick_forget();
+	quick_forget(start, bytes);
 	if (bytes > RENAMED_BYTES_MOST) {
 		memory_next_epoch(memory);
 		return;

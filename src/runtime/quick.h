@@ -8,6 +8,8 @@
  * one of several sites it was makes no difference to the detector, nor to what is learnt of variables; what is
  * learnt of sites can wait, since one that has never been looked at stays on.
  *
+ * What is not shared is looked at only once by each thread: that it touches it, and how, was learnt then.
+ *
  * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
  * else there is goes to memory.c.
  */
@@ -16,8 +18,9 @@
 
 /* For site_thunk.S: of struct contract_quick. */
 #define QUICK_EPISODE 0
-#define QUICK_LEFT 8
-#define QUICK_ENTRIES 16
+#define QUICK_TURN 8
+#define QUICK_LEFT 16
+#define QUICK_ENTRIES 32
 /* Places of the table for each kind of access, a power of two: four bytes each, so of 32 kB of neighbours. */
 #define QUICK_PLACES 8192
 /* sites_are_live, from least to most. */
@@ -31,23 +34,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/engine.h"
+
 /* More bytes are no single access. */
 #define QUICK_BYTES_MOST 64
 
+#define QUICK_OWN (UINT64_C(1) << 63)
+
 struct quick_entry {
 	uint64_t address;
-	uint64_t key; /* the episode and, below ENGINE_EPISODE, quick_properties() */
+	/* The episode, or QUICK_OWN and what tells thread and run; below ENGINE_EPISODE, quick_properties(). */
+	uint64_t key;
 };
 
 /* In the contract, so that no rewind has to restore it: episodes do not come back. [guest] */
 struct contract_quick {
-	uint64_t episode; /* engine_count_episodes() */
-	int32_t left;	  /* accesses until some are looked at for waiting, see quick.c */
-	uint32_t watched; /* accesses that are still looked at */
+	struct engine_episodes now; /* turn: what keys of the thread's own memory begin with */
+	int32_t left;		    /* accesses until some are looked at for waiting, see quick.c */
+	uint32_t watched;	    /* accesses that are still looked at */
+	uint32_t ownership; /* number of the run, or of a part of it: of keys of own memory */
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
 };
 
-_Static_assert(offsetof(struct contract_quick, episode) == QUICK_EPISODE &&
+_Static_assert(offsetof(struct contract_quick, now.episode) == QUICK_EPISODE &&
+		       offsetof(struct contract_quick, now.turn) == QUICK_TURN &&
 		       offsetof(struct contract_quick, left) == QUICK_LEFT &&
 		       offsetof(struct contract_quick, entries) == QUICK_ENTRIES,
 	"site_thunk.S knows other places");
@@ -70,7 +80,9 @@ static inline bool quick_is_repeated(
 {
 	const struct quick_entry *entry = quick_entry(quick, address, properties);
 
-	return entry->address == address && entry->key == (quick->episode | properties) &&
+	return entry->address == address &&
+	       (entry->key == (quick->now.episode | properties) ||
+		       entry->key == (quick->now.turn | properties)) &&
 	       --quick->left >= 0;
 }
 
@@ -81,10 +93,15 @@ void quick_begin_run(void);
  * it is done with. General registers only.
  */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
-/* It was looked at, is no point and is done with: others like it need nothing. General registers only. */
-void quick_remember(uint64_t address, uint32_t properties);
-/* What has been said so is over: memory has another name, or somebody wants to see the next access. */
-void quick_forget(void);
+/*
+ * It was looked at, is no point and is done with: others like it need nothing. `is_own`: nobody else is to be
+ * told of it. General registers only.
+ */
+void quick_remember(uint64_t address, uint32_t properties, bool is_own);
+/* What has been said so is over: of this memory, which has another name, */
+void quick_forget(uint64_t start, uint64_t bytes);
+/* or of all, since somebody wants to see the next access. */
+void quick_forget_all(void);
 
 #endif
 #endif

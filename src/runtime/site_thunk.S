@@ -70,7 +70,12 @@ raddle_site_v2:
 	cmpq	%rdi, QUICK_ENTRIES(%rax, %rcx)
 	jne	.Lreached
 	cmpq	%rdx, QUICK_ENTRIES+8(%rax, %rcx)
+	je	.Lsame
+	movl	%edx, %edx		/* or nobody else's business? */
+	orq	QUICK_TURN(%rax), %rdx
+	cmpq	%rdx, QUICK_ENTRIES+8(%rax, %rcx)
 	jne	.Lreached
+.Lsame:
 	decl	QUICK_LEFT(%rax)
 	js	.Lreached
 	.cfi_remember_state

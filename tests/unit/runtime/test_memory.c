@@ -19,7 +19,7 @@
 
 static struct contract contract;
 static struct contract_memory *memory;
-static struct engine_thread threads[2] = {{.name = 1}, {.name = 2}};
+static struct engine_thread threads[2] = {{.name = 1}, {.name = 2, .id = {1}}};
 static struct engine_thread *current = threads;
 static struct engine_op last_op;
 static unsigned points, notes, switches, gave_way, turns;
@@ -210,13 +210,18 @@ bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *pl
 	return passes_plain;
 }
 
-void engine_count_episodes(uint64_t *episode)
+void engine_count_episodes(struct engine_episodes *episodes)
 {
-	(void)episode;
+	(void)episodes;
 }
 
 void engine_tell_rest(void)
 {
+}
+
+uint32_t engine_thread_count(void)
+{
+	return 2;
 }
 
 void engine_note_access(const struct engine_op *op)
@@ -678,8 +683,10 @@ static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
 {
 	const struct site_record record = {.kind = kind, .bytes = 4};
 
-	if (current != &threads[thread])
-		sites_quick->episode += ENGINE_EPISODE; /* as the engine does */
+	if (current != &threads[thread]) { /* as the engine does */
+		sites_quick->now.episode += ENGINE_EPISODE;
+		sites_quick->now.turn = 0;
+	}
 	current = &threads[thread];
 	if (quick_is_repeated(sites_quick, address, quick_properties(kind, 0, 4)))
 		return true;
@@ -700,7 +707,7 @@ static void begin_quickly(void)
 	}
 	told = 0;
 	passes_plain = true;
-	quick_forget();
+	quick_forget_all();
 }
 
 static void test_quick__tells_once_in_an_episode(void **state)
@@ -720,6 +727,32 @@ static void test_quick__tells_once_in_an_episode(void **state)
 	assert_int_equal(told + told_plainly, 5);
 	assert_true(passes(0, SITE_STORE, 0x100));
 	assert_int_equal(told + told_plainly, 5);
+}
+
+/* Sites learn of it in the first run, so it is looked at once more. */
+static void test_quick__looks_once_at_what_is_not_shared(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_STORE, 0x200));
+	names_made = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(passes(0, SITE_STORE, 0x200));
+		assert_true(passes(1, SITE_LOAD, 0x300));
+	}
+	assert_true(quick_is_repeated(sites_quick, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_false(quick_is_repeated(sites_quick, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_int_equal(memory->newly_shared, 0);
+	assert_true(passes(1, SITE_STORE, 0x200)); /* now it is */
+	assert_int_equal(memory->newly_shared, 1);
+	lives = 1; /* another block lies there */
+	memory_renamed(0x300, 16);
+	assert_false(quick_is_repeated(sites_quick, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_true(passes(1, SITE_STORE, 0x200));
+	assert_true(passes(1, SITE_STORE, 0x204));
+	memory_renamed(0x1000, 1024); /* more than is looked for */
+	assert_false(quick_is_repeated(sites_quick, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_int_equal(told_plainly, 0);
 }
 
 static void test_quick__looks_closer_at_what_is_not_plain(void **state)
@@ -747,7 +780,7 @@ static void test_quick__sites_are_learnt_of_before_they_pass(void **state)
 	assert_true(passes(0, SITE_STORE, 0x100));
 	assert_int_equal(told_plainly, 0);
 	assert_true(memory->sites[0] & SITE_SHARED);
-	quick_forget();
+	quick_forget_all();
 	assert_true(passes(0, SITE_STORE, 0x100));
 	assert_int_equal(told_plainly, 1);
 }
@@ -807,6 +840,7 @@ int main(void)
 		TEST(test_memory__fences_are_points_and_stay_on),
 		TEST(test_site_reached__measures_strings_and_ranges),
 		TEST(test_quick__tells_once_in_an_episode),
+		TEST(test_quick__looks_once_at_what_is_not_shared),
 		TEST(test_quick__looks_closer_at_what_is_not_plain),
 		TEST(test_quick__sites_are_learnt_of_before_they_pass),
 		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
