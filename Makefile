@@ -27,8 +27,9 @@ check-fresh: build
 demo: build
 	@tools/demo $(BUILD)
 
+# Runs every benchmark (some hours with FULL=1) and makes docs/results.md anew.
 bench: build
-	@bench/run $(BUILD)
+	@bench/run --keep $(if $(FULL),--full) $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
