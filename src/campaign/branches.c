@@ -176,12 +176,19 @@ static int analyse(const struct branches_options *options, const struct recorded
 {
 	struct sensitivity *analysis;
 	struct sensitive_candidate candidate;
+	uint64_t answers = 0;
 	int status =
 		sensitivity_open(&analysis, &first->record, program, &options->sensitivity, err);
 
+	if (options->progress)
+		options->progress(answers, out->count);
 	while (status == 0 && !*options->campaign.is_interrupted &&
-		sensitivity_next(analysis, &candidate))
+		sensitivity_next(analysis, &candidate)) {
 		status = prove(options, &first->record, analysis, &candidate, out, err);
+		answers++;
+		if (options->progress)
+			options->progress(answers, out->count);
+	}
 	if (analysis)
 		sensitivity_figures(analysis, &out->figures);
 	sensitivity_close(analysis);

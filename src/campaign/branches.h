@@ -13,6 +13,8 @@ struct branches_options {
 	struct sensitivity_options sensitivity;
 	uint64_t record_bytes;	/* the record may have; 0: the standard limit */
 	uint32_t continuations; /* random runs from a flipped branch on, to see what comes of it */
+	/* NULL, or told after each answer of the solver: how many there were, and the branches shown */
+	void (*progress)(uint64_t answers, uint32_t found);
 };
 
 /* What its going either way means. */

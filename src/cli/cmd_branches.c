@@ -8,6 +8,7 @@
 #include "cli/branches_result.h"
 #include "cli/command.h"
 #include "cli/number.h"
+#include "cli/terminal.h"
 
 enum {
 	OPTION_QUERY_TIME = 256,
@@ -46,6 +47,7 @@ static const struct argp_option branches_options[] = {
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
 		"Not these: exit, abort, crash, ... as printed with a finding", 3},
 	{.doc = "What is said:", .group = 4},
+	{"quiet", 'q', NULL, 0, "Only branches", 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{0},
 };
@@ -53,6 +55,7 @@ static const struct argp_option branches_options[] = {
 struct branches_arguments {
 	struct branches_options options;
 	bool is_json;
+	bool is_quiet;
 };
 
 static error_t parse_branches(int key, char *text, struct argp_state *state)
@@ -102,6 +105,10 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_JSON:
 		arguments->is_json = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		terminal_be_quiet();
 		return 0;
 	case OPTION_STDIN:
 		settings->input = strdup(text);
@@ -230,20 +237,29 @@ static void print_end(const struct branches_result *result)
 		       "--record-size\n");
 }
 
+static void on_progress(uint64_t answers, uint32_t found)
+{
+	terminal_live("searching: %llu answers of the solver tried, %u branches shown",
+		(unsigned long long)answers, found);
+}
+
 static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
 	struct error err;
 	int status;
 
-	if (branches_search(&arguments->options, &result, &err) < 0)
+	status = branches_search(&arguments->options, &result, &err);
+	terminal_clear_live();
+	if (status < 0)
 		return command_fail("%s", err.text);
 	if (arguments->is_json) {
 		branches_print_json(&result);
 	} else {
 		for (uint32_t i = 0; i < result.count; i++)
 			print_branch(&result.items[i]);
-		print_end(&result);
+		if (!arguments->is_quiet)
+			print_end(&result);
 	}
 	status = result.count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	branches_result_release(&result);
@@ -257,7 +273,8 @@ static int branches_run_command(int argc, char **argv)
 				    .window = 400,
 				    .queries_most = 200,
 				    .time_ns = UINT64_C(300000000000)},
-			.continuations = 20}};
+			.continuations = 20,
+			.progress = on_progress}};
 	struct branches_options *options = &arguments.options;
 	char *runtime = NULL;
 	struct error err;

@@ -14,6 +14,7 @@
 #include "cli/explain_result.h"
 #include "cli/explain_work.h"
 #include "cli/number.h"
+#include "cli/terminal.h"
 
 enum {
 	OPTION_STORE = 256,
@@ -58,6 +59,7 @@ static const struct argp_option explain_options[] = {
 		"Do not force and forbid them in new runs to see which is the cause", 3},
 	{.doc = "What is said:", .group = 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
+	{"quiet", 'q', NULL, 0, "Only the explanations", 4},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
 	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
 		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
@@ -168,6 +170,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 				"no suspicion %s; there are jaccard, tarantula, ochiai, avio, plain",
 				text);
 		return 0;
+	case 'q':
+		terminal_be_quiet();
+		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
 		return 0;
@@ -198,15 +203,14 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	const bool is_json = arguments->is_json;
 	char *text;
 
-	(void)fputs(result->notes.text, stderr);
+	terminal_hint("%s", result->notes.text);
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
 		if (arguments->program)
-			(void)fprintf(stderr, "next: raddle run -- %s\n", arguments->program[0]);
+			terminal_hint("next: raddle run -- %s\n", arguments->program[0]);
 		else
-			(void)fprintf(
-				stderr, "next: raddle replay %s --trace\n", result->finding->id);
+			terminal_hint("next: raddle replay %s --trace\n", result->finding->id);
 		return EXIT_NOTHING_FOUND;
 	}
 	text = explain_to_json(result);

@@ -10,7 +10,8 @@
 enum { OPTION_MAN = 256, OPTION_COMPLETION };
 
 static const struct argp_option help_options[] = {
-	{"man", OPTION_MAN, NULL, 0, "Print the manual page raddle(1) as its source", 0},
+	{"man", OPTION_MAN, NULL, 0,
+		"Print the manual page raddle(1), or the one of COMMAND, as its source", 0},
 	{"completion", OPTION_COMPLETION, "bash|zsh", 0,
 		"Print what lets this shell complete command lines of raddle", 0},
 	{0},
@@ -58,6 +59,22 @@ static int help_command(const char *name)
 		return command_fail("no command %s; type raddle help", name);
 	(void)snprintf(program, sizeof program, "raddle %s", name);
 	argp_help(command->argp, stdout, what, program);
+	(void)printf("Examples:\n");
+	for (const char *line = manual_examples(name); *line; line += strcspn(line, "\n") + 1)
+		(void)printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+	return 0;
+}
+
+static int help_manual(const char *name)
+{
+	const struct command *command = name ? command_find(name) : NULL;
+
+	if (name && !command)
+		return command_fail("no command %s; type raddle help", name);
+	if (command)
+		manual_print_command(stdout, command);
+	else
+		manual_print(stdout);
 	return 0;
 }
 
@@ -66,10 +83,8 @@ static int help_run(int argc, char **argv)
 	struct help_arguments arguments = {0};
 
 	argp_parse(&help_argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.is_manual) {
-		manual_print(stdout);
-		return 0;
-	}
+	if (arguments.is_manual)
+		return help_manual(arguments.command);
 	if (arguments.shell) {
 		if (completion_print(arguments.shell, stdout) == 0)
 			return 0;

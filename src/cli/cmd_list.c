@@ -8,12 +8,14 @@
 #include "analyses/analysis.h"
 #include "campaign/store.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "strategies/strategy.h"
 
 enum { OPTION_STORE = 256, OPTION_JSON };
 
 static const struct argp_option list_options[] = {
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
 	{"json", OPTION_JSON, NULL, 0, "As a JSON array", 0},
 	{0},
 };
@@ -34,6 +36,9 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_JSON:
 		arguments->is_json = true;
+		return 0;
+	case 'q':
+		terminal_be_quiet();
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->what)
@@ -139,7 +144,7 @@ static int list_findings(struct store *store, bool is_json)
 		return print_json(array);
 	json_decref(array);
 	if (!count)
-		(void)fprintf(stderr, "no findings yet; next: raddle run -- PROGRAM\n");
+		terminal_hint("no findings yet; next: raddle run -- PROGRAM\n");
 	return 0;
 }
 
@@ -173,7 +178,7 @@ static int list_campaigns(struct store *store, bool is_json)
 		return print_json(array);
 	json_decref(array);
 	if (!count)
-		(void)fprintf(stderr, "no campaigns yet; next: raddle run -- PROGRAM\n");
+		terminal_hint("no campaigns yet; next: raddle run -- PROGRAM\n");
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "campaign/store.h"
 #include "cli/command.h"
 #include "cli/show_finding.h"
+#include "cli/terminal.h"
 
 enum { OPTION_GDB = 256, OPTION_TRACE, OPTION_STORE, OPTION_SCHEDULE };
 
@@ -16,6 +17,7 @@ static const struct argp_option replay_options[] = {
 	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
 	{"schedule", OPTION_SCHEDULE, "FILE", 0,
 		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
+	{"quiet", 'q', NULL, 0, "Only what the program prints, and errors", 0},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
 	{0},
 };
@@ -41,6 +43,9 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_SCHEDULE:
 		arguments->schedule = text;
+		return 0;
+	case 'q':
+		terminal_be_quiet();
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
@@ -105,25 +110,25 @@ static int conclude(const struct finding *finding, const struct replay_result *r
 			(unsigned long long)result->diverged_step, word, finding->argv[0]);
 	}
 	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
-		(void)fprintf(stderr,
+		terminal_hint(
 			"%s: the same interleaving again; the run passed, as it did then; to see it: "
 			"raddle replay %s --trace\n",
 			finding->id, finding->id);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (!result->is_failure) {
-		(void)fprintf(stderr, "%s: the run passed; next: raddle run -- %s\n", finding->id,
+		terminal_hint("%s: the run passed; next: raddle run -- %s\n", finding->id,
 			finding->argv[0]);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (result->has_diverged)
-		(void)fprintf(stderr, "note: the schedule fits the program only up to step %llu\n",
+		terminal_hint("note: the schedule fits the program only up to step %llu\n",
 			(unsigned long long)result->diverged_step);
 	if (result->is_same)
-		(void)fprintf(stderr, "%s: failed again: %s; next: raddle replay %s --gdb\n",
-			finding->id, finding->title ? finding->title : word, finding->id);
+		terminal_hint("%s: failed again: %s; next: raddle replay %s --gdb\n", finding->id,
+			finding->title ? finding->title : word, finding->id);
 	else
-		(void)fprintf(stderr, "%s: failed, but differently: %s (%d) instead of %s (%d)\n",
+		terminal_hint("%s: failed, but differently: %s (%d) instead of %s (%d)\n",
 			finding->id, word, result->outcome.code,
 			outcome_descriptions[finding->kind].word, finding->code);
 	return EXIT_FAILURE_FOUND;

@@ -7,13 +7,15 @@
 #include "cli/command.h"
 #include "cli/number.h"
 #include "cli/show_finding.h"
+#include "cli/terminal.h"
 #include "report/format.h"
 
 enum { OPTION_STORE = 256, OPTION_FORMAT };
 
 /* One for each format, filled by add_formats(). */
-static struct argp_option report_options[FORMAT_COUNT + 2] = {
+static struct argp_option report_options[FORMAT_COUNT + 3] = {
 	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	[FORMAT_COUNT + 1] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
 };
 
 struct report_arguments {
@@ -41,6 +43,9 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 		return 0;
 	}
 	switch (key) {
+	case 'q':
+		terminal_be_quiet();
+		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
 		return 0;
@@ -105,7 +110,7 @@ static void print(const struct report_arguments *arguments, const struct report_
 	for (uint32_t i = 0; i < count; i++)
 		show_finding(&findings[i], stdout);
 	if (!count)
-		(void)fprintf(stderr, "it has no findings; next: raddle list findings\n");
+		terminal_hint("it has no findings; next: raddle list findings\n");
 }
 
 static int report_one(

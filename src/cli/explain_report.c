@@ -457,6 +457,6 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	}
 	if (result->answer_count)
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
-	(void)fwrite(out.text, 1, out.length, stream); /* main checks the stream */
+	terminal_put(stream, out.text);
 	strbuf_release(&out);
 }

@@ -1,5 +1,8 @@
 #include "cli/manual.h"
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -22,57 +25,144 @@ static void print_text(FILE *stream, const char *text, size_t length)
 static void print_option(FILE *stream, const struct argp_option *option)
 {
 	(void)fputs(".TP\n", stream);
-	if (option->key > 0 && option->key < 256)
+	if (option->key > ' ' && option->key < 0x7f)
 		(void)fprintf(stream, "\\fB\\-%c\\fR, ", option->key);
 	(void)fputs("\\fB\\-\\-", stream);
 	print_text(stream, option->name, strlen(option->name));
 	(void)fputs("\\fR", stream);
 	if (option->arg) {
-		(void)fputs("=\\fI", stream);
+		const bool may_lack = option->flags & OPTION_ARG_OPTIONAL;
+
+		(void)fputs(may_lack ? "[=\\fI" : "=\\fI", stream);
 		print_text(stream, option->arg, strlen(option->arg));
-		(void)fputs("\\fR", stream);
+		(void)fputs(may_lack ? "\\fR]" : "\\fR", stream);
 	}
 	(void)fputc('\n', stream);
 	print_text(stream, option->doc, strlen(option->doc));
 	(void)fputc('\n', stream);
 }
 
-static void print_command(FILE *stream, const struct command *command)
-{
-	const struct argp *argp = command->argp;
-	const char *doc = argp->doc ? argp->doc : command->summary;
-	const char *after = strchr(doc, '\v');
+/* What stands in a page and in no table: commands to begin with. One line each. */
+static const struct {
+	const char *command;
+	const char *lines;
+} examples[] = {
+	{"run", "raddle run -- ./bank\n"
+		"raddle run --time 10m -j 4 --keep-going -- ./bank --accounts 3\n"
+		"raddle run --strategy pct,depth=3 --schedules 10000 -- ./bank\n"
+		"raddle run --fail-on race -- ./bank\n"
+		"raddle run --follow-children -- ./run-tests.sh\n"},
+	{"replay", "raddle replay F1\nraddle replay F1 --gdb\nraddle replay F1 --trace\n"},
+	{"explain", "raddle explain F1\nraddle explain F1 --runs 500 --json\n"},
+	{"predict", "raddle predict -- ./bank\nraddle predict --races --deadlocks -- ./bank\n"},
+	{"branches", "raddle branches -- ./bank\nraddle branches --assertions -- ./bank\n"},
+	{"report", "raddle report F1\nraddle report C1 --html > report.html\n"
+		   "raddle report C1 --sarif > raddle.sarif\n"},
+	{"list", "raddle list findings\nraddle list strategies\n"},
+	{"cc", "raddle-cc -g -O1 -pthread bank.c -o bank\n"
+	       "CC=raddle-cc CXX=raddle-c++ ./configure && make\n"},
+	{"c++", "raddle-c++ -g -O1 -pthread bank.cc -o bank\n"
+		"CC=raddle-cc CXX=raddle-c++ cmake -S . -B build\n"},
+	{"help", "raddle help run\nraddle help --man run | man -l -\n"},
+	{"version", "raddle version\n"},
+};
 
-	(void)fprintf(stream, ".SS raddle %s", command->name);
-	if (argp->args_doc) {
-		(void)fputs(" [OPTION...] ", stream);
-		print_text(stream, argp->args_doc, strlen(argp->args_doc));
+const char *manual_examples(const char *command)
+{
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+		if (strcmp(examples[i].command, command) == 0)
+			return examples[i].lines;
+	return "";
+}
+
+static void print_escaped(FILE *stream, const char *text)
+{
+	print_text(stream, text, strlen(text));
+}
+
+/* Several paragraphs, if it has several lines. */
+static void print_paragraphs(FILE *stream, const char *text, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		const size_t end = at + strcspn(text + at, "\n");
+		const size_t line = (end < length ? end : length) - at;
+
+		print_text(stream, text + at, line);
+		(void)fputs(at + line < length ? "\n.PP\n" : "\n", stream);
+		at += line + 1;
 	}
+}
+
+static void print_head(FILE *stream, const char *name, const char *summary)
+{
+	char upper[64];
+	size_t length = 0;
+
+	for (; name[length] && length < sizeof upper - 1; length++)
+		upper[length] = (char)toupper((unsigned char)name[length]);
+	upper[length] = '\0';
+	(void)fprintf(stream, ".TH %s 1 \"\" \"raddle %s\" \"User Commands\"\n.SH NAME\n", upper,
+		RADDLE_RELEASE);
+	print_escaped(stream, name);
+	(void)fputs(" \\- ", stream);
+	print_escaped(stream, summary);
 	(void)fputc('\n', stream);
-	print_text(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
-	(void)fputc('\n', stream);
-	for (const struct argp_option *option = argp->options;
-		option && (option->name || option->doc || option->key); option++) {
+}
+
+static void print_examples(FILE *stream, const char *lines)
+{
+	(void)fputs(".SH EXAMPLES\n.nf\n", stream);
+	print_escaped(stream, lines);
+	(void)fputs(".fi\n", stream);
+}
+
+static void print_options(FILE *stream, const struct argp_option *option)
+{
+	if (!option || !(option->name || option->doc || option->key))
+		return;
+	(void)fputs(".SH OPTIONS\n", stream);
+	for (; option->name || option->doc || option->key; option++) {
+		if (option->flags & OPTION_HIDDEN)
+			continue;
 		if (option->name) {
 			print_option(stream, option);
-		} else {
-			(void)fputs(".PP\n", stream);
-			print_text(stream, option->doc, strlen(option->doc));
-			(void)fputc('\n', stream);
+			continue;
 		}
-	}
-	if (after) {
-		(void)fputs(".PP\n", stream);
-		print_text(stream, after + 1, strlen(after + 1));
+		(void)fputs(".SS ", stream);
+		print_text(stream, option->doc, strcspn(option->doc, ":"));
 		(void)fputc('\n', stream);
 	}
 }
 
+void manual_print_command(FILE *stream, const struct command *command)
+{
+	const struct argp *argp = command->argp;
+	const char *doc = argp->doc ? argp->doc : command->summary;
+	const char *after = strchr(doc, '\v');
+	const bool is_compiler = !strncmp(command->name, "c", 1);
+	char name[64];
+
+	(void)snprintf(name, sizeof name, "raddle-%s", command->name); /* names are short */
+	print_head(stream, name, command->summary);
+	(void)fprintf(stream, ".SH SYNOPSIS\n\\fB%s%s\\fR", is_compiler ? "raddle\\-" : "raddle ",
+		command->name);
+	(void)fputs(" [\\fIOPTION\\fR...] ", stream);
+	print_escaped(stream, argp->args_doc ? argp->args_doc : "");
+	(void)fputs("\n.SH DESCRIPTION\n", stream);
+	print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
+	print_options(stream, argp->options);
+	if (after) {
+		(void)fputs(".SH NOTES\n", stream);
+		print_paragraphs(stream, after + 1, strlen(after + 1));
+	}
+	print_examples(stream, manual_examples(command->name));
+	(void)fputs(".SH SEE ALSO\n.BR raddle (1)\n", stream);
+}
+
 void manual_print(FILE *stream)
 {
-	(void)fprintf(stream,
-		".TH RADDLE 1 \"\" \"raddle %s\" \"User Commands\"\n"
-		".SH NAME\nraddle \\- find, replay, minimise and explain concurrency bugs\n"
+	print_head(stream, "raddle", "find, replay, minimise and explain concurrency bugs");
+	(void)fputs(
 		".SH SYNOPSIS\n\\fBraddle\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] "
 		"[\\fIARG\\fR...]\n"
 		".SH DESCRIPTION\n"
@@ -80,20 +170,32 @@ void manual_print(FILE *stream)
 		"until one of them fails. It repeats that schedule, makes it as short as it can, "
 		"and shows which thread did what, at which source line. The program needs no "
 		"changes and no special build: it must be a dynamically linked x86\\-64 Linux "
-		"program.\n"
+		"program. Built by\n.BR raddle\\-cc (1)\n"
+		"it also shows its accesses to memory.\n"
+		".PP\nEach command has a page of its own.\n"
 		".SH COMMANDS\n",
-		RADDLE_RELEASE);
-	for (const struct command *const *command = commands; *command; command++)
-		print_command(stream, *command);
+		stream);
+	for (const struct command *const *command = commands; *command; command++) {
+		(void)fputs(".TP\n.BR raddle\\-", stream);
+		print_escaped(stream, (*command)->name);
+		(void)fputs(" (1)\n", stream);
+		print_escaped(stream, (*command)->summary);
+		(void)fputc('\n', stream);
+	}
 	(void)fputs(
 		".SH EXIT STATUS\n"
 		"0: nothing was found, or a replay passed. 1: a failure was found, or happened "
 		"again. 2: raddle could not do its work; standard error says why.\n"
 		".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n"
-		".SH FILES\n.TP\n\\&.raddle/\nThe store in the working folder: raddle.db, and a "
-		"folder for each finding with its schedule as text.\n"
-		".SH EXAMPLES\n.nf\n"
-		"raddle run \\-\\- ./bank\nraddle run \\-s pct,depth=3 \\-\\-schedules 10000 "
-		"\\-\\- ./bank\nraddle replay F1\nraddle replay F1 \\-\\-gdb\n.fi\n",
+		".TP\nRADDLE_CLANG\nThe clang 19 that raddle\\-cc runs, where it is not in PATH.\n"
+		".SH FILES\n.TP\n.I .raddle/\nThe store in the working folder: raddle.db, and a "
+		"folder for each finding with its schedule as text.\n",
 		stream);
+	print_examples(stream, "raddle run -- ./bank\nraddle replay F1\nraddle explain F1\n");
+	(void)fputs(".SH SEE ALSO\n", stream);
+	for (const struct command *const *command = commands; *command; command++) {
+		(void)fputs(".BR raddle\\-", stream);
+		print_escaped(stream, (*command)->name);
+		(void)fprintf(stream, " (1)%s\n", command[1] ? "," : "");
+	}
 }

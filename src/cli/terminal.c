@@ -11,6 +11,25 @@
 /* What mail, logs and reviews show without wrapping. */
 #define COLUMNS_ELSEWHERE 100
 
+/* File-scope because options are read in one place and obeyed in all. Written while they are read. */
+static bool is_quiet;
+
+void terminal_be_quiet(void)
+{
+	is_quiet = true;
+}
+
+void terminal_hint(const char *format, ...)
+{
+	va_list args;
+
+	if (is_quiet)
+		return;
+	va_start(args, format);
+	(void)vfprintf(stderr, format, args);
+	va_end(args);
+}
+
 bool terminal_has_color(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -30,12 +49,64 @@ unsigned terminal_columns(FILE *stream)
 	return size.ws_col;
 }
 
+/* How many bytes of a line fit into so many columns; all of it where there is no blank to break at. */
+static size_t fitting(const char *line, size_t length, unsigned columns)
+{
+	size_t best = 0;
+	unsigned used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == ' ' && i && line[i - 1] != ' ')
+			best = i;
+		used += ((unsigned char)line[i] & 0xc0) != 0x80; /* the first byte of a character */
+		if (used > columns)
+			return best ? best : length;
+	}
+	return length;
+}
+
+static void put_line(FILE *stream, const char *line, size_t length, unsigned columns)
+{
+	const size_t indent = strspn(line, " ") < length ? strspn(line, " ") : 0;
+	const int further = (int)(indent + 4 < columns / 2 ? indent + 4 : 0);
+	size_t first = indent + fitting(line + indent, length - indent, columns - (unsigned)indent);
+
+	(void)fwrite(line, 1, first, stream);
+	while (first < length) {
+		line += first;
+		length -= first;
+		first = strspn(line, " ");
+		line += first;
+		length -= first;
+		first = fitting(line, length, columns - (unsigned)further);
+		(void)fprintf(stream, "\n%*s%.*s", further, "", (int)first, line);
+	}
+}
+
+void terminal_put(FILE *stream, const char *text)
+{
+	const unsigned columns = terminal_columns(stream);
+
+	if (!isatty(fileno(stream))) {
+		(void)fputs(text, stream); /* main checks the stream */
+		return;
+	}
+	while (*text) {
+		const size_t length = strcspn(text, "\n");
+
+		put_line(stream, text, length, columns);
+		if (text[length])
+			(void)fputc('\n', stream);
+		text += length + (text[length] != '\0');
+	}
+}
+
 void terminal_live(const char *format, ...)
 {
 	struct strbuf line;
 	va_list args;
 
-	if (!isatty(STDERR_FILENO))
+	if (is_quiet || !isatty(STDERR_FILENO))
 		return;
 	strbuf_init(&line);
 	va_start(args, format);

@@ -88,9 +88,12 @@ static void collect_threads(struct interleaving *table)
 	qsort(table->threads, table->thread_count, sizeof *table->threads, compare_paths);
 }
 
-/* Where every line is of one file, its name is said once. */
+#define HEADING "how it came to that"
+
+/* Where every line is of one file, its name is said once, if the heading has room for it. */
 static void find_file(struct interleaving *table)
 {
+	const size_t room = style_columns(table->style) - strlen(HEADING ", in ");
 	const struct finding *finding = table->finding;
 
 	for (uint32_t i = 0; i < finding->step_count; i++) {
@@ -104,6 +107,8 @@ static void find_file(struct interleaving *table)
 		}
 		table->file = base_name(file);
 	}
+	if (table->file && text_columns(table->file) > room)
+		table->file = NULL;
 }
 
 /* The end matters most: a quarter of what is shown is the beginning, the rest the end. */
@@ -249,7 +254,7 @@ void report_interleaving(
 	choose_widths(&table);
 	find_file(&table);
 	strbuf_init(&heading);
-	strbuf_adds(&heading, "how it came to that");
+	strbuf_adds(&heading, HEADING);
 	if (table.file)
 		strbuf_addf(&heading, ", in %s", table.file);
 	add_heading(out, style, heading.text);
