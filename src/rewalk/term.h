@@ -20,7 +20,6 @@ struct term {
 	uint32_t number; /* TERM_VARIABLE */
 	uint64_t value;	 /* in this run */
 	struct term *a, *b, *c;
-	void *solver; /* the solver's, while it works */
 };
 
 #define TERMS_IN_A_BLOCK 4096

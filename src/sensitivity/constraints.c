@@ -321,24 +321,17 @@ static void ignore_error(Z3_context z3, Z3_error_code code)
 	(void)code; /* results are checked where they are used */
 }
 
-/* Those of another solver mean nothing to this one. */
-static void forget_terms(const struct walk *walk)
-{
-	const struct term_arena *arena = &walk->terms;
-
-	for (uint32_t i = 0; i < arena->block_count; i++)
-		for (uint32_t j = 0; j < TERMS_IN_A_BLOCK; j++)
-			arena->blocks[i][j].solver = NULL;
-}
-
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window)
+	const struct order *order, const struct order_window *window, bool has_store_buffers)
 {
 	const uint32_t threads = walk->record->thread_count;
 	Z3_config configuration = Z3_mk_config();
 
-	*constraints = (struct constraints){.walk = walk, .order = order, .window = window};
-	forget_terms(walk);
+	*constraints = (struct constraints){.walk = walk,
+		.order = order,
+		.window = window,
+		.has_store_buffers = has_store_buffers};
+	constraints_grow_terms(constraints);
 	constraints->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
 	Z3_set_error_handler(constraints->z3, ignore_error);
@@ -364,6 +357,7 @@ void constraints_close(struct constraints *constraints)
 		free(constraints->moments[i]);
 	free(constraints->moments);
 	free(constraints->cuts);
+	free(constraints->terms);
 	Z3_solver_dec_ref(constraints->z3, constraints->solver);
 	Z3_del_context(constraints->z3);
 	*constraints = (struct constraints){0};

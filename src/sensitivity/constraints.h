@@ -13,6 +13,12 @@
 
 #include "sensitivity/order.h"
 
+/* A term as the solver has it. */
+struct solver_term {
+	const struct term *term; /* NULL: free */
+	Z3_ast ast;
+};
+
 struct constraints {
 	const struct walk *walk;
 	const struct order *order;
@@ -20,16 +26,22 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	Z3_ast **moments;	 /* by thread and event: its number; NULL: it has none */
-	Z3_ast *cuts;		 /* by thread: how many events happen */
-	uint64_t count;		 /* of assertions */
-	uint64_t concrete_terms; /* beyond the solver: they keep their value */
-	uint64_t mixed_reads;	 /* of which only a part was written at once: likewise */
+	Z3_ast **moments;	   /* by thread and event: its number; NULL: it has none */
+	Z3_ast *cuts;		   /* by thread: how many events happen */
+	uint64_t count;		   /* of assertions */
+	uint64_t concrete_terms;   /* beyond the solver: they keep their value */
+	uint64_t mixed_reads;	   /* of which only a part was written at once: likewise */
+	bool has_store_buffers;	   /* the moment of a write is when others see it */
+	struct solver_term *terms; /* by term; open addressing */
+	uint64_t term_count, term_capacity;
 };
 
-/* Terms may be given to one solver at a time. */
+/*
+ * With store buffers (TSO, as x86 has them): reads pass earlier writes of their thread to other places, which
+ * others see later, in the order in which they were made; operations and updates wait for them.
+ */
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window);
+	const struct order *order, const struct order_window *window, bool has_store_buffers);
 void constraints_close(struct constraints *constraints);
 
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
@@ -47,6 +59,8 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 void constraints_add_memory(struct constraints *constraints);
 /* A term as the solver's (constraints_terms.c). */
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
+/* Makes room for more of them; also for the first ones. */
+void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);

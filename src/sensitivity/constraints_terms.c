@@ -1,4 +1,7 @@
 /* Terms for the solver: bit vectors, and floating point where it comes in. */
+#include <stdlib.h>
+
+#include "base/bug.h"
 #include "sensitivity/constraints.h"
 
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value)
@@ -298,12 +301,45 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	return constraints_bits(constraints, term->width, term->value);
 }
 
+/* ---- those that the solver has ---- */
+
+static struct solver_term *find_term(const struct constraints *constraints, const struct term *term)
+{
+	uint64_t at = (uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
+		      (constraints->term_capacity - 1);
+
+	while (constraints->terms[at].term && constraints->terms[at].term != term)
+		at = (at + 1) & (constraints->term_capacity - 1);
+	return &constraints->terms[at];
+}
+
+void constraints_grow_terms(struct constraints *constraints)
+{
+	struct solver_term *before = constraints->terms;
+	const uint64_t count = constraints->term_capacity;
+
+	constraints->term_capacity = count ? 2 * count : 1024;
+	constraints->terms = calloc(constraints->term_capacity, sizeof *constraints->terms);
+	BUG_ON(!constraints->terms);
+	for (uint64_t i = 0; i < count; i++)
+		if (before[i].term)
+			*find_term(constraints, before[i].term) = before[i];
+	free(before);
+}
+
+static void add_term(struct constraints *constraints, const struct term *term, Z3_ast ast)
+{
+	*find_term(constraints, term) = (struct solver_term){term, ast};
+	if (2 * ++constraints->term_count > constraints->term_capacity)
+		constraints_grow_terms(constraints);
+}
+
 Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 {
-	Z3_ast result = NULL;
+	Z3_ast result = find_term(constraints, term)->ast;
 
-	if (term->solver)
-		return term->solver;
+	if (result)
+		return result;
 	if (term->op == TERM_CONSTANT) {
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (term->op == TERM_VARIABLE) {
@@ -315,6 +351,6 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	}
 	if (!result)
 		result = keep_value(constraints, term);
-	term->solver = result;
+	add_term(constraints, term, result);
 	return result;
 }

@@ -1,10 +1,7 @@
-#include "sensitivity/order.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bug.h"
-#include "model/op.h"
+#include "sensitivity/order_internal.h"
 
 /* ---- events of ops in the order of the run ---- */
 
@@ -90,12 +87,6 @@ static bool gives(const struct record_op *op)
 	       op->kind == OP_SPIN_UNLOCK || op->kind == OP_FILE_UNLOCK || op->kind == OP_COND_WAIT;
 }
 
-/* A condition wait gives its mutex up; it ends with a lock of that. */
-static uint64_t lock_of(const struct record_op *op)
-{
-	return op->kind == OP_COND_WAIT ? op->argument : op->address;
-}
-
 static struct order_section *open_section(struct order *order, uint16_t thread, uint64_t lock)
 {
 	for (uint32_t i = order->section_count; i-- > 0;) {
@@ -117,11 +108,12 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 			realloc(order->sections, order->section_capacity * sizeof *order->sections);
 		BUG_ON(!order->sections);
 	}
-	order->sections[order->section_count++] = (struct order_section){.lock = lock_of(event->op),
-		.thread = event->id.thread,
-		.begin = event->id.index,
-		.end = UINT32_MAX,
-		.is_shared = is_shared};
+	order->sections[order->section_count++] =
+		(struct order_section){.lock = order_lock_of(event->op),
+			.thread = event->id.thread,
+			.begin = event->id.index,
+			.end = UINT32_MAX,
+			.is_shared = is_shared};
 }
 
 static void add_failure(struct order *order, const struct op_event *event)
@@ -134,7 +126,7 @@ static void add_failure(struct order *order, const struct op_event *event)
 		BUG_ON(!order->failures);
 	}
 	order->failures[order->failure_count++] =
-		(struct order_failure){lock_of(event->op), event->id};
+		(struct order_failure){order_lock_of(event->op), event->id};
 }
 
 /* Recursive locks are one section; its depth is counted where the sections are built. */
@@ -146,7 +138,7 @@ struct depth {
 
 static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op_event *event)
 {
-	const uint64_t lock = lock_of(event->op);
+	const uint64_t lock = order_lock_of(event->op);
 
 	for (uint32_t i = 0; i < *count; i++)
 		if (depths[i].lock == lock && depths[i].thread == event->id.thread)
@@ -173,7 +165,7 @@ static void find_sections(struct order *order, const struct op_list *list)
 				begin_section(order, event, is_shared);
 		} else if (gives(event->op)) {
 			struct order_section *section =
-				open_section(order, event->id.thread, lock_of(event->op));
+				open_section(order, event->id.thread, order_lock_of(event->op));
 			uint32_t *depth = depth_of(depths, &depth_count, event);
 
 			*depth -= *depth > 0;
@@ -357,160 +349,6 @@ static void add_edges(struct order *order, const struct op_list *list)
 	}
 }
 
-/* ---- clocks ---- */
-
-static int compare_edges(const void *left, const void *right)
-{
-	const struct order_edge *a = left, *b = right;
-
-	if (a->second.thread != b->second.thread)
-		return a->second.thread < b->second.thread ? -1 : 1;
-	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
-}
-
-static void join(uint32_t *clock, const uint32_t *other, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (other[i] > clock[i])
-			clock[i] = other[i];
-}
-
-static uint32_t *clock_at(const struct order *order, uint32_t **clocks, struct event_id event)
-{
-	return clocks[event.thread] + (uint64_t)event.index * order->thread_count;
-}
-
-struct position {
-	uint64_t at;
-	struct event_id id;
-};
-
-static int compare_positions(const void *left, const void *right)
-{
-	const struct position *a = left, *b = right;
-
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if (a->id.thread != b->id.thread)
-		return a->id.thread < b->id.thread ? -1 : 1;
-	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
-}
-
-static void sort_events(struct order *order)
-{
-	const struct walk *walk = order->walk;
-	struct position *list;
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		count += walk->threads[i].count;
-	list = calloc(count + 1, sizeof *list);
-	order->events = calloc(count + 1, sizeof *order->events);
-	BUG_ON(!list || !order->events);
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++)
-			list[order->event_count++] = (struct position){
-				walk->threads[i].events[j].position, {(uint16_t)i, (uint32_t)j}};
-	qsort(list, count, sizeof *list, compare_positions);
-	for (uint64_t i = 0; i < count; i++)
-		order->events[i] = list[i].id;
-	free(list);
-}
-
-/* The last event that wrote a place, or gave a lock up; by address. */
-struct last_event {
-	uint64_t address; /* plus one; 0: free */
-	struct event_id id;
-};
-
-struct last_events {
-	struct last_event *items;
-	uint64_t capacity;
-};
-
-static struct last_event *last_at(const struct last_events *table, uint64_t address)
-{
-	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (table->capacity - 1);
-
-	while (table->items[at].address && table->items[at].address != address + 1)
-		at = (at + 1) & (table->capacity - 1);
-	return &table->items[at];
-}
-
-/* What the event met in this run: words by their address, locks by theirs. */
-static void note_past(
-	struct order *order, struct last_events *table, struct event_id id, uint32_t *past)
-{
-	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
-	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
-	const struct record_op *op = is_op ? &order->walk->record->ops[event->value] : NULL;
-	uint64_t address;
-	struct last_event *last;
-
-	if (event->kind != EVENT_READ && event->kind != EVENT_WRITE &&
-		!(op && (op->address || op->kind == OP_COND_WAIT)))
-		return;
-	address = op ? lock_of(op) : event->address >> 3;
-	last = last_at(table, address);
-	if (last->address)
-		join(past, clock_at(order, order->pasts, last->id), order->thread_count);
-	if (event->kind != EVENT_READ)
-		*last = (struct last_event){address + 1, id};
-}
-
-/* Edges go forward in the run, so one pass in its order is enough. */
-static void fill_clocks(struct order *order)
-{
-	const uint32_t threads = order->thread_count;
-	uint32_t *next = calloc(threads + 1u, sizeof *next);
-	struct last_events table = {.capacity = 1024};
-
-	BUG_ON(!next);
-	while (table.capacity < 2 * order->event_count)
-		table.capacity *= 2;
-	table.items = calloc(table.capacity, sizeof *table.items);
-	BUG_ON(!table.items);
-	for (uint32_t i = order->edge_count; i-- > 0;)
-		next[order->edges[i].second.thread] = i;
-	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct event_id id = order->events[i];
-		uint32_t *clock = clock_at(order, order->clocks, id);
-		uint32_t *past = clock_at(order, order->pasts, id);
-		uint32_t *edge = &next[id.thread];
-
-		if (id.index) {
-			join(clock, clock - threads, threads);
-			join(past, past - threads, threads);
-		}
-		for (; *edge < order->edge_count &&
-			order->edges[*edge].second.thread == id.thread &&
-			order->edges[*edge].second.index == id.index;
-			(*edge)++) {
-			join(clock, clock_at(order, order->clocks, order->edges[*edge].first),
-				threads);
-			join(past, clock_at(order, order->pasts, order->edges[*edge].first),
-				threads);
-		}
-		note_past(order, &table, id, past);
-		clock[id.thread] = past[id.thread] = id.index + 1;
-	}
-	free(table.items);
-	free(next);
-}
-
-static uint32_t **make_clocks(const struct order *order)
-{
-	uint32_t **clocks = calloc(order->thread_count + 1u, sizeof *clocks);
-
-	BUG_ON(!clocks);
-	for (uint32_t i = 0; i < order->thread_count; i++) {
-		clocks[i] = calloc(
-			order->walk->threads[i].count * order->thread_count + 1, sizeof **clocks);
-		BUG_ON(!clocks[i]);
-	}
-	return clocks;
-}
-
 void order_build(struct order *order, const struct walk *walk)
 {
 	struct op_list list = {0};
@@ -520,12 +358,7 @@ void order_build(struct order *order, const struct walk *walk)
 	find_sections(order, &list);
 	add_edges(order, &list);
 	free(list.items);
-	if (order->edge_count)
-		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
-	sort_events(order);
-	order->clocks = make_clocks(order);
-	order->pasts = make_clocks(order);
-	fill_clocks(order);
+	order_fill_clocks(order);
 }
 
 void order_release(struct order *order)

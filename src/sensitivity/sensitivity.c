@@ -57,7 +57,7 @@ enum sensitivity_verdict sensitivity_judge(
 	return loaded->judge(analysis, run);
 }
 
-void sensitivity_figures(const struct sensitivity *analysis, struct sensitivity_figures *out)
+void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	loaded->figures(analysis, out);
 }

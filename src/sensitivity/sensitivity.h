@@ -48,6 +48,11 @@ struct sensitive_candidate {
 	const struct schedule_segment *segments; /* thread: its index in the record */
 	uint32_t segment_count;
 	const uint64_t *chosen; /* sites whose accesses are scheduling points: bit set over all */
+	/*
+	 * "buffers.c:12 (main.0)": writes that others must see late. Then there is no schedule of steps in one
+	 * order, no run can show it, and it is not to be judged but only passed. NULL: there is one.
+	 */
+	const char *delayed;
 };
 
 /* What there was to do. */
@@ -56,10 +61,11 @@ struct sensitivity_figures {
 	uint64_t instructions;
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
-	uint64_t constraints;	   /* assertions of the solver */
-	uint64_t constraint_bytes; /* of their text, roughly */
-	uint64_t chunks;	   /* that the run was partitioned into */
-	uint64_t unasked;	   /* branches that were left out to keep to the limits */
+	uint64_t constraints;		   /* assertions of the solver */
+	uint64_t constraint_bytes;	   /* of their text, roughly */
+	uint64_t chunks;		   /* that there were constraints of */
+	uint64_t chunks_seen, chunk_count; /* of a pass; how many there are */
+	uint64_t unasked;		   /* branches that were left out to keep to the limits */
 	uint64_t queries, timeouts;
 	uint64_t walk_ns, solve_ns;
 	uint32_t unfinished_threads; /* that could not be walked to their end */
@@ -68,12 +74,23 @@ struct sensitivity_figures {
 };
 
 struct sensitivity_options {
-	uint64_t query_ns;     /* time for one question to the solver */
-	bool only_failures;    /* assertions, null pointers, divisors */
-	uint32_t window;       /* events of one thread that are looked at together */
-	uint32_t queries_most; /* for each place that no answer was found for */
-	uint64_t time_ns;      /* for all of it; 0: no limit */
-	bool is_global;	       /* windows of so many events of the run as it was, instead */
+	uint64_t query_ns;	     /* time for one question to the solver */
+	bool only_failures;	     /* assertions, null pointers, divisors */
+	uint32_t window;	     /* events of one thread that are looked at together */
+	uint32_t queries_most;	     /* for each place that no answer was found for */
+	uint64_t time_ns;	     /* for all of it; 0: no limit */
+	bool is_global;		     /* windows of so many events of the run as it was, instead */
+	uint32_t workers;	     /* threads that ask; 0: one */
+	bool has_store_buffers;	     /* places without an answer are asked about again, with them */
+	bool measures_size;	     /* of the constraints as text, which takes time */
+	const char *const *excludes; /* patterns of functions and files that are not asked about */
+	uint32_t exclude_count;
+	/* Is the place known, so that it need not be asked about? NULL: none is. */
+	bool (*is_known)(
+		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
+	/* Called now and then while sensitivity_next() waits; false: it shall give up. NULL: nobody is. */
+	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
+	void *context;
 };
 
 struct sensitivity;
@@ -90,10 +107,10 @@ enum sensitivity_verdict {
 	VERDICT_SAME	     /* it took the same side */
 };
 
-/* Did the run take the other side of the last candidate? Then its place is proven. */
+/* Did the run take the other side of the last candidate? Then its place is proven. `run` NULL: no run was made. */
 enum sensitivity_verdict sensitivity_judge(
 	struct sensitivity *analysis, const struct run_record *run);
-void sensitivity_figures(const struct sensitivity *analysis, struct sensitivity_figures *out);
+void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
 void sensitivity_close(struct sensitivity *analysis);
 
 /* ---- what libraddle-branches.so exports ---- */
@@ -106,7 +123,7 @@ struct sensitivity_library {
 		const struct sensitivity_options *, struct error *);
 	bool (*next)(struct sensitivity *, struct sensitive_candidate *);
 	enum sensitivity_verdict (*judge)(struct sensitivity *, const struct run_record *);
-	void (*figures)(const struct sensitivity *, struct sensitivity_figures *);
+	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
 	void (*close)(struct sensitivity *);
 };
 /* `bug` is the command's bug_report(): the library has none of its own. */

@@ -1,0 +1,167 @@
+/* Which events must have happened before an event, and which happened to. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "sensitivity/order_internal.h"
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct order_edge *a = left, *b = right;
+
+	if (a->second.thread != b->second.thread)
+		return a->second.thread < b->second.thread ? -1 : 1;
+	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
+}
+
+static void join(uint32_t *clock, const uint32_t *other, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (other[i] > clock[i])
+			clock[i] = other[i];
+}
+
+static uint32_t *clock_at(const struct order *order, uint32_t **clocks, struct event_id event)
+{
+	return clocks[event.thread] + (uint64_t)event.index * order->thread_count;
+}
+
+struct position {
+	uint64_t at;
+	struct event_id id;
+};
+
+static int compare_positions(const void *left, const void *right)
+{
+	const struct position *a = left, *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+static void sort_events(struct order *order)
+{
+	const struct walk *walk = order->walk;
+	struct position *list;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		count += walk->threads[i].count;
+	list = calloc(count + 1, sizeof *list);
+	order->events = calloc(count + 1, sizeof *order->events);
+	BUG_ON(!list || !order->events);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++)
+			list[order->event_count++] = (struct position){
+				walk->threads[i].events[j].position, {(uint16_t)i, (uint32_t)j}};
+	qsort(list, count, sizeof *list, compare_positions);
+	for (uint64_t i = 0; i < count; i++)
+		order->events[i] = list[i].id;
+	free(list);
+}
+
+/* The last event that wrote a place, or gave a lock up; by address. */
+struct last_event {
+	uint64_t address; /* plus one; 0: free */
+	struct event_id id;
+};
+
+struct last_events {
+	struct last_event *items;
+	uint64_t capacity;
+};
+
+static struct last_event *last_at(const struct last_events *table, uint64_t address)
+{
+	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (table->capacity - 1);
+
+	while (table->items[at].address && table->items[at].address != address + 1)
+		at = (at + 1) & (table->capacity - 1);
+	return &table->items[at];
+}
+
+/* What the event met in this run: words by their address, locks by theirs. */
+static void note_past(
+	struct order *order, struct last_events *table, struct event_id id, uint32_t *past)
+{
+	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
+	const struct record_op *op = is_op ? &order->walk->record->ops[event->value] : NULL;
+	uint64_t address;
+	struct last_event *last;
+
+	if (event->kind != EVENT_READ && event->kind != EVENT_WRITE &&
+		!(op && (op->address || op->kind == OP_COND_WAIT)))
+		return;
+	address = op ? order_lock_of(op) : event->address >> 3;
+	last = last_at(table, address);
+	if (last->address)
+		join(past, clock_at(order, order->pasts, last->id), order->thread_count);
+	if (event->kind != EVENT_READ)
+		*last = (struct last_event){address + 1, id};
+}
+
+/* Edges go forward in the run, so one pass in its order is enough. */
+static void fill_clocks(struct order *order)
+{
+	const uint32_t threads = order->thread_count;
+	uint32_t *next = calloc(threads + 1u, sizeof *next);
+	struct last_events table = {.capacity = 1024};
+
+	BUG_ON(!next);
+	while (table.capacity < 2 * order->event_count)
+		table.capacity *= 2;
+	table.items = calloc(table.capacity, sizeof *table.items);
+	BUG_ON(!table.items);
+	for (uint32_t i = order->edge_count; i-- > 0;)
+		next[order->edges[i].second.thread] = i;
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		uint32_t *clock = clock_at(order, order->clocks, id);
+		uint32_t *past = clock_at(order, order->pasts, id);
+		uint32_t *edge = &next[id.thread];
+
+		if (id.index) {
+			join(clock, clock - threads, threads);
+			join(past, past - threads, threads);
+		}
+		for (; *edge < order->edge_count &&
+			order->edges[*edge].second.thread == id.thread &&
+			order->edges[*edge].second.index == id.index;
+			(*edge)++) {
+			join(clock, clock_at(order, order->clocks, order->edges[*edge].first),
+				threads);
+			join(past, clock_at(order, order->pasts, order->edges[*edge].first),
+				threads);
+		}
+		note_past(order, &table, id, past);
+		clock[id.thread] = past[id.thread] = id.index + 1;
+	}
+	free(table.items);
+	free(next);
+}
+
+static uint32_t **make_clocks(const struct order *order)
+{
+	uint32_t **clocks = calloc(order->thread_count + 1u, sizeof *clocks);
+
+	BUG_ON(!clocks);
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		clocks[i] = calloc(
+			order->walk->threads[i].count * order->thread_count + 1, sizeof **clocks);
+		BUG_ON(!clocks[i]);
+	}
+	return clocks;
+}
+
+void order_fill_clocks(struct order *order)
+{
+	if (order->edge_count)
+		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
+	sort_events(order);
+	order->clocks = make_clocks(order);
+	order->pasts = make_clocks(order);
+	fill_clocks(order);
+}

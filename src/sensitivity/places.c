@@ -1,0 +1,287 @@
+/* The places that are asked about, and how they are told: kind, line, variables. */
+#include <fnmatch.h>
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "sensitivity/sensitivity_internal.h"
+
+/* ---- kinds ---- */
+
+static bool ends_the_program(LLVMBasicBlockRef block)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
+
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+		LLVMValueRef callee;
+
+		if (!LLVMIsACallInst(i))
+			continue;
+		callee = LLVMGetCalledValue(i);
+		if (LLVMGetCallSiteEnumAttribute(i, LLVMAttributeFunctionIndex, kind) ||
+			(LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee,
+							    LLVMAttributeFunctionIndex, kind)))
+			return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(block)) != NULL;
+	}
+	return false;
+}
+
+enum sensitive_kind places_kind(const struct walk_event *event)
+{
+	switch (event->kind) {
+	case EVENT_ADDRESS:
+		return SENSITIVE_NULL;
+	case EVENT_DIVISOR:
+		return SENSITIVE_DIVISOR;
+	case EVENT_CHOICE:
+		return SENSITIVE_CHOICE;
+	default:
+		if (LLVMIsASwitchInst(event->instruction))
+			return SENSITIVE_SWITCH;
+		return ends_the_program(
+			       LLVMGetSuccessor(event->instruction, event->case_value ? 0 : 1))
+			       ? SENSITIVE_ASSERTION
+			       : SENSITIVE_BRANCH;
+	}
+}
+
+static bool is_condition(enum sensitive_kind kind)
+{
+	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR;
+}
+
+static bool is_asked(const struct walk_event *event)
+{
+	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
+	       event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR;
+}
+
+/* ---- the list ---- */
+
+/* Optimisers copy branches, and inline functions: what stands at one place in the source is one. */
+static bool is_one_place(LLVMValueRef a, LLVMValueRef b)
+{
+	const unsigned line = LLVMGetDebugLocLine(a);
+	unsigned length_a = 0, length_b = 0;
+	const char *file_a, *file_b;
+
+	if (a == b)
+		return true;
+	if (!line || line != LLVMGetDebugLocLine(b))
+		return false;
+	file_a = LLVMGetDebugLocFilename(a, &length_a);
+	file_b = LLVMGetDebugLocFilename(b, &length_b);
+	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
+}
+
+/* Places with one number: same class, same line. */
+static uint32_t find(
+	const struct places *places, LLVMValueRef instruction, enum sensitive_kind kind)
+{
+	for (uint32_t i = 0; i < places->count; i++)
+		if (is_one_place(places->items[i].instruction, instruction) &&
+			(places->items[i].kind == kind ||
+				(is_condition(places->items[i].kind) && is_condition(kind))))
+			return i;
+	return PLACE_NONE;
+}
+
+static struct place_slot *slot_of(
+	const struct places *places, LLVMValueRef instruction, enum event_kind kind)
+{
+	uint64_t at =
+		((uint64_t)(uintptr_t)instruction + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
+		(places->slot_capacity - 1);
+
+	while (places->slots[at].instruction &&
+		(places->slots[at].instruction != instruction || places->slots[at].kind != kind))
+		at = (at + 1) & (places->slot_capacity - 1);
+	return &places->slots[at];
+}
+
+static void grow_slots(struct places *places)
+{
+	struct place_slot *before = places->slots;
+	const uint64_t count = places->slot_capacity;
+
+	places->slot_capacity = count ? 2 * count : 256;
+	places->slots = calloc(places->slot_capacity, sizeof *places->slots);
+	BUG_ON(!places->slots);
+	for (uint64_t i = 0; i < count; i++)
+		if (before[i].instruction)
+			*slot_of(places, before[i].instruction, before[i].kind) = before[i];
+	free(before);
+}
+
+/* Functions and files that match a pattern: "name", "*part*". */
+static bool is_excluded(struct sensitivity *analysis, const struct asked *asked)
+{
+	struct sensitive_place place;
+
+	places_describe(analysis, asked->instruction, &place);
+	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
+		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
+			fnmatch(analysis->options.excludes[i], place.file, 0) == 0)
+			return true;
+	return analysis->options.is_known &&
+	       analysis->options.is_known(analysis->options.context, asked->kind, &place);
+}
+
+static uint32_t add(struct sensitivity *analysis, const struct walk_event *event)
+{
+	struct places *places = &analysis->places;
+	const enum sensitive_kind kind = places_kind(event);
+	const uint32_t known = find(places, event->instruction, kind);
+
+	if (known != PLACE_NONE)
+		return known;
+	if (places->count == places->capacity) {
+		places->capacity = places->capacity ? 2 * places->capacity : 64;
+		places->items = realloc(places->items, places->capacity * sizeof *places->items);
+		BUG_ON(!places->items);
+	}
+	places->items[places->count] =
+		(struct asked){.instruction = event->instruction, .kind = kind};
+	places->items[places->count].is_excluded =
+		is_excluded(analysis, &places->items[places->count]);
+	return places->count++;
+}
+
+void places_fill(struct sensitivity *analysis)
+{
+	struct places *places = &analysis->places;
+	const struct walk *walk = &analysis->walk;
+
+	grow_slots(places);
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+			struct place_slot *slot;
+
+			if (!is_asked(event))
+				continue;
+			slot = slot_of(places, event->instruction, event->kind);
+			if (slot->instruction)
+				continue;
+			slot->instruction = event->instruction;
+			slot->kind = event->kind;
+			slot->place = add(analysis, event);
+			if (2 * ++places->slot_count > places->slot_capacity)
+				grow_slots(places);
+		}
+}
+
+void places_release(struct places *places)
+{
+	free(places->items);
+	free(places->slots);
+	*places = (struct places){0};
+}
+
+uint32_t places_of(const struct places *places, const struct walk_event *event)
+{
+	return is_asked(event) ? slot_of(places, event->instruction, event->kind)->place
+			       : PLACE_NONE;
+}
+
+/* ---- how they are told ---- */
+
+static char *text_of(const char *text, unsigned length)
+{
+	char *copy = strndup(text ? text : "", text ? length : 0);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+void places_describe(
+	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+	unsigned length = 0;
+	size_t name_length;
+	const char *text = LLVMGetDebugLocFilename(instruction, &length);
+
+	free(analysis->file);
+	free(analysis->function);
+	free(analysis->directory);
+	analysis->file = text_of(text, length);
+	text = LLVMGetDebugLocDirectory(instruction, &length);
+	analysis->directory = text_of(text, length);
+	text = LLVMGetValueName2(function, &name_length);
+	analysis->function = text_of(text, (unsigned)name_length);
+	*place = (struct sensitive_place){.function = analysis->function,
+		.file = analysis->file,
+		.directory = analysis->directory,
+		.line = LLVMGetDebugLocLine(instruction),
+		.column = LLVMGetDebugLocColumn(instruction)};
+}
+
+/* ---- variables of a condition ---- */
+
+static const struct walk_event *read_of(const struct sensitivity *analysis, uint32_t variable)
+{
+	const struct walk *walk = &analysis->walk;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind == EVENT_READ && event->term->number == variable)
+				return event;
+		}
+	return NULL;
+}
+
+static LLVMValueRef object_of(LLVMValueRef pointer)
+{
+	while (LLVMIsAGetElementPtrInst(pointer) ||
+		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+		pointer = LLVMGetOperand(pointer, 0);
+	return pointer;
+}
+
+static void name_variable(
+	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
+{
+	const struct site *site = read->site < analysis->image.site_count
+					  ? analysis->image.sites[read->site].source
+					  : NULL;
+	LLVMValueRef object = object_of(LLVMGetOperand(read->instruction, 0));
+	size_t length = 0;
+	const char *name = LLVMIsAGlobalVariable(object) ? LLVMGetValueName2(object, &length) : "";
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (site && site->type && site->field)
+		strbuf_addf(&text, "%s.%s", length ? name : site->type, site->field);
+	else
+		strbuf_addf(&text, "%s", length ? name : "memory");
+	if (!strstr(out->text, text.text))
+		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);
+	strbuf_release(&text);
+}
+
+static void add_variables(struct sensitivity *analysis, const struct term *term, uint32_t depth)
+{
+	const struct walk_event *read;
+
+	if (!term || depth > 64)
+		return;
+	if (term->op == TERM_VARIABLE) {
+		read = read_of(analysis, term->number);
+		if (read)
+			name_variable(&analysis->variables, analysis, read);
+		return;
+	}
+	add_variables(analysis, term->a, depth + 1);
+	add_variables(analysis, term->b, depth + 1);
+	add_variables(analysis, term->c, depth + 1);
+}
+
+void places_name_variables(struct sensitivity *analysis, const struct term *term)
+{
+	strbuf_clear(&analysis->variables);
+	add_variables(analysis, term, 0);
+}

@@ -1,0 +1,408 @@
+/* The workers of an analysis: chunk by chunk, branch by branch, each with a solver of its own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "sensitivity/sensitivity_internal.h"
+
+/* While workers are at work the caller is told so often how it goes. */
+#define PROGRESS_NS 100000000
+
+uint64_t search_now_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static bool is_late(const struct sensitivity *analysis)
+{
+	return analysis->options.time_ns &&
+	       search_now_ns() - analysis->begin_ns > analysis->options.time_ns;
+}
+
+static bool is_failure(enum sensitive_kind kind)
+{
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR;
+}
+
+/* Is the event asked about in this pass? Then *out is its place. */
+static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
+	const struct walk_event *event, uint32_t *out)
+{
+	const uint32_t place = places_of(&analysis->places, event);
+	bool fails;
+
+	if (place == PLACE_NONE || analysis->places.items[place].is_excluded)
+		return false;
+	*out = place;
+	fails = is_failure(places_kind(event));
+	if (pass == PASS_RELAXED)
+		return fails || !analysis->options.only_failures;
+	return pass == PASS_FAILURES ? fails : !fails;
+}
+
+/* Guarded by search.lock. */
+static bool is_open(const struct worker *worker, uint32_t number)
+{
+	const struct asked *place = &worker->analysis->places.items[number];
+
+	if (worker->pass == PASS_RELAXED)
+		return !place->is_proven && !place->tries && !place->is_relaxed;
+	return !place->is_proven && place->tries < TRIES_MOST;
+}
+
+static void set_time_limit(struct constraints *constraints, uint64_t query_ns)
+{
+	Z3_params parameters = Z3_mk_params(constraints->z3);
+
+	Z3_params_inc_ref(constraints->z3, parameters);
+	Z3_params_set_uint(constraints->z3, parameters,
+		Z3_mk_string_symbol(constraints->z3, "timeout"), (unsigned)(query_ns / 1000000));
+	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
+	Z3_params_dec_ref(constraints->z3, parameters);
+}
+
+/* ---- one branch ---- */
+
+/* Is there a schedule in which the event has another outcome? Then it is in `solution`. */
+static Z3_lbool ask(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	const struct walk_event *event =
+		&worker->analysis->walk.threads[goal.thread].events[goal.index];
+	Z3_ast otherwise = constraints_otherwise(constraints, event);
+	Z3_lbool answer;
+
+	if (!otherwise)
+		return Z3_L_FALSE;
+	Z3_solver_push(constraints->z3, constraints->solver);
+	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
+	Z3_solver_assert(constraints->z3, constraints->solver,
+		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
+			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
+	answer = Z3_solver_check(constraints->z3, constraints->solver);
+	if (answer == Z3_L_TRUE) {
+		Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
+
+		Z3_model_inc_ref(constraints->z3, model);
+		solution_release(&worker->solution);
+		solution_take(&worker->solution, constraints, model, goal);
+		Z3_model_dec_ref(constraints->z3, model);
+	}
+	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+	return answer;
+}
+
+/* Hands the answer over and waits until it was judged. Holds the lock. */
+static void hand_over(struct worker *worker)
+{
+	struct search *search = &worker->analysis->search;
+
+	worker->is_waiting = true;
+	(void)pthread_cond_broadcast(&search->changed); /* cannot fail */
+	while (worker->is_waiting && !search->is_stopping)
+		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
+}
+
+/* May the event be asked about? Counts it. Holds the lock. */
+static bool admit(struct worker *worker, uint32_t place)
+{
+	struct sensitivity *analysis = worker->analysis;
+
+	if (!is_open(worker, place) || analysis->search.is_stopping)
+		return false;
+	if (analysis->places.items[place].queries++ < analysis->options.queries_most &&
+		!is_late(analysis))
+		return true;
+	analysis->figures.unasked++;
+	return false;
+}
+
+static void look_at(struct worker *worker, struct event_id goal)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct search *search = &analysis->search;
+	const uint64_t begin = search_now_ns();
+	Z3_lbool answer;
+	uint32_t place;
+
+	if (!is_wanted(analysis, worker->pass,
+		    &analysis->walk.threads[goal.thread].events[goal.index], &place))
+		return;
+	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
+	if (!admit(worker, place))
+		goto out;
+	(void)pthread_mutex_unlock(&search->lock);
+	answer = ask(worker, goal);
+	(void)pthread_mutex_lock(&search->lock);
+	analysis->figures.solve_ns += search_now_ns() - begin;
+	analysis->figures.queries++;
+	analysis->figures.timeouts += answer == Z3_L_UNDEF;
+	/* Another worker may have had an answer in the meantime. */
+	if (answer == Z3_L_TRUE && is_open(worker, place) && !search->is_stopping) {
+		worker->goal = goal;
+		worker->place = place;
+		hand_over(worker);
+	}
+out:
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+/* ---- chunks ---- */
+
+/* Is there a branch in the chunk that is still to be asked about? Holds the lock. */
+static bool has_goals(const struct worker *worker)
+{
+	const struct sensitivity *analysis = worker->analysis;
+	const struct chunk *chunk = &worker->chunk;
+
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++) {
+			uint32_t place;
+
+			if (is_wanted(analysis, worker->pass,
+				    &analysis->walk.threads[thread].events[i], &place) &&
+				is_open(worker, place) &&
+				analysis->places.items[place].queries <
+					analysis->options.queries_most)
+				return !is_late(analysis);
+		}
+	return false;
+}
+
+/* What was observed must be possible. */
+static bool contradicts(struct worker *worker)
+{
+	struct constraints *constraints = &worker->constraints;
+	const struct walk *walk = &worker->analysis->walk;
+	bool result;
+
+	Z3_solver_push(constraints->z3, constraints->solver);
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		if (walk->threads[i].count)
+			Z3_solver_assert(constraints->z3, constraints->solver,
+				constraints_happens(constraints,
+					(struct event_id){(uint16_t)i,
+						(uint32_t)walk->threads[i].count - 1}));
+	result = Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_FALSE;
+	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+	return result;
+}
+
+/* So that search_end() can interrupt it. */
+static void set_solver(struct worker *worker, Z3_context z3)
+{
+	struct search *search = &worker->analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	worker->solver = z3;
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+static void open_constraints(struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct constraints *constraints = &worker->constraints;
+	struct search *search = &analysis->search;
+	const uint64_t begin = search_now_ns();
+	uint64_t solve_ns, bytes = 0;
+	bool is_wrong;
+
+	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
+		worker->pass == PASS_RELAXED);
+	set_time_limit(constraints, analysis->options.query_ns);
+	set_solver(worker, constraints->z3);
+	is_wrong = chunk_is_whole(analysis) && contradicts(worker);
+	solve_ns = search_now_ns() - begin;
+	if (analysis->options.measures_size)
+		bytes = strlen(Z3_solver_to_string(constraints->z3, constraints->solver));
+	(void)pthread_mutex_lock(&search->lock);
+	analysis->figures.chunks++;
+	analysis->figures.constraints += constraints->count;
+	analysis->figures.constraint_bytes += bytes;
+	analysis->figures.is_model_wrong |= is_wrong;
+	analysis->figures.solve_ns += solve_ns;
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+static void search_chunk(struct worker *worker)
+{
+	const struct chunk *chunk = &worker->chunk;
+
+	open_constraints(worker);
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++)
+			look_at(worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
+	set_solver(worker, NULL);
+	constraints_close(&worker->constraints);
+}
+
+static bool has_pass(const struct sensitivity *analysis, enum search_pass pass)
+{
+	const struct sensitivity_options *options = &analysis->options;
+
+	return pass == PASS_RELAXED    ? options->has_store_buffers
+	       : pass == PASS_BRANCHES ? !options->only_failures
+				       : true;
+}
+
+/* Holds the lock. False: there is nothing more to do. */
+static bool next_chunk(struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct search *search = &analysis->search;
+
+	while (search->pass < PASS_COUNT && !search->is_stopping) {
+		worker->pass = search->pass;
+		if (has_pass(analysis, search->pass) &&
+			chunk_next(analysis, &search->cursor, &worker->chunk)) {
+			analysis->figures.chunks_seen++;
+			return true;
+		}
+		search->pass++;
+		chunk_rewind(&search->cursor, analysis);
+	}
+	return false;
+}
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+	struct search *search = &worker->analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	while (next_chunk(worker)) {
+		if (!has_goals(worker))
+			continue;
+		(void)pthread_mutex_unlock(&search->lock);
+		search_chunk(worker);
+		(void)pthread_mutex_lock(&search->lock);
+	}
+	search->running--;
+	(void)pthread_cond_broadcast(&search->changed);
+	(void)pthread_mutex_unlock(&search->lock);
+	return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+void search_begin(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
+	pthread_condattr_t attributes;
+
+	(void)pthread_mutex_init(&search->lock, NULL); /* neither fails on Linux */
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&search->changed, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+	chunk_rewind(&search->cursor, analysis);
+	search->workers = calloc(count, sizeof *search->workers);
+	BUG_ON(!search->workers);
+	for (uint32_t i = 0; i < count; i++) {
+		struct worker *worker = &search->workers[i];
+
+		worker->analysis = analysis;
+		chunk_open(&worker->chunk, analysis);
+	}
+	(void)pthread_mutex_lock(&search->lock);
+	for (; search->worker_count < count; search->worker_count++) {
+		if (pthread_create(&search->workers[search->worker_count].thread, NULL, work,
+			    &search->workers[search->worker_count]))
+			break;
+		search->running++;
+	}
+	(void)pthread_mutex_unlock(&search->lock);
+	BUG_ON(!search->worker_count); /* no memory for a single thread */
+}
+
+/* Until something has changed, or it is time to tell how it goes. Holds the lock. */
+static void wait_for_workers(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	struct sensitivity_figures figures;
+	struct timespec until;
+	bool goes_on;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += PROGRESS_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (pthread_cond_timedwait(&search->changed, &search->lock, &until) != ETIMEDOUT ||
+		!analysis->options.waiting)
+		return;
+	figures = analysis->figures;
+	(void)pthread_mutex_unlock(&search->lock);
+	goes_on = analysis->options.waiting(analysis->options.context, &figures);
+	(void)pthread_mutex_lock(&search->lock);
+	search->is_stopping |= !goes_on;
+}
+
+struct worker *search_next(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	search->current = NULL;
+	for (;;) {
+		for (uint32_t i = 0; i < search->worker_count && !search->current; i++)
+			if (search->workers[i].is_waiting)
+				search->current = &search->workers[i];
+		if (search->current || !search->running || search->is_stopping)
+			break;
+		wait_for_workers(analysis);
+	}
+	(void)pthread_mutex_unlock(&search->lock);
+	return search->current;
+}
+
+void search_go_on(struct sensitivity *analysis, bool is_proven)
+{
+	struct search *search = &analysis->search;
+	struct worker *worker = search->current;
+	struct asked *place;
+
+	BUG_ON(!worker);
+	place = &analysis->places.items[worker->place];
+	(void)pthread_mutex_lock(&search->lock);
+	if (worker->pass == PASS_RELAXED) {
+		place->is_relaxed = true;
+	} else {
+		place->is_proven |= is_proven;
+		place->tries += !is_proven;
+	}
+	worker->is_waiting = false;
+	(void)pthread_cond_broadcast(&search->changed);
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+void search_end(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	search->is_stopping = true;
+	(void)pthread_cond_broadcast(&search->changed);
+	for (uint32_t i = 0; i < search->worker_count; i++)
+		if (search->workers[i].solver)
+			Z3_interrupt(search->workers[i].solver);
+	(void)pthread_mutex_unlock(&search->lock);
+	for (uint32_t i = 0; i < search->worker_count; i++) {
+		(void)pthread_join(search->workers[i].thread, NULL);
+		chunk_release(&search->workers[i].chunk);
+		solution_release(&search->workers[i].solution);
+	}
+	free(search->cursor.ends);
+	free(search->workers);
+	(void)pthread_cond_destroy(&search->changed);
+	(void)pthread_mutex_destroy(&search->lock);
+}

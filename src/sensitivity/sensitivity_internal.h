@@ -1,0 +1,149 @@
+/*
+ * What the files of an analysis share. After it is opened, the walk, the order and the list of places are only
+ * read; workers (search.c) build constraints of chunks (chunks.c) and ask, each with a solver of its own;
+ * the thread that has opened the analysis takes their answers and judges runs.
+ */
+#ifndef RADDLE_SENSITIVITY_SENSITIVITY_INTERNAL_H
+#define RADDLE_SENSITIVITY_SENSITIVITY_INTERNAL_H
+
+#include <pthread.h>
+
+#include "base/strbuf.h"
+#include "sensitivity/constraints.h"
+#include "sensitivity/schedule.h"
+#include "sensitivity/sensitivity.h"
+
+/* How many solutions of one place are tried in vain. */
+#define TRIES_MOST 3
+
+/* A place of the program that is asked about. */
+struct asked {
+	LLVMValueRef instruction;
+	enum sensitive_kind kind; /* of its first event */
+	bool is_excluded;	  /* by the caller: known, or not wanted */
+	/* guarded by search.lock */
+	bool is_proven;
+	bool is_relaxed; /* has an answer that takes store buffers */
+	uint32_t tries;	 /* solutions that did not reproduce */
+	uint32_t queries;
+};
+
+/* By instruction and kind of event; filled in when the analysis is opened. */
+struct place_slot {
+	LLVMValueRef instruction; /* NULL: free */
+	enum event_kind kind;
+	uint32_t place;
+};
+
+struct places {
+	struct asked *items;
+	uint32_t count, capacity;
+	struct place_slot *slots;
+	uint64_t slot_count, slot_capacity;
+};
+
+#define PLACE_NONE UINT32_MAX
+
+/* A part of the run, and the threads whose branches are asked about in it. */
+struct chunk {
+	struct order_window window;
+	uint32_t first, last; /* threads */
+	uint64_t begin;	      /* first event of the first thread */
+};
+
+/* What is asked about, one after the other. */
+enum search_pass {
+	PASS_FAILURES, /* assertions, null pointers, divisors */
+	PASS_BRANCHES, /* everything else */
+	PASS_RELAXED,  /* everything that has no answer yet, with store buffers */
+	PASS_COUNT
+};
+
+/* Where the next chunk begins. */
+struct chunk_cursor {
+	uint16_t thread;
+	uint64_t number;     /* of the chunk within the thread */
+	uint64_t global_end; /* global windows: events of the run up to the end of the last one */
+	uint32_t *ends;	     /* likewise, by thread */
+};
+
+struct worker {
+	struct sensitivity *analysis;
+	pthread_t thread;
+	struct constraints constraints;
+	struct chunk chunk;
+	enum search_pass pass; /* of the chunk */
+	/* Its last answer. */
+	struct event_id goal;
+	uint32_t place;
+	struct solution solution;
+	/* guarded by search.lock */
+	bool is_waiting;   /* for the answer to be judged */
+	Z3_context solver; /* while it may be interrupted; NULL */
+};
+
+struct search {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct chunk_cursor cursor; /* guarded by lock, as all below */
+	enum search_pass pass;
+	struct worker *workers;
+	uint32_t worker_count, running;
+	struct worker *current; /* whose answer the caller has */
+	bool is_stopping;
+};
+
+struct sensitivity {
+	struct sensitivity_options options;
+	struct image image;
+	struct code_book book;
+	struct walk walk;
+	struct order order;
+	struct places places;
+	struct search search;
+	uint64_t begin_ns;
+	/* Of the last candidate. */
+	struct strbuf variables, delayed;
+	char *function, *file, *directory;
+	struct sensitivity_figures figures; /* guarded by search.lock once the search has begun */
+};
+
+/* ---- places.c ---- */
+
+/* Lists the places of all events. */
+void places_fill(struct sensitivity *analysis);
+void places_release(struct places *places);
+/* That of an event; PLACE_NONE: nothing is asked about such an event. */
+uint32_t places_of(const struct places *places, const struct walk_event *event);
+/* What it would be if this event had its other outcome. */
+enum sensitive_kind places_kind(const struct walk_event *event);
+/* `place` refers to texts of the analysis, until the next call. */
+void places_describe(
+	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
+/* "table.next, is_good": what a term depends on. */
+void places_name_variables(struct sensitivity *analysis, const struct term *term);
+
+/* ---- chunks.c ---- */
+
+void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
+void chunk_release(struct chunk *chunk);
+/* To the first chunk. A cursor that is all zero may be given. */
+void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis);
+/* Moves the cursor. False: there is none. */
+bool chunk_next(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
+uint64_t chunk_count(const struct sensitivity *analysis);
+/* Short runs are one chunk. */
+bool chunk_is_whole(const struct sensitivity *analysis);
+
+/* ---- search.c ---- */
+
+void search_begin(struct sensitivity *analysis);
+/* The worker that has an answer; NULL: none will come. */
+struct worker *search_next(struct sensitivity *analysis);
+/* The current answer was judged. */
+void search_go_on(struct sensitivity *analysis, bool is_proven);
+void search_end(struct sensitivity *analysis);
+uint64_t search_now_ns(void);
+
+#endif
