@@ -1,12 +1,13 @@
-#include "campaign/branches.h"
+#include "campaign/branches_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "campaign/record_run.h"
 #include "campaign/target.h"
+#include "platform/platform.h"
 
 const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
 	[CLASS_BUG] = "bug",
@@ -14,7 +15,7 @@ const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
 	[CLASS_BENIGN] = "benign so far",
 };
 
-static char *copy_text(const char *text)
+char *branches_copy_text(const char *text)
 {
 	char *copy = strdup(text);
 
@@ -49,7 +50,7 @@ static char *schedule_text(
 	return strbuf_detach(&text);
 }
 
-static char *path_of(const struct sensitive_place *place)
+char *branches_path_of(const struct sensitive_place *place)
 {
 	struct strbuf path;
 
@@ -61,8 +62,7 @@ static char *path_of(const struct sensitive_place *place)
 }
 
 static struct sensitive_branch *add_branch(struct branches_result *result,
-	const struct run_record *record, const struct sensitive_candidate *candidate,
-	const struct recorded *run)
+	const struct run_record *record, const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch;
 	struct strbuf thread;
@@ -73,27 +73,34 @@ static struct sensitive_branch *add_branch(struct branches_result *result,
 	strbuf_init(&thread);
 	add_thread_name(&thread, record, candidate->thread);
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
-		.function = copy_text(candidate->place.function),
-		.file = copy_text(candidate->place.file),
-		.path = path_of(&candidate->place),
+		.function = branches_copy_text(candidate->place.function),
+		.file = branches_copy_text(candidate->place.file),
+		.path = branches_path_of(&candidate->place),
 		.line = candidate->place.line,
 		.column = candidate->place.column,
 		.thread = strbuf_detach(&thread),
-		.variables = copy_text(candidate->variables),
+		.variables = branches_copy_text(candidate->variables),
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
 		.schedule = schedule_text(record, candidate),
-		.class = run->is_failure	 ? CLASS_BUG
-			 : candidate->is_waiting ? CLASS_AD_HOC
-						 : CLASS_BENIGN,
-		.outcome = run->run.outcome};
+		.class = candidate->is_waiting ? CLASS_AD_HOC : CLASS_BENIGN};
 	return branch;
 }
 
+/* The run behind the branch failed: what it was, as a finding. */
+static int take_failure(struct branches_state *state, struct sensitive_branch *branch,
+	const struct recorded *run, const uint64_t *chosen, struct error *err)
+{
+	branch->class = CLASS_BUG;
+	branch->outcome = run->run.outcome;
+	return branches_keep(state, run, chosen, branch->finding, err);
+}
+
 /* What comes of it: runs that go on at random, until one fails. */
-static int go_on(const struct branches_options *options, struct record_request request,
+static int go_on(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
 {
+	const struct branches_options *options = state->options;
 	int status = 0;
 
 	while (status == 0 && branch->class != CLASS_BUG &&
@@ -104,9 +111,8 @@ static int go_on(const struct branches_options *options, struct record_request r
 		request.random_seed = ++branch->continuations;
 		status = record_run(&request, &run, err);
 		if (status == 0 && run.is_failure) {
-			branch->class = CLASS_BUG;
-			branch->outcome = run.run.outcome;
 			branch->failing_seed = request.random_seed;
+			status = take_failure(state, branch, &run, request.chosen, err);
 		}
 		recorded_release(&run);
 	}
@@ -136,21 +142,101 @@ static void add_unproven(struct branches_result *result, const struct run_record
 	result->unproven[result->unproven_count++] = strbuf_detach(&text);
 }
 
-/* Makes the run that the solver promises. */
-static int prove(const struct branches_options *options, const struct run_record *record,
-	struct sensitivity *analysis, const struct sensitive_candidate *candidate,
-	struct branches_result *out, struct error *err)
+/* ---- rounds ---- */
+
+static bool is_failing(enum sensitive_kind kind)
 {
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR;
+}
+
+static bool is_condition(enum sensitive_kind kind)
+{
+	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR;
+}
+
+static bool is_told(const struct branches_result *result, enum sensitive_kind kind,
+	const struct sensitive_place *place)
+{
+	for (uint32_t i = 0; i < result->count; i++) {
+		const struct sensitive_branch *item = &result->items[i];
+
+		if (!item->delayed && item->line == place->line &&
+			strcmp(item->file, place->file) == 0 &&
+			(item->kind == kind || (is_condition(item->kind) && is_condition(kind))))
+			return true;
+	}
+	return false;
+}
+
+/* Ways to other runs are taken again in each: only what fails need not be found twice. */
+static bool is_known(void *context, enum sensitive_kind kind, const struct sensitive_place *place)
+{
+	const struct branches_state *state = context;
+
+	return (state->options->rounds <= 1 || is_failing(kind)) &&
+	       is_told(state->result, kind, place);
+}
+
+/* The run that was made is analysed in its turn. Takes it. */
+static void add_trace(struct branches_state *state, struct recorded *run, uint32_t round)
+{
+	if (state->trace_count == state->options->rounds * 8 && round) {
+		recorded_release(run);
+		return;
+	}
+	if (state->trace_count == state->trace_capacity) {
+		state->trace_capacity = state->trace_capacity ? 2 * state->trace_capacity : 8;
+		state->traces =
+			realloc(state->traces, state->trace_capacity * sizeof *state->traces);
+		BUG_ON(!state->traces);
+	}
+	state->traces[state->trace_count++] = (struct branches_trace){.run = *run, .round = round};
+	*run = (struct recorded){0};
+}
+
+/* Is what was flipped to be told, and not only a way to another run? */
+static bool is_wanted(const struct branches_state *state,
+	const struct sensitive_candidate *candidate, const struct recorded *run)
+{
+	if (is_told(state->result, candidate->kind, &candidate->place))
+		return false;
+	return !state->options->sensitivity.only_failures || is_failing(candidate->kind) ||
+	       run->is_failure;
+}
+
+static int take_flipped(struct branches_state *state, const struct record_request *request,
+	const struct sensitive_candidate *candidate, struct recorded *run, struct error *err)
+{
+	int status = 0;
+
+	if (is_wanted(state, candidate, run)) {
+		struct sensitive_branch *branch =
+			add_branch(state->result, request->like, candidate);
+
+		branch->round = state->trace->round;
+		status = run->is_failure ? take_failure(state, branch, run, candidate->chosen, err)
+					 : go_on(state, *request, branch, err);
+	}
+	if (state->options->rounds > 1 && !run->is_failure)
+		add_trace(state, run, state->trace->round + 1);
+	return status;
+}
+
+/* Makes the run that the solver promises. */
+static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
+	struct error *err)
+{
+	const struct run_record *record = &state->trace->run.record;
 	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
 	struct recorded run = {0};
-	struct record_request request = {.options = &options->campaign,
+	struct record_request request = {.options = &state->options->campaign,
 		.like = record,
 		.chosen = candidate->chosen,
 		.segments = candidate->segments,
 		.segment_count = candidate->segment_count,
 		.names = names,
 		.name_count = record->thread_count,
-		.bytes_most = options->record_bytes};
+		.bytes_most = state->options->record_bytes};
 	int status;
 
 	BUG_ON(!names);
@@ -158,42 +244,163 @@ static int prove(const struct branches_options *options, const struct run_record
 		names[i] = record->threads[i].name;
 	status = record_run(&request, &run, err);
 	if (status == 0) {
-		const enum sensitivity_verdict verdict = sensitivity_judge(analysis, &run.record);
+		/* What the candidate says is gone when it was judged: the worker goes on. */
+		const enum sensitivity_verdict verdict =
+			sensitivity_check(state->analysis, &run.record);
 
+		/* Another look at the same run: is this what it did first? */
+		if (state->options->samples && !state->trace->round)
+			(void)sensitivity_observe(state->analysis, &run.record);
 		if (verdict == VERDICT_FLIPPED)
-			status = go_on(
-				options, request, add_branch(out, record, candidate, &run), err);
+			status = take_flipped(state, &request, candidate, &run, err);
 		else
-			add_unproven(out, record, candidate, &run, verdict);
+			add_unproven(state->result, record, candidate, &run, verdict);
+		sensitivity_settle(state->analysis, verdict);
 	}
 	recorded_release(&run);
 	free(names);
 	return status;
 }
 
-static int analyse(const struct branches_options *options, const struct recorded *first,
-	const char *program, struct branches_result *out, struct error *err)
+/* No run of ours can show it: threads here see writes at once. */
+static void tell_delayed(struct branches_state *state, const struct sensitive_candidate *candidate)
 {
-	struct sensitivity *analysis;
-	struct sensitive_candidate candidate;
-	uint64_t answers = 0;
-	int status =
-		sensitivity_open(&analysis, &first->record, program, &options->sensitivity, err);
+	struct sensitive_branch *branch =
+		add_branch(state->result, &state->trace->run.record, candidate);
 
-	if (options->progress)
-		options->progress(answers, out->count);
-	while (status == 0 && !*options->campaign.is_interrupted &&
-		sensitivity_next(analysis, &candidate)) {
-		status = prove(options, &first->record, analysis, &candidate, out, err);
-		answers++;
-		if (options->progress)
-			options->progress(answers, out->count);
+	branch->delayed = branches_copy_text(candidate->delayed);
+	branch->round = state->trace->round;
+	state->result->relaxed_count++;
+	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
+}
+
+static uint64_t time_left(const struct branches_state *state)
+{
+	const uint64_t limit = state->options->sensitivity.time_ns;
+	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
+
+	return !limit ? 0 : gone < limit ? limit - gone : 1;
+}
+
+static bool tell_progress(void *context, const struct sensitivity_figures *figures)
+{
+	const struct branches_state *state = context;
+	const struct branches_progress progress = {
+		.found = state->result->count - state->result->relaxed_count,
+		.round = state->trace_next,
+		.rounds = state->trace_count,
+		.chunks = figures->chunks_seen,
+		.chunk_count = figures->chunk_count,
+		.queries = figures->queries};
+
+	if (state->options->progress)
+		state->options->progress(state->options->context, &progress);
+	return !*state->options->campaign.is_interrupted;
+}
+
+/* Has a run with the same ways of all branches been analysed? */
+static bool is_repeated(struct branches_state *state, uint64_t path)
+{
+	for (uint32_t i = 0; i < state->path_count; i++)
+		if (state->paths[i] == path)
+			return true;
+	state->paths = realloc(state->paths, (state->path_count + 1) * sizeof *state->paths);
+	BUG_ON(!state->paths);
+	state->paths[state->path_count++] = path;
+	return false;
+}
+
+static int search_trace(struct branches_state *state, struct error *err)
+{
+	struct sensitive_candidate candidate;
+	int status = 0;
+
+	while (status == 0 && !*state->options->campaign.is_interrupted &&
+		sensitivity_next(state->analysis, &candidate)) {
+		struct sensitivity_figures figures;
+
+		sensitivity_figures(state->analysis, &figures);
+		(void)tell_progress(state, &figures); /* whether to go on is looked at above */
+		if (candidate.delayed)
+			tell_delayed(state, &candidate);
+		else
+			status = prove(state, &candidate, err);
 	}
-	if (analysis)
-		sensitivity_figures(analysis, &out->figures);
-	sensitivity_close(analysis);
-	out->is_interrupted = *options->campaign.is_interrupted;
 	return status;
+}
+
+static void add_figures(struct branches_result *result, const struct sensitivity_figures *figures)
+{
+	struct sensitivity_figures *total = &result->figures;
+
+	if (!result->traces++) {
+		*total = *figures;
+		return;
+	}
+	total->constraints += figures->constraints;
+	total->chunks += figures->chunks;
+	total->queries += figures->queries;
+	total->timeouts += figures->timeouts;
+	total->unasked += figures->unasked;
+	total->walk_ns += figures->walk_ns;
+	total->solve_ns += figures->solve_ns;
+	total->is_model_wrong |= figures->is_model_wrong;
+}
+
+static int analyse(struct branches_state *state, struct branches_trace *trace, struct error *err)
+{
+	struct sensitivity_options options = state->options->sensitivity;
+	struct sensitivity_figures figures;
+	int status;
+
+	options.is_known = is_known;
+	options.waiting = tell_progress;
+	options.context = state;
+	options.time_ns = time_left(state);
+	if (state->options->rounds > 1)
+		options.only_failures = false; /* other branches lead to them */
+	state->trace = trace;
+	status = sensitivity_open(
+		&state->analysis, &trace->run.record, state->program, &options, err);
+	if (status < 0)
+		return status;
+	sensitivity_figures(state->analysis, &figures);
+	if (!is_repeated(state, figures.path)) {
+		status = search_trace(state, err);
+		if (status == 0 && state->options->samples && !trace->round)
+			status = branches_sample(state, err);
+		sensitivity_figures(state->analysis, &figures);
+		add_figures(state->result, &figures);
+	}
+	sensitivity_close(state->analysis);
+	return status;
+}
+
+static int analyse_all(struct branches_state *state, struct error *err)
+{
+	const uint32_t rounds = state->options->rounds ? state->options->rounds : 1;
+	int status = 0;
+
+	while (status == 0 && state->trace_next < state->trace_count &&
+		state->result->traces < rounds && !*state->options->campaign.is_interrupted &&
+		time_left(state) != 1) {
+		struct branches_trace trace = state->traces[state->trace_next++];
+
+		state->traces[state->trace_next - 1] = (struct branches_trace){0};
+		status = analyse(state, &trace, err);
+		recorded_release(&trace.run);
+	}
+	state->result->is_interrupted = *state->options->campaign.is_interrupted;
+	return status;
+}
+
+static void release_state(struct branches_state *state)
+{
+	for (uint32_t i = 0; i < state->trace_count; i++)
+		recorded_release(&state->traces[i].run);
+	free(state->traces);
+	free(state->paths);
+	free(state->failures);
 }
 
 static int check(const struct recorded *first, const char *program, struct error *err)
@@ -217,6 +424,8 @@ int branches_search(
 	const char *program = options->campaign.argv[0];
 	const struct record_request request = {
 		.options = &options->campaign, .bytes_most = options->record_bytes};
+	struct branches_state state = {
+		.options = options, .result = out, .begin_ns = platform_monotonic_ns()};
 	struct recorded first = {0};
 	struct target target = {0};
 	int status = target_find(&target, program, err);
@@ -231,8 +440,11 @@ int branches_search(
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;
 		out->is_partial = first.record.is_partial;
-		status = analyse(options, &first, target.path, out, err);
+		state.program = target.path;
+		add_trace(&state, &first, 0);
+		status = analyse_all(&state, err);
 	}
+	release_state(&state);
 	recorded_release(&first);
 	target_release(&target);
 	return status;
@@ -247,7 +459,14 @@ void branches_result_release(struct branches_result *result)
 		free(result->items[i].thread);
 		free(result->items[i].variables);
 		free(result->items[i].schedule);
+		free(result->items[i].delayed);
 	}
+	for (uint32_t i = 0; i < result->observed_count; i++) {
+		free(result->observed[i].file);
+		free(result->observed[i].path);
+		free(result->observed[i].function);
+	}
+	free(result->observed);
 	for (uint32_t i = 0; i < result->unproven_count; i++)
 		free(result->unproven[i]);
 	free(result->unproven);

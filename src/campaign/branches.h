@@ -8,13 +8,23 @@
 #include "campaign/campaign.h"
 #include "sensitivity/sensitivity.h"
 
+struct branches_progress {
+	uint32_t found;
+	uint32_t round, rounds; /* the trace that is analysed, from 1 on; those that are known */
+	uint64_t chunks, chunk_count;
+	uint64_t queries;
+};
+
 struct branches_options {
 	struct campaign_options campaign; /* program, settings, runtime; the rest is not used */
 	struct sensitivity_options sensitivity;
 	uint64_t record_bytes;	/* the record may have; 0: the standard limit */
 	uint32_t continuations; /* random runs from a flipped branch on, to see what comes of it */
-	/* NULL, or told after each answer of the solver: how many there were, and the branches shown */
-	void (*progress)(uint64_t answers, uint32_t found);
+	uint32_t rounds;  /* runs that are analysed: flipped branches lead to others; 0: one */
+	uint32_t samples; /* random runs, to see whether they show a branch that was not found */
+	/* Called now and then. NULL: nobody looks. */
+	void (*progress)(void *context, const struct branches_progress *progress);
+	void *context;
 };
 
 /* What its going either way means. */
@@ -42,6 +52,19 @@ struct sensitive_branch {
 	uint32_t continuations; /* runs that were made from there on */
 	struct outcome outcome; /* CLASS_BUG: of the run that failed */
 	uint64_t failing_seed;	/* CLASS_BUG: how that run went on; 0: without preemptions */
+	char finding[32];	/* CLASS_BUG: its id; empty: the failure did not repeat */
+	uint32_t round;		/* branches that were flipped before it, each in a run of its own */
+	char *delayed; /* writes that others must see late, so that no run can show it; NULL: one did */
+};
+
+/* A branch that went the other way in a run of --sample. Everything is owned. */
+struct observed_branch {
+	enum sensitive_kind kind;
+	char *file, *path, *function;
+	uint32_t line;
+	bool is_modelled; /* its condition depends on shared memory, as far as is known */
+	bool is_found;	  /* by solving, too */
+	uint32_t runs;
 };
 
 struct branches_result {
@@ -49,7 +72,13 @@ struct branches_result {
 	uint32_t count;
 	char **unproven; /* solutions that no run has shown, one line each: defects of the model */
 	uint32_t unproven_count;
-	struct sensitivity_figures figures;
+	uint32_t relaxed_count; /* of the items: those with `delayed` */
+	struct observed_branch *observed;
+	uint32_t observed_count;
+	uint32_t samples;		    /* runs that were made for them */
+	uint32_t samples_lost;		    /* of which so many could not be followed: a defect */
+	uint32_t traces;		    /* runs that were analysed */
+	struct sensitivity_figures figures; /* of the first one; counts of all */
 	uint64_t record_bytes;
 	uint64_t run_ns; /* of the recorded run */
 	bool is_partial; /* the record is a beginning only */

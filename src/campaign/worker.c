@@ -18,6 +18,8 @@
 
 /* How often a worker is looked at although nothing rings: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
+/* And one that has said how its run ended: its process is about to end, which rings nothing. */
+#define ENDING_NS UINT64_C(500000)
 
 /* ---- life cycle ---- */
 
@@ -351,6 +353,12 @@ void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeou
 	doorbell_wait(bells, count, timeout_ns < TICK_NS ? timeout_ns : TICK_NS);
 }
 
+static bool is_ending(const struct worker *worker)
+{
+	return worker->contract->plan.restart == RESTART_EXEC &&
+	       __atomic_load_n(&worker->contract->report, __ATOMIC_SEQ_CST) != REPORT_NONE;
+}
+
 int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err)
 {
@@ -373,7 +381,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 			*report = REPORT_DIED;
 			break;
 		}
-		worker_sleep(&worker, 1, TICK_NS);
+		worker_sleep(&worker, 1, is_ending(worker) ? ENDING_NS : TICK_NS);
 	}
 	return result;
 }

@@ -19,6 +19,12 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 	if (branch->class == CLASS_BUG)
 		BUG_ON(json_object_set_new(value, "outcome",
 			json_string(outcome_descriptions[branch->outcome.kind].word)));
+	if (*branch->finding)
+		BUG_ON(json_object_set_new(value, "finding", json_string(branch->finding)));
+	if (branch->round)
+		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
+	if (branch->delayed)
+		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
 	return value;
 }
 
@@ -39,8 +45,32 @@ static json_t *figures_to_json(const struct branches_result *result)
 		(int)result->is_partial);
 
 	BUG_ON(!value);
+	BUG_ON(json_object_set_new(
+		value, "constraint_bytes", json_integer((json_int_t)figures->constraint_bytes)));
+	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
+	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
 	if (figures->unfinished_threads)
 		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
+	return value;
+}
+
+static json_t *samples_to_json(const struct branches_result *result)
+{
+	json_t *list = json_array(), *value;
+
+	for (uint32_t i = 0; i < result->observed_count; i++) {
+		const struct observed_branch *item = &result->observed[i];
+
+		BUG_ON(json_array_append_new(
+			list, json_pack("{s:s, s:s, s:s, s:I, s:b, s:b, s:I}", "kind",
+				      sensitive_kind_words[item->kind], "file", item->file,
+				      "function", item->function, "line", (json_int_t)item->line,
+				      "followed", (int)item->is_modelled, "found",
+				      (int)item->is_found, "runs", (json_int_t)item->runs)));
+	}
+	value = json_pack("{s:I, s:I, s:o}", "runs", (json_int_t)result->samples, "lost",
+		(json_int_t)result->samples_lost, "branches", list);
+	BUG_ON(!value);
 	return value;
 }
 
@@ -55,6 +85,8 @@ void branches_print_json(const struct branches_result *result)
 	all = json_pack("{s:o, s:o, s:o}", "branches", branches, "unproven", unproven, "figures",
 		figures_to_json(result));
 	BUG_ON(!all);
+	if (result->samples)
+		BUG_ON(json_object_set_new(all, "samples", samples_to_json(result)));
 	if (json_dumpf(all, stdout, JSON_INDENT(2)) == 0)
 		fputc('\n', stdout);
 	json_decref(all);

@@ -21,16 +21,37 @@ enum {
 	OPTION_WINDOW,
 	OPTION_GLOBAL,
 	OPTION_QUERIES,
-	OPTION_TIME
+	OPTION_TIME,
+	OPTION_ROUNDS,
+	OPTION_EXCLUDE,
+	OPTION_STORE_BUFFERS,
+	OPTION_SAMPLE
 };
+
+/* Enough for a handful of branches, each flipped behind another. */
+#define ROUNDS_OF_ASSERTIONS 20
 
 static const struct argp_option branches_options[] = {
 	{.doc = "What is searched for:", .group = 1},
 	{"assertions", OPTION_ASSERTIONS, NULL, 0,
-		"Only what fails: assertions, null pointers, divisions by zero", 1},
+		"Only what fails: assertions, null pointers, divisions by zero; --rounds 20 unless told",
+		1},
+	{"rounds", OPTION_ROUNDS, "N", 0,
+		"Analyse up to N runs: the recorded one, then those that flipped branches led to (1)",
+		1},
+	{"exclude", OPTION_EXCLUDE, "PATTERN", 0,
+		"Ask about nothing in functions and files that match, such as log_*; again for more",
+		1},
+	{"store-buffers", OPTION_STORE_BUFFERS, NULL, 0,
+		"Ask again as if threads saw writes late, as on x86 (TSO); runs cannot prove that",
+		1},
 	{.doc = "How much is done:", .group = 2},
 	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
 		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
+	{"jobs", 'j', "N", 0, "Ask from N threads (1)", 2},
+	{"sample", OPTION_SAMPLE, "N", 0,
+		"Also make N random runs, and say whether they show a branch that solving missed",
+		2},
 	{"queries", OPTION_QUERIES, "N", 0,
 		"Ask about one place at most N times without an answer (200)", 2},
 	{"time", OPTION_TIME, "TIME", 0, "Ask no more after this time, such as 30s, 2m (5m)", 2},
@@ -54,9 +75,68 @@ static const struct argp_option branches_options[] = {
 
 struct branches_arguments {
 	struct branches_options options;
+	const char **excludes; /* texts are the command line's */
 	bool is_json;
 	bool is_quiet;
 };
+
+static void add_exclude(struct branches_arguments *arguments, const char *pattern)
+{
+	struct sensitivity_options *options = &arguments->options.sensitivity;
+
+	arguments->excludes = realloc(
+		arguments->excludes, (options->exclude_count + 1) * sizeof *arguments->excludes);
+	BUG_ON(!arguments->excludes);
+	arguments->excludes[options->exclude_count++] = pattern;
+	options->excludes = arguments->excludes;
+}
+
+/* False: not one of those that are numbers; a wrong number ends the command. */
+static bool parse_number(
+	int key, const char *text, struct branches_options *options, struct argp_state *state)
+{
+	uint64_t number;
+
+	switch (key) {
+	case 'j':
+		if (!number_parse(text, 1, 256, &number))
+			argp_error(state, "-j wants a whole number up to 256, not %s", text);
+		options->sensitivity.workers = (uint32_t)number;
+		return true;
+	case OPTION_ROUNDS:
+		if (!number_parse(text, 1, 100000, &number))
+			argp_error(state, "--rounds wants a whole number from 1 on, not %s", text);
+		options->rounds = (uint32_t)number;
+		return true;
+	case OPTION_SAMPLE:
+		if (!number_parse(text, 1, 1000000, &number))
+			argp_error(state, "--sample wants a whole number from 1 on, not %s", text);
+		options->samples = (uint32_t)number;
+		return true;
+	case OPTION_WINDOW:
+		if (!number_parse(text, 10, 1000000, &number))
+			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
+		options->sensitivity.window = (uint32_t)number;
+		return true;
+	case OPTION_QUERIES:
+		if (!number_parse(text, 1, 1000000000, &number))
+			argp_error(state, "--queries wants a whole number, not %s", text);
+		options->sensitivity.queries_most = (uint32_t)number;
+		return true;
+	case OPTION_RECORD_SIZE:
+		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))
+			argp_error(state, "--record-size wants megabytes, not %s", text);
+		options->record_bytes = number << 20;
+		return true;
+	case OPTION_CONTINUATIONS:
+		if (!number_parse(text, 0, 1000000, &number))
+			argp_error(state, "--continuations wants a whole number, not %s", text);
+		options->continuations = (uint32_t)number;
+		return true;
+	default:
+		return false;
+	}
+}
 
 static error_t parse_branches(int key, char *text, struct argp_state *state)
 {
@@ -64,26 +144,23 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 	struct branches_options *options = &arguments->options;
 	struct settings *settings = &options->campaign.settings;
 	struct error err;
-	uint64_t number = 0;
 
+	if (parse_number(key, text, options, state))
+		return 0;
 	switch (key) {
 	case OPTION_ASSERTIONS:
 		options->sensitivity.only_failures = true;
+		return 0;
+	case OPTION_EXCLUDE:
+		add_exclude(arguments, text);
+		return 0;
+	case OPTION_STORE_BUFFERS:
+		options->sensitivity.has_store_buffers = true;
 		return 0;
 	case OPTION_QUERY_TIME:
 		if (!duration_parse(text, &options->sensitivity.query_ns))
 			argp_error(state,
 				"--query-time wants a time such as 500ms, 10s or 2m, not %s", text);
-		return 0;
-	case OPTION_WINDOW:
-		if (!number_parse(text, 10, 1000000, &number))
-			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
-		options->sensitivity.window = (uint32_t)number;
-		return 0;
-	case OPTION_QUERIES:
-		if (!number_parse(text, 1, 1000000000, &number))
-			argp_error(state, "--queries wants a whole number, not %s", text);
-		options->sensitivity.queries_most = (uint32_t)number;
 		return 0;
 	case OPTION_TIME:
 		if (!duration_parse(text, &options->sensitivity.time_ns))
@@ -93,18 +170,9 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 	case OPTION_GLOBAL:
 		options->sensitivity.is_global = true;
 		return 0;
-	case OPTION_RECORD_SIZE:
-		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))
-			argp_error(state, "--record-size wants megabytes, not %s", text);
-		options->record_bytes = number << 20;
-		return 0;
-	case OPTION_CONTINUATIONS:
-		if (!number_parse(text, 0, 1000000, &number))
-			argp_error(state, "--continuations wants a whole number, not %s", text);
-		options->continuations = (uint32_t)number;
-		return 0;
 	case OPTION_JSON:
 		arguments->is_json = true;
+		options->sensitivity.measures_size = true;
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
@@ -122,6 +190,11 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		/* Everything from the program's name on is the program's. */
 		options->campaign.argv = state->argv + state->next - 1;
 		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->rounds)
+			options->rounds =
+				options->sensitivity.only_failures ? ROUNDS_OF_ASSERTIONS : 1;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no program given; raddle branches -- PROGRAM [ARG...]");
@@ -142,105 +215,12 @@ static const struct argp branches_argp = {
 	       "not work.",
 };
 
-/* ---- what is told ---- */
-
-const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
-	[SENSITIVE_BRANCH] = "branch",
-	[SENSITIVE_SWITCH] = "switch",
-	[SENSITIVE_CHOICE] = "choice",
-	[SENSITIVE_ASSERTION] = "assertion",
-	[SENSITIVE_NULL] = "null pointer",
-	[SENSITIVE_DIVISOR] = "division by zero",
-};
-
-/* The line of the source, where the file is there. */
-static void print_line(const struct sensitive_branch *branch)
+static void show_progress(void *context, const struct branches_progress *progress)
 {
-	FILE *file = fopen(branch->path, "r");
-	char text[512];
-
-	for (uint32_t line = 1; file && fgets(text, sizeof text, file); line++) {
-		if (line != branch->line)
-			continue;
-		printf("    %.*s\n", (int)strcspn(text + strspn(text, " \t"), "\n"),
-			text + strspn(text, " \t"));
-		break;
-	}
-	if (file)
-		(void)fclose(file); /* only read */
-}
-
-static void print_outcomes(const struct sensitive_branch *branch)
-{
-	if (branch->kind == SENSITIVE_BRANCH || branch->kind == SENSITIVE_CHOICE ||
-		branch->kind == SENSITIVE_ASSERTION)
-		printf("    %s in the recorded run, %s under the schedule below\n",
-			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
-	else
-		printf("    another outcome under the schedule below\n");
-}
-
-static void print_class(const struct sensitive_branch *branch)
-{
-	printf("    %s", branch_class_words[branch->class]);
-	if (branch->class == CLASS_BUG)
-		printf(": the run that goes on %s ends as %s",
-			branch->failing_seed ? "at random" : "without preemptions",
-			outcome_descriptions[branch->outcome.kind].word);
-	else
-		printf(": %u random runs from there on passed", branch->continuations);
-	fputc('\n', stdout);
-}
-
-static void print_branch(const struct sensitive_branch *branch)
-{
-	printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
-		branch->line, branch->function, branch->thread);
-	print_line(branch);
-	if (*branch->variables)
-		printf("    depends on %s\n", branch->variables);
-	print_outcomes(branch);
-	printf("    schedule: %s\n", branch->schedule);
-	print_class(branch);
-	fputc('\n', stdout);
-}
-
-static void print_end(const struct branches_result *result)
-{
-	const struct sensitivity_figures *figures = &result->figures;
-
-	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, %llu instructions\n",
-		result->count, result->count == 1 ? "branch" : "branches",
-		(unsigned long long)figures->branches, (unsigned long long)figures->critical_events,
-		figures->threads, (unsigned long long)figures->instructions);
-	if (!figures->shared_words)
-		printf("no memory that one thread writes is accessed by another, so no branch can "
-		       "depend on the schedule\n");
-	if (result->unproven_count)
-		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
-			result->unproven_count);
-	for (uint32_t i = 0; i < result->unproven_count; i++)
-		printf("    %s\n", result->unproven[i]);
-	if (figures->is_model_wrong)
-		printf("the recorded run contradicts raddle's own model: a defect of raddle\n");
-	if (figures->timeouts)
-		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
-			(unsigned long long)figures->timeouts);
-	if (figures->unasked)
-		printf("%llu branch events were not asked about, to keep to --queries and --time\n",
-			(unsigned long long)figures->unasked);
-	if (figures->unfinished_threads)
-		printf("%u of %u threads were followed in part only: %s\n",
-			figures->unfinished_threads, figures->threads, figures->unfinished);
-	if (result->is_partial)
-		printf("the record is full: only the beginning of the run was looked at; raise "
-		       "--record-size\n");
-}
-
-static void on_progress(uint64_t answers, uint32_t found)
-{
-	terminal_live("searching: %llu answers of the solver tried, %u branches shown",
-		(unsigned long long)answers, found);
+	(void)context;
+	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu questions", progress->found,
+		progress->round, progress->rounds, (unsigned long long)progress->chunks,
+		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
 }
 
 static int work(const struct branches_arguments *arguments)
@@ -256,12 +236,9 @@ static int work(const struct branches_arguments *arguments)
 	if (arguments->is_json) {
 		branches_print_json(&result);
 	} else {
-		for (uint32_t i = 0; i < result.count; i++)
-			print_branch(&result.items[i]);
-		if (!arguments->is_quiet)
-			print_end(&result);
+		branches_print(&result, arguments->is_quiet);
 	}
-	status = result.count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	status = result.count > result.relaxed_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	branches_result_release(&result);
 	return status;
 }
@@ -273,8 +250,7 @@ static int branches_run_command(int argc, char **argv)
 				    .window = 400,
 				    .queries_most = 200,
 				    .time_ns = UINT64_C(300000000000)},
-			.continuations = 20,
-			.progress = on_progress}};
+			.continuations = 20}};
 	struct branches_options *options = &arguments.options;
 	char *runtime = NULL;
 	struct error err;
@@ -282,6 +258,7 @@ static int branches_run_command(int argc, char **argv)
 
 	campaign_options_init(&options->campaign);
 	options->campaign.is_interrupted = command_interruption();
+	options->progress = show_progress;
 	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0) {
 		status = command_fail("%s", err.text);
@@ -290,6 +267,7 @@ static int branches_run_command(int argc, char **argv)
 		status = work(&arguments);
 	}
 	free(runtime);
+	free(arguments.excludes);
 	settings_release(&options->campaign.settings);
 	return status;
 }

@@ -100,7 +100,7 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 			if (code->edges[i].value == value)
 				edge = i;
 	}
-	if (walker->mode & (WALK_EVENTS | WALK_COUNTING) && code->op != CODE_GO)
+	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->op != CODE_GO)
 		walk_note_branch(walker, code, walk_get(walker, registers, code->a), edge);
 	if (code->edges[edge].count) {
 		walk_take_edge(walker, &code->edges[edge]);
@@ -266,7 +266,7 @@ static void select_value(struct walker *walker, const struct code *code, uint64_
 {
 	const uint64_t condition = walk_get(walker, registers, code->a);
 
-	if (walker->mode & (WALK_EVENTS | WALK_COUNTING) && code->branch != UINT32_MAX)
+	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->branch != UINT32_MAX)
 		walk_note_choice(walker, code, condition);
 	if (walker->mode & WALK_EVENTS) {
 		struct term *term = walk_operand_term(walker, code->a);
@@ -352,6 +352,7 @@ static enum step perform(struct walker *walker, const struct code *code, uint64_
 	case CODE_VALUE:
 		return tell(walker, code, registers);
 	case CODE_REPORT:
+		walk_note_fence(walker, code);
 		return walk_pass_site(walker, code->site, UINT64_MAX);
 	case CODE_NOTHING:
 		return STEP_NEXT;

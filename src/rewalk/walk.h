@@ -19,7 +19,8 @@ enum walk_mode {
 	WALK_SHARING = 1,  /* fills `shared` */
 	WALK_CHOOSING = 2, /* fills `chosen` */
 	WALK_EVENTS = 4,   /* fills the threads' events */
-	WALK_COUNTING = 8  /* looks at watches */
+	WALK_COUNTING = 8, /* looks at watches */
+	WALK_PATHS = 16	   /* all branches and accesses as events, none of them with a term */
 };
 
 enum event_kind {
@@ -31,7 +32,8 @@ enum event_kind {
 	EVENT_ADDRESS, /* memory at `term` is accessed: it must be the same for what follows */
 	EVENT_DIVISOR, /* must not be zero */
 	EVENT_INDEX,   /* must be below `value` */
-	EVENT_VALUE    /* must be the same for what follows: it left what can be computed */
+	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */
+	EVENT_FENCE    /* of sequential consistency */
 };
 
 struct walk_event {

@@ -33,7 +33,7 @@ static void note_read(struct walker *walker, const struct code *code, uint64_t a
 {
 	if (!walker->is_live)
 		return;
-	if (walker->mode & (WALK_SHARING | WALK_CHOOSING))
+	if (walker->mode & (WALK_SHARING | WALK_CHOOSING | WALK_PATHS))
 		walk_note_access(walker, code->site, address, code->bytes, false);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, code->site);
@@ -43,7 +43,7 @@ static void note_write(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	if (walker->is_live) {
-		if (walker->mode & (WALK_SHARING | WALK_CHOOSING))
+		if (walker->mode & (WALK_SHARING | WALK_CHOOSING | WALK_PATHS))
 			walk_note_access(walker, code->site, address, code->bytes, true);
 		else if (walker->mode & WALK_EVENTS)
 			walk_count_step(walker, code->site);

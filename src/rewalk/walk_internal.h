@@ -191,5 +191,6 @@ struct term *walk_resize(struct walker *walker, struct term *term, uint32_t widt
 void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);
+void walk_note_fence(struct walker *walker, const struct code *code);
 
 #endif

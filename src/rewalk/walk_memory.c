@@ -101,6 +101,13 @@ void walk_note_access(
 	}
 	if (walker->mode & WALK_CHOOSING && is_shared(walker, address, bytes))
 		bitset_add(walker->walk->chosen, site);
+	if (walker->mode & WALK_PATHS) {
+		struct walk_event *event =
+			walk_add_event(walker, is_write ? EVENT_WRITE : EVENT_READ);
+
+		event->site = site;
+		event->address = address;
+	}
 }
 
 void walk_count_step(struct walker *walker, uint32_t site)

@@ -148,6 +148,13 @@ static void look_at_watches(
 	}
 }
 
+static bool is_noted(const struct walker *walker, const struct term *term)
+{
+	if (walker->mode & WALK_PATHS)
+		return walker->is_live;
+	return walker->mode & WALK_EVENTS && term && term->op != TERM_CONSTANT;
+}
+
 static void note(struct walker *walker, const struct code *code, enum event_kind kind,
 	uint64_t condition, uint32_t outcome)
 {
@@ -157,7 +164,7 @@ static void note(struct walker *walker, const struct code *code, enum event_kind
 
 	if (walker->mode & WALK_COUNTING)
 		look_at_watches(walker, code, occurrence, outcome);
-	if (!(walker->mode & WALK_EVENTS) || !term || term->op == TERM_CONSTANT)
+	if (!is_noted(walker, term))
 		return;
 	event = walk_add_event(walker, kind);
 	event->term = term;
@@ -178,4 +185,11 @@ void walk_note_branch(
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition)
 {
 	note(walker, code, EVENT_CHOICE, condition, condition != 0);
+}
+
+void walk_note_fence(struct walker *walker, const struct code *code)
+{
+	if (walker->mode & WALK_EVENTS && walker->is_live && LLVMIsAFenceInst(code->value) &&
+		LLVMGetOrdering(code->value) == LLVMAtomicOrderingSequentiallyConsistent)
+		walk_add_event(walker, EVENT_FENCE)->instruction = code->value;
 }

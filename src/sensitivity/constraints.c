@@ -135,10 +135,43 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 
 /* ---- the fixed part ---- */
 
-static bool has_moment(const struct walk_event *event)
+static bool has_moment(const struct constraints *constraints, const struct walk_event *event)
 {
+	if (event->kind == EVENT_FENCE)
+		return constraints->has_store_buffers;
 	return event->kind == EVENT_READ || event->kind == EVENT_OP ||
 	       (event->kind == EVENT_WRITE && !event->is_atomic);
+}
+
+/* Does the thread wait here until others have seen all that it wrote? */
+static bool drains(const struct walked_thread *walked, uint32_t index)
+{
+	const struct walk_event *event = &walked->events[index];
+
+	if (event->kind == EVENT_READ)
+		return index + 1 < walked->count && walked->events[index + 1].is_atomic;
+	if (event->kind == EVENT_WRITE)
+		return LLVMIsAStoreInst(event->instruction) &&
+		       LLVMGetOrdering(event->instruction) ==
+			       LLVMAtomicOrderingSequentiallyConsistent;
+	return true;
+}
+
+/* Where the thread stands: what the next read, and what the next write comes after. */
+struct program_order {
+	Z3_ast done, written;
+};
+
+static void place(struct constraints *constraints, struct program_order *order, Z3_ast at,
+	bool is_write, bool is_drain)
+{
+	constraints_add(constraints, Z3_mk_lt(constraints->z3, order->done, at));
+	if (constraints->has_store_buffers && (is_write || is_drain))
+		constraints_add(constraints, Z3_mk_lt(constraints->z3, order->written, at));
+	if (!constraints->has_store_buffers || !is_write || is_drain)
+		order->done = at;
+	if (is_write || is_drain)
+		order->written = at;
 }
 
 static void add_thread(struct constraints *constraints, uint16_t thread)
@@ -146,8 +179,8 @@ static void add_thread(struct constraints *constraints, uint16_t thread)
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
 	const uint32_t begin = constraints->window->begin[thread];
 	const uint32_t end = constraints->window->end[thread];
+	struct program_order order = {number(constraints, 0), number(constraints, 0)};
 	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
-	Z3_ast last = NULL;
 
 	BUG_ON(!moments);
 	constraints->moments[thread] = moments;
@@ -157,13 +190,11 @@ static void add_thread(struct constraints *constraints, uint16_t thread)
 	constraints_add(constraints,
 		Z3_mk_le(constraints->z3, constraints->cuts[thread], number(constraints, end)));
 	for (uint32_t i = begin; i < end; i++) {
-		if (!has_moment(&walked->events[i]))
+		if (!has_moment(constraints, &walked->events[i]))
 			continue;
 		moments[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
-		constraints_add(
-			constraints, Z3_mk_lt(constraints->z3, last ? last : number(constraints, 0),
-					     moments[i]));
-		last = moments[i];
+		place(constraints, &order, moments[i], walked->events[i].kind == EVENT_WRITE,
+			drains(walked, i));
 	}
 }
 
@@ -191,6 +222,23 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 	}
 }
 
+/* What is still in the buffer of a thread that ends is seen before it has ended. */
+static void drain(struct constraints *constraints, const struct order_edge *edge)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
+
+	for (uint32_t i = edge->first.index + 1;
+		constraints->has_store_buffers &&
+		i-- > constraints->window->begin[edge->first.thread];)
+		if (walked->events[i].kind == EVENT_WRITE &&
+			has_moment(constraints, &walked->events[i])) {
+			constraints_add(constraints,
+				constraints_before(constraints,
+					(struct event_id){edge->first.thread, i}, edge->second));
+			return;
+		}
+}
+
 static void add_edges(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
@@ -210,6 +258,7 @@ static void add_edges(struct constraints *constraints)
 		}
 		constraints_add(
 			constraints, constraints_before(constraints, edge->first, edge->second));
+		drain(constraints, edge);
 		constraints_add(
 			constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, edge->second),

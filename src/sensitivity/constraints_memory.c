@@ -136,6 +136,30 @@ static bool is_initial_hidden(const struct read_case *of)
 	return false;
 }
 
+/* Of its own thread's writes a read always sees the last one, be it in the buffer. */
+static bool is_own(const struct read_case *of, uint32_t number)
+{
+	return of->constraints->has_store_buffers &&
+	       of->items[number].id.thread == of->read->id.thread;
+}
+
+/* The write does not come between the other one, or the beginning, and the read. */
+static Z3_ast is_unseen(
+	const struct read_case *of, uint32_t number, const struct place_access *write)
+{
+	struct constraints *constraints = of->constraints;
+	const struct event_id id = of->items[number].id;
+	Z3_ast result = Z3_mk_not(constraints->z3, constraints_happens(constraints, id));
+
+	if (write)
+		result = constraints_or(
+			constraints, result, constraints_before(constraints, id, write->id));
+	if (is_own(of, number))
+		return result;
+	return constraints_or(
+		constraints, result, constraints_before(constraints, of->read->id, id));
+}
+
 /* `read` gives the value of write `number`: it is the last one before it. */
 static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 {
@@ -151,20 +175,11 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 		written(constraints, write));
 	if (write->id.thread != of->read->id.thread)
 		parts[count++] = constraints_happens(constraints, write->id);
-	parts[count++] = constraints_before(constraints, write->id, of->read->id);
-	for (uint32_t i = 0; i < of->count; i++) {
-		Z3_ast not_between;
-
-		if (i == number || !of->is_candidate[i])
-			continue;
-		not_between = constraints_or(constraints,
-			constraints_before(constraints, of->items[i].id, write->id),
-			constraints_before(constraints, of->read->id, of->items[i].id));
-		parts[count++] = constraints_or(constraints,
-			Z3_mk_not(
-				constraints->z3, constraints_happens(constraints, of->items[i].id)),
-			not_between);
-	}
+	if (!is_own(of, number))
+		parts[count++] = constraints_before(constraints, write->id, of->read->id);
+	for (uint32_t i = 0; i < of->count; i++)
+		if (i != number && of->is_candidate[i])
+			parts[count++] = is_unseen(of, i, write);
 	result = Z3_mk_and(constraints->z3, count, parts);
 	free(parts);
 	return result;
@@ -179,12 +194,7 @@ static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
 
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->is_candidate[i])
-			result = constraints_and(constraints, result,
-				constraints_or(constraints,
-					Z3_mk_not(constraints->z3,
-						constraints_happens(constraints, of->items[i].id)),
-					constraints_before(
-						constraints, of->read->id, of->items[i].id)));
+			result = constraints_and(constraints, result, is_unseen(of, i, NULL));
 	return result;
 }
 

@@ -1,8 +1,10 @@
 /* The entry of libraddle-branches.so: opening, answers, and the judgement of runs. */
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "sensitivity/loops.h"
 #include "sensitivity/sensitivity_internal.h"
 
@@ -15,6 +17,28 @@ void bug_report(const char *condition, const char *file, int line)
 }
 
 /* ---- opening ---- */
+
+/* Equal for runs whose branches on shared memory went the same ways. */
+static uint64_t path_of(const struct walk *walk)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		uint64_t own = walk->record->threads[thread].name;
+
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
+				own = hash_mix(
+					own ^ LLVMGetDebugLocLine(event->instruction) ^
+					(uint64_t)LLVMGetDebugLocColumn(event->instruction) << 20 ^
+					(uint64_t)event->case_value << 40);
+		}
+		hash += hash_mix(own);
+	}
+	return hash;
+}
 
 static void count(struct sensitivity *analysis)
 {
@@ -39,6 +63,7 @@ static void count(struct sensitivity *analysis)
 			(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s",
 				thread->summary.reason);
 	}
+	figures->path = path_of(walk);
 	for (uint64_t i = 0; i < walk->shared.capacity; i++)
 		figures->shared_words +=
 			walk->shared.words[i].is_many && walk->shared.words[i].is_written;
@@ -73,17 +98,21 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	places_fill(analysis);
 	analysis->figures.chunk_count = chunk_count(analysis);
 	analysis->figures.solve_ns = search_now_ns() - begin;
-	search_begin(analysis);
+	search_open(analysis);
 	*out = analysis;
 	return 0;
 }
 
 static void sensitivity_end(struct sensitivity *analysis)
 {
-	search_end(analysis);
+	search_close(analysis);
 	order_release(&analysis->order);
 	places_release(&analysis->places);
 	walk_close(&analysis->walk);
+	if (analysis->has_path)
+		walk_close(&analysis->path);
+	free(analysis->observed);
+	free(analysis->accesses);
 	code_book_close(&analysis->book);
 	image_close(&analysis->image);
 	strbuf_release(&analysis->variables);
@@ -95,6 +124,23 @@ static void sensitivity_end(struct sensitivity *analysis)
 }
 
 /* ---- answers ---- */
+
+/* "FILE:LINE, FILE:LINE" */
+static const char *tell_delayed(struct sensitivity *analysis, const struct worker *worker)
+{
+	const struct solution *solution = &worker->solution;
+
+	strbuf_clear(&analysis->delayed);
+	for (uint32_t i = 0; i < solution->delayed_count; i++) {
+		const struct event_id id = solution->delayed[i];
+		struct sensitive_place place;
+
+		places_describe(analysis,
+			analysis->walk.threads[id.thread].events[id.index].instruction, &place);
+		strbuf_addf(&analysis->delayed, "%s%s:%u", i ? ", " : "", place.file, place.line);
+	}
+	return analysis->delayed.text;
+}
 
 static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_candidate *out)
 {
@@ -113,6 +159,8 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 		.segments = worker->solution.segments,
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
+	if (worker->pass == PASS_RELAXED)
+		out->delayed = tell_delayed(analysis, worker);
 	places_describe(analysis, event->instruction, &out->place);
 	places_name_variables(analysis, event->term);
 	out->variables = analysis->variables.text;
@@ -169,14 +217,36 @@ static enum sensitivity_verdict sensitivity_compare(
 	return verdict;
 }
 
-static enum sensitivity_verdict sensitivity_settle(
-	struct sensitivity *analysis, const struct run_record *run)
+static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
-	const enum sensitivity_verdict verdict =
-		run ? sensitivity_compare(analysis, run) : VERDICT_NOT_REACHED;
-
 	search_go_on(analysis, verdict == VERDICT_FLIPPED);
-	return verdict;
+}
+
+/* ---- runs without a question ---- */
+
+static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)
+{
+	return is_alike(analysis->walk.record, run) && paths_observe(analysis, run);
+}
+
+static bool sensitivity_seen(
+	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out)
+{
+	const struct observed *observed = &analysis->observed[number];
+
+	if (number >= analysis->observed_count)
+		return false;
+	*out = (struct sensitive_observation){.kind = observed->kind,
+		.is_modelled = observed->is_modelled,
+		.count = observed->count};
+	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
+	for (uint32_t i = 0; i < analysis->places.count; i++)
+		out->is_proven |= analysis->places.items[i].is_proven &&
+				  places_are_one(analysis->places.items[i].instruction,
+					  observed->instruction);
+	(void)pthread_mutex_unlock(&analysis->search.lock);
+	places_describe(analysis, observed->instruction, &out->place);
+	return true;
 }
 
 static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
@@ -189,8 +259,12 @@ static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_f
 static const struct sensitivity_library library = {
 	.open = sensitivity_begin,
 	.next = sensitivity_find,
-	.judge = sensitivity_settle,
+	.check = sensitivity_compare,
+	.settle = sensitivity_go_on,
 	.figures = sensitivity_count,
+	.accesses = paths_accesses,
+	.observe = sensitivity_see,
+	.observed = sensitivity_seen,
 	.close = sensitivity_end,
 };
 

@@ -59,8 +59,7 @@ static bool is_asked(const struct walk_event *event)
 
 /* ---- the list ---- */
 
-/* Optimisers copy branches, and inline functions: what stands at one place in the source is one. */
-static bool is_one_place(LLVMValueRef a, LLVMValueRef b)
+bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 {
 	const unsigned line = LLVMGetDebugLocLine(a);
 	unsigned length_a = 0, length_b = 0;
@@ -80,7 +79,7 @@ static uint32_t find(
 	const struct places *places, LLVMValueRef instruction, enum sensitive_kind kind)
 {
 	for (uint32_t i = 0; i < places->count; i++)
-		if (is_one_place(places->items[i].instruction, instruction) &&
+		if (places_are_one(places->items[i].instruction, instruction) &&
 			(places->items[i].kind == kind ||
 				(is_condition(places->items[i].kind) && is_condition(kind))))
 			return i;

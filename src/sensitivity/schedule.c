@@ -96,6 +96,41 @@ static void append(struct solution *solution, uint16_t thread, uint64_t steps)
 		(struct schedule_segment){.thread = thread, .count = (uint32_t)steps};
 }
 
+/* Is a read behind the write in the program before it in the order? */
+static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
+	Z3_ast *moments = constraints->moments[write.thread];
+	const int64_t cut = value_of(constraints, model, constraints->cuts[write.thread]);
+	const int64_t at = value_of(constraints, model, moments[write.index]);
+
+	for (uint32_t i = write.index + 1; i < constraints->window->end[write.thread] && i < cut;
+		i++)
+		if (walked->events[i].kind == EVENT_READ &&
+			value_of(constraints, model, moments[i]) < at)
+			return true;
+	return false;
+}
+
+static void find_delayed(
+	struct solution *solution, const struct constraints *constraints, Z3_model model)
+{
+	for (uint16_t thread = 0; thread < constraints->walk->record->thread_count; thread++)
+		for (uint32_t i = constraints->window->begin[thread];
+			i < constraints->window->end[thread]; i++) {
+			const struct event_id id = {thread, i};
+
+			if (constraints->walk->threads[thread].events[i].kind != EVENT_WRITE ||
+				!constraints->moments[thread][i] ||
+				!is_delayed(constraints, model, id))
+				continue;
+			solution->delayed = realloc(solution->delayed,
+				(solution->delayed_count + 1) * sizeof *solution->delayed);
+			BUG_ON(!solution->delayed);
+			solution->delayed[solution->delayed_count++] = id;
+		}
+}
+
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal)
 {
@@ -121,6 +156,8 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	}
 	if (done[goal.thread] < wanted)
 		append(solution, goal.thread, wanted - done[goal.thread]);
+	if (constraints->has_store_buffers)
+		find_delayed(solution, constraints, model);
 	free(done);
 	free(list.items);
 }
@@ -128,5 +165,6 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 void solution_release(struct solution *solution)
 {
 	free(solution->segments);
+	free(solution->delayed);
 	*solution = (struct solution){0};
 }

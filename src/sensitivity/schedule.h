@@ -8,6 +8,8 @@
 struct solution {
 	struct schedule_segment *segments;
 	uint32_t count, capacity;
+	struct event_id *delayed; /* with store buffers: writes that were seen behind later reads */
+	uint32_t delayed_count;
 };
 
 /* Everything that happens in the model before `goal`, whose thread moves last. */

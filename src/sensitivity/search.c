@@ -195,7 +195,7 @@ static bool contradicts(struct worker *worker)
 	return result;
 }
 
-/* So that search_end() can interrupt it. */
+/* So that search_close() can interrupt it. */
 static void set_solver(struct worker *worker, Z3_context z3)
 {
 	struct search *search = &worker->analysis->search;
@@ -294,10 +294,9 @@ static void *work(void *context)
 
 /* ---- the caller's side ---- */
 
-void search_begin(struct sensitivity *analysis)
+void search_open(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
-	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
 	pthread_condattr_t attributes;
 
 	(void)pthread_mutex_init(&search->lock, NULL); /* neither fails on Linux */
@@ -306,22 +305,27 @@ void search_begin(struct sensitivity *analysis)
 	(void)pthread_cond_init(&search->changed, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
 	chunk_rewind(&search->cursor, analysis);
+}
+
+/* Holds the lock. */
+static void begin(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
+
 	search->workers = calloc(count, sizeof *search->workers);
 	BUG_ON(!search->workers);
-	for (uint32_t i = 0; i < count; i++) {
-		struct worker *worker = &search->workers[i];
+	for (; search->worker_count < count; search->worker_count++) {
+		struct worker *worker = &search->workers[search->worker_count];
 
 		worker->analysis = analysis;
 		chunk_open(&worker->chunk, analysis);
-	}
-	(void)pthread_mutex_lock(&search->lock);
-	for (; search->worker_count < count; search->worker_count++) {
-		if (pthread_create(&search->workers[search->worker_count].thread, NULL, work,
-			    &search->workers[search->worker_count]))
+		if (pthread_create(&worker->thread, NULL, work, worker)) {
+			chunk_release(&worker->chunk);
 			break;
+		}
 		search->running++;
 	}
-	(void)pthread_mutex_unlock(&search->lock);
 	BUG_ON(!search->worker_count); /* no memory for a single thread */
 }
 
@@ -352,6 +356,8 @@ struct worker *search_next(struct sensitivity *analysis)
 	struct search *search = &analysis->search;
 
 	(void)pthread_mutex_lock(&search->lock);
+	if (!search->workers)
+		begin(analysis);
 	search->current = NULL;
 	for (;;) {
 		for (uint32_t i = 0; i < search->worker_count && !search->current; i++)
@@ -385,7 +391,7 @@ void search_go_on(struct sensitivity *analysis, bool is_proven)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-void search_end(struct sensitivity *analysis)
+void search_close(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 

@@ -51,15 +51,36 @@ bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *
 	return loaded->next(analysis, out);
 }
 
-enum sensitivity_verdict sensitivity_judge(
+enum sensitivity_verdict sensitivity_check(
 	struct sensitivity *analysis, const struct run_record *run)
 {
-	return loaded->judge(analysis, run);
+	return loaded->check(analysis, run);
+}
+
+void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict)
+{
+	loaded->settle(analysis, verdict);
 }
 
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	loaded->figures(analysis, out);
+}
+
+const uint64_t *sensitivity_accesses(struct sensitivity *analysis)
+{
+	return loaded->accesses(analysis);
+}
+
+bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *run)
+{
+	return loaded->observe(analysis, run);
+}
+
+bool sensitivity_observed(
+	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out)
+{
+	return loaded->observed(analysis, number, out);
 }
 
 void sensitivity_close(struct sensitivity *analysis)

@@ -4,8 +4,8 @@
  * libraddle-branches.so, which needs LLVM and Z3 and is only loaded when asked for; what it gives back is
  * plain.
  *
- * Use: sensitivity_open; sensitivity_next until there is none; for each candidate a recorded run, and
- * sensitivity_judge; sensitivity_close.
+ * Use: sensitivity_open; sensitivity_next until there is none; for each candidate a recorded run,
+ * sensitivity_check and sensitivity_settle; sensitivity_close.
  */
 #ifndef RADDLE_SENSITIVITY_SENSITIVITY_H
 #define RADDLE_SENSITIVITY_SENSITIVITY_H
@@ -61,6 +61,7 @@ struct sensitivity_figures {
 	uint64_t instructions;
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
+	uint64_t path; /* equal for runs in which branches on shared memory went the same ways */
 	uint64_t constraints;		   /* assertions of the solver */
 	uint64_t constraint_bytes;	   /* of their text, roughly */
 	uint64_t chunks;		   /* that there were constraints of */
@@ -107,9 +108,34 @@ enum sensitivity_verdict {
 	VERDICT_SAME	     /* it took the same side */
 };
 
-/* Did the run take the other side of the last candidate? Then its place is proven. `run` NULL: no run was made. */
-enum sensitivity_verdict sensitivity_judge(
+/* Did the run take the other side of the last candidate? */
+enum sensitivity_verdict sensitivity_check(
 	struct sensitivity *analysis, const struct run_record *run);
+/*
+ * Of the last candidate, before the next is asked for: VERDICT_FLIPPED proves its place. From then on nothing of it may be
+ * used any more.
+ */
+void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
+
+/* The sites that access memory, shared or not: bit set over all, owned by the analysis. */
+const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
+/*
+ * Looks at a run of the program that was made without a question, by any schedule: at what branches it first went another way than the
+ * record, while everything before was the same. False: the run could not be followed to its end.
+ */
+bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *run);
+
+/* What such runs have shown. */
+struct sensitive_observation {
+	enum sensitive_kind kind;
+	struct sensitive_place place; /* owned by the analysis, until the next call */
+	bool is_modelled; /* its condition depends on shared memory, as far as is known */
+	bool is_proven;	  /* the answer of the solver was shown, too */
+	uint32_t count;	  /* of runs */
+};
+/* False: there are not so many. */
+bool sensitivity_observed(
+	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
 void sensitivity_close(struct sensitivity *analysis);
 
@@ -122,8 +148,12 @@ struct sensitivity_library {
 	int (*open)(struct sensitivity **, const struct run_record *, const char *,
 		const struct sensitivity_options *, struct error *);
 	bool (*next)(struct sensitivity *, struct sensitive_candidate *);
-	enum sensitivity_verdict (*judge)(struct sensitivity *, const struct run_record *);
+	enum sensitivity_verdict (*check)(struct sensitivity *, const struct run_record *);
+	void (*settle)(struct sensitivity *, enum sensitivity_verdict);
 	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
+	const uint64_t *(*accesses)(struct sensitivity *);
+	bool (*observe)(struct sensitivity *, const struct run_record *);
+	bool (*observed)(struct sensitivity *, uint32_t, struct sensitive_observation *);
 	void (*close)(struct sensitivity *);
 };
 /* `bug` is the command's bug_report(): the library has none of its own. */

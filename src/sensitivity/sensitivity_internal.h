@@ -44,6 +44,14 @@ struct places {
 
 #define PLACE_NONE UINT32_MAX
 
+/* A branch that went the other way in a run that was as recorded up to there. */
+struct observed {
+	LLVMValueRef instruction;
+	enum sensitive_kind kind;
+	bool is_modelled; /* its condition is a term in the record */
+	uint32_t count;	  /* of runs */
+};
+
 /* A part of the run, and the threads whose branches are asked about in it. */
 struct chunk {
 	struct order_window window;
@@ -102,6 +110,12 @@ struct sensitivity {
 	struct places places;
 	struct search search;
 	uint64_t begin_ns;
+	/* paths.c: all branches and accesses of the record, once they were asked for. */
+	struct walk path;
+	bool has_path;
+	uint64_t *accesses; /* bit set over all sites; NULL: not asked for yet */
+	struct observed *observed;
+	uint32_t observed_count;
 	/* Of the last candidate. */
 	struct strbuf variables, delayed;
 	char *function, *file, *directory;
@@ -115,6 +129,8 @@ void places_fill(struct sensitivity *analysis);
 void places_release(struct places *places);
 /* That of an event; PLACE_NONE: nothing is asked about such an event. */
 uint32_t places_of(const struct places *places, const struct walk_event *event);
+/* Do both stand on one line? Optimisers copy branches, and inline functions. */
+bool places_are_one(LLVMValueRef a, LLVMValueRef b);
 /* What it would be if this event had its other outcome. */
 enum sensitive_kind places_kind(const struct walk_event *event);
 /* `place` refers to texts of the analysis, until the next call. */
@@ -136,14 +152,20 @@ uint64_t chunk_count(const struct sensitivity *analysis);
 /* Short runs are one chunk. */
 bool chunk_is_whole(const struct sensitivity *analysis);
 
+/* ---- paths.c ---- */
+
+const uint64_t *paths_accesses(struct sensitivity *analysis);
+/* Adds to `observed` what the run shows. False: a thread of it could not be followed to its end. */
+bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
+
 /* ---- search.c ---- */
 
-void search_begin(struct sensitivity *analysis);
-/* The worker that has an answer; NULL: none will come. */
+void search_open(struct sensitivity *analysis);
+/* Workers begin with the first call. The worker that has an answer; NULL: none will come. */
 struct worker *search_next(struct sensitivity *analysis);
 /* The current answer was judged. */
 void search_go_on(struct sensitivity *analysis, bool is_proven);
-void search_end(struct sensitivity *analysis);
+void search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
 
 #endif

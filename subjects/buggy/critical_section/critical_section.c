@@ -8,7 +8,7 @@
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 printer.inside @look @enter @enter
  * EXPECT-BRANCH: assert(atomic_load(&printer.inside) == 1); [bug]
- * EXPECT-BRANCH: while (atomic_load(&printer.inside) != 0) [ad hoc synchronisation]
+ * EXPECT-BRANCH: while (atomic_load(&printer.inside) != 0) [ad hoc synchronisation|bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  *
  * EXPECT-BRANCH: if (first < atomic_load(&bottom)) { [bug]
  * EXPECT-BRANCH: if (first < last) { [bug]
- * EXPECT-BRANCH: if (first == last) [bug]
+ * EXPECT-BRANCH: if (first == last) [benign|bug]
  */
 #include <assert.h>
 #include <pthread.h>

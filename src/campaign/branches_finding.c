@@ -1,0 +1,151 @@
+/* A run behind a flipped branch that failed, as a finding like those of `raddle run`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/branches_internal.h"
+#include "campaign/investigate.h"
+#include "campaign/store.h"
+#include "campaign/target.h"
+
+/* A replay that left its schedule may wait for the world for ever. */
+#define REPLAY_LIMIT_NS UINT64_C(60000000000)
+
+static char *command_line(char *const *argv)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (; *argv; argv++)
+		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
+	return strbuf_detach(&text);
+}
+
+/* What a recorded run took for scheduling points: every access at the chosen sites. */
+static void view_chosen(
+	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
+{
+	*view = (struct memory_view){.mode = MEMORY_ALL, .module_count = record->module_count};
+	view->modules = calloc(record->module_count + 1u, sizeof *view->modules);
+	BUG_ON(!view->modules);
+	for (uint32_t i = 0; i < record->module_count; i++) {
+		const struct run_module *from = &record->modules[i];
+		struct memory_view_module *module = &view->modules[i];
+
+		*module = (struct memory_view_module){.name = from->name,
+			.fingerprint = from->fingerprint,
+			.count = from->count,
+			.is_on = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
+			.is_chosen = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
+		BUG_ON(!module->is_on || !module->is_chosen);
+		for (uint32_t site = 0; site < from->count; site++)
+			if (bitset_has(chosen, from->first + site))
+				bitset_add(module->is_on, site);
+	}
+}
+
+/* One row for all findings of this search. */
+static int begin_row(struct branches_state *state, struct store *store, struct error *err)
+{
+	const struct campaign_options *options = &state->options->campaign;
+	struct store_campaign row = {.command = command_line(options->argv),
+		.options = settings_to_json(&options->settings),
+		.strategy = branches_copy_text("branches"),
+		.seed = options->seed,
+		.state = branches_copy_text("done"),
+		.restart = branches_copy_text("exec"),
+		.started = time(NULL)};
+	const int status = store_campaign_begin(store, &row, err);
+
+	if (status == 0)
+		state->campaign = row.id;
+	store_campaign_release(&row);
+	return status;
+}
+
+static int store_finding(struct branches_state *state, struct finding *finding, struct error *err)
+{
+	struct store *store;
+	bool is_new;
+	int status = store_open(&store, state->options->campaign.directory, true, err);
+
+	if (status < 0)
+		return status;
+	if (!state->campaign)
+		status = begin_row(state, store, err);
+	if (status == 0)
+		status = store_add_finding(store, state->campaign, finding, &is_new, err);
+	store_close(store);
+	return status;
+}
+
+static int investigate_run(struct branches_state *state, const struct memory_view *view,
+	const struct target *target, struct failure *failure, char id[32], struct error *err)
+{
+	const struct campaign_options *options = &state->options->campaign;
+	struct investigation investigation = {.probe = {.worker = {.target = target,
+								.argv = options->argv,
+								.input = options->settings.input,
+								.runtime = options->runtime,
+								.output = OUTPUT_KEEP},
+						      .settings = &options->settings,
+						      .memory = view,
+						      .restart = RESTART_EXEC,
+						      .run_limit_ns = REPLAY_LIMIT_NS,
+						      .is_interrupted = options->is_interrupted}};
+	struct finding finding;
+	int status;
+
+	memset(&finding, 0, sizeof finding);
+	status = investigate(&investigation, failure, &finding, err);
+	if (status < 0)
+		return status;
+	finding.strategy = branches_copy_text("branches");
+	finding.seed = options->seed;
+	if (confirmation_is_repeatable(&investigation.confirmation)) {
+		status = store_finding(state, &finding, err);
+		(void)snprintf(id, 32, "%s", finding.id); /* fits */
+	}
+	finding_release(&finding);
+	return status;
+}
+
+int branches_keep(struct branches_state *state, const struct recorded *run, const uint64_t *chosen,
+	char id[32], struct error *err)
+{
+	const uint64_t key = failure_key(&run->run.outcome);
+	struct branches_failure *known;
+	struct memory_view view;
+	struct target target = {0};
+	struct failure failure;
+	int status;
+
+	id[0] = '\0';
+	for (uint32_t i = 0; i < state->failure_count; i++)
+		if (state->failures[i].key == key) {
+			memcpy(id, state->failures[i].id, 32);
+			return 0;
+		}
+	status = target_find(&target, state->options->campaign.argv[0], err);
+	if (status < 0)
+		return status;
+	failure_copy(&failure, &run->run);
+	view_chosen(&view, &run->record, chosen);
+	status = investigate_run(state, &view, &target, &failure, id, err);
+	memory_view_release(&view);
+	failure_release(&failure);
+	target_release(&target);
+	if (status < 0)
+		return status;
+	state->failures =
+		realloc(state->failures, (state->failure_count + 1) * sizeof *state->failures);
+	BUG_ON(!state->failures);
+	known = &state->failures[state->failure_count++];
+	known->key = key;
+	memcpy(known->id, id, 32);
+	return 0;
+}

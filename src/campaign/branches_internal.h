@@ -1,0 +1,51 @@
+/* What the files of the search for branches share. */
+#ifndef RADDLE_CAMPAIGN_BRANCHES_INTERNAL_H
+#define RADDLE_CAMPAIGN_BRANCHES_INTERNAL_H
+
+#include "campaign/branches.h"
+#include "campaign/record_run.h"
+
+/* A recorded run that is to be analysed. */
+struct branches_trace {
+	struct recorded run;
+	uint32_t round; /* how many flipped branches led to it */
+};
+
+/* A failure that was seen, and the finding that it was made. */
+struct branches_failure {
+	uint64_t key; /* failure_key() */
+	char id[32];  /* of the finding; empty: it did not repeat */
+};
+
+struct branches_state {
+	const struct branches_options *options;
+	struct branches_result *result;
+	const char *program; /* its path */
+	uint64_t begin_ns;
+	struct branches_trace *traces; /* still to be analysed, oldest first */
+	uint32_t trace_count, trace_capacity, trace_next;
+	uint64_t *paths; /* of the runs that were analysed */
+	uint32_t path_count;
+	struct branches_failure *failures;
+	uint32_t failure_count;
+	int64_t campaign; /* row of the store; 0: none yet */
+	/* The one that is being analysed. */
+	const struct branches_trace *trace;
+	struct sensitivity *analysis;
+};
+
+/*
+ * Keeps a run that failed as a finding, so that `raddle replay` can show it. `chosen`: the sites whose accesses
+ * were its scheduling points. id: empty where it does not repeat.
+ */
+int branches_keep(struct branches_state *state, const struct recorded *run, const uint64_t *chosen,
+	char id[32], struct error *err);
+
+/* The runs of --sample, for the first trace. */
+int branches_sample(struct branches_state *state, struct error *err);
+
+char *branches_copy_text(const char *text);
+/* To be freed. */
+char *branches_path_of(const struct sensitive_place *place);
+
+#endif

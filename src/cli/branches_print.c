@@ -1,0 +1,168 @@
+/* What `raddle branches` says to people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/branches_result.h"
+
+const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
+	[SENSITIVE_BRANCH] = "branch",
+	[SENSITIVE_SWITCH] = "switch",
+	[SENSITIVE_CHOICE] = "choice",
+	[SENSITIVE_ASSERTION] = "assertion",
+	[SENSITIVE_NULL] = "null pointer",
+	[SENSITIVE_DIVISOR] = "division by zero",
+};
+
+/* The line of the source, where the file is there. */
+static void print_line(const struct sensitive_branch *branch)
+{
+	FILE *file = fopen(branch->path, "r");
+	char text[512];
+
+	for (uint32_t line = 1; file && fgets(text, sizeof text, file); line++) {
+		if (line != branch->line)
+			continue;
+		printf("    %.*s\n", (int)strcspn(text + strspn(text, " \t"), "\n"),
+			text + strspn(text, " \t"));
+		break;
+	}
+	if (file)
+		(void)fclose(file); /* only read */
+}
+
+static void print_outcomes(const struct sensitive_branch *branch)
+{
+	if (branch->delayed)
+		return;
+	if (branch->kind == SENSITIVE_BRANCH || branch->kind == SENSITIVE_CHOICE ||
+		branch->kind == SENSITIVE_ASSERTION)
+		printf("    %s in the recorded run, %s under the schedule below\n",
+			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
+	else
+		printf("    another outcome under the schedule below\n");
+	if (branch->round)
+		printf("    in a run that %u flipped %s led to\n", branch->round,
+			branch->round == 1 ? "branch" : "branches");
+}
+
+static void print_class(const struct sensitive_branch *branch)
+{
+	printf("    %s", branch_class_words[branch->class]);
+	if (branch->class == CLASS_BUG)
+		printf(": the run that goes on %s ends as %s",
+			branch->failing_seed ? "at random" : "without preemptions",
+			outcome_descriptions[branch->outcome.kind].word);
+	else
+		printf(": %u random runs from there on passed", branch->continuations);
+	fputc('\n', stdout);
+	if (branch->class != CLASS_BUG)
+		return;
+	if (*branch->finding)
+		printf("    %s: raddle replay %s\n", branch->finding, branch->finding);
+	else
+		printf("    no finding: the failure did not repeat in fresh processes\n");
+}
+
+static void print_delayed(const struct sensitive_branch *branch)
+{
+	printf("    only where others see writes late (store buffers): %s\n", branch->delayed);
+	printf("    not proven: runs under raddle see every write at once\n");
+}
+
+static void print_branch(const struct sensitive_branch *branch)
+{
+	printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
+		branch->line, branch->function, branch->thread);
+	print_line(branch);
+	if (*branch->variables)
+		printf("    depends on %s\n", branch->variables);
+	print_outcomes(branch);
+	if (branch->delayed) {
+		print_delayed(branch);
+	} else {
+		printf("    schedule: %s\n", branch->schedule);
+		print_class(branch);
+	}
+	fputc('\n', stdout);
+}
+
+/* Branches that random runs have shown and solving has not. */
+static void print_samples(const struct branches_result *result)
+{
+	uint32_t missed = 0;
+
+	for (uint32_t i = 0; i < result->observed_count; i++)
+		missed += !result->observed[i].is_found;
+	printf("%u random runs left the recorded one at %u branches, %u of which solving did not find\n",
+		result->samples, result->observed_count, missed);
+	for (uint32_t i = 0; i < result->observed_count; i++) {
+		const struct observed_branch *item = &result->observed[i];
+
+		if (!item->is_found)
+			printf("    %s:%u in %s, in %u runs%s\n", item->file, item->line,
+				item->function, item->runs,
+				item->is_modelled ? ""
+						  : "; it depends on nothing that is followed");
+	}
+}
+
+static void print_defects(const struct branches_result *result)
+{
+	if (result->unproven_count)
+		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
+			result->unproven_count);
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		printf("    %s\n", result->unproven[i]);
+	if (result->samples_lost)
+		printf("%u random runs could not be followed: a defect of raddle\n",
+			result->samples_lost);
+	if (result->figures.is_model_wrong)
+		printf("the recorded run contradicts raddle's own model: a defect of raddle\n");
+}
+
+static void print_limits(const struct branches_result *result)
+{
+	const struct sensitivity_figures *figures = &result->figures;
+
+	if (!figures->shared_words)
+		printf("no memory that one thread writes is accessed by another, so no branch can "
+		       "depend on the schedule\n");
+	if (figures->timeouts)
+		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
+			(unsigned long long)figures->timeouts);
+	if (figures->unasked)
+		printf("%llu branch events were not asked about, to keep to --queries and --time\n",
+			(unsigned long long)figures->unasked);
+	if (figures->unfinished_threads)
+		printf("%u of %u threads were followed in part only: %s\n",
+			figures->unfinished_threads, figures->threads, figures->unfinished);
+	if (result->is_partial)
+		printf("the record is full: only the beginning of the run was looked at; raise "
+		       "--record-size\n");
+	if (result->is_interrupted)
+		printf("interrupted: what was not asked about yet is missing\n");
+}
+
+void branches_print(const struct branches_result *result, bool is_quiet)
+{
+	const struct sensitivity_figures *figures = &result->figures;
+	const uint32_t proven = result->count - result->relaxed_count;
+
+	for (uint32_t i = 0; i < result->count; i++)
+		print_branch(&result->items[i]);
+	if (is_quiet)
+		return;
+	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, %llu instructions\n",
+		proven, proven == 1 ? "branch" : "branches", (unsigned long long)figures->branches,
+		(unsigned long long)figures->critical_events, figures->threads,
+		(unsigned long long)figures->instructions);
+	if (result->relaxed_count)
+		printf("%u more only with store buffers, which no run can show\n",
+			result->relaxed_count);
+	if (result->traces > 1)
+		printf("%u runs were analysed\n", result->traces);
+	if (result->samples)
+		print_samples(result);
+	print_defects(result);
+	print_limits(result);
+}
