@@ -145,7 +145,7 @@ static bool has_enough(void *context)
 {
 	const struct predict *predict = context;
 
-	return predict->run_count == predict->options->runs;
+	return predict->run_count == predict->wanted_count;
 }
 
 /* ---- passing on what the user's listener is told ---- */
@@ -209,6 +209,46 @@ int predict_check_file(const struct predict *predict, struct error *err)
 		predict->options->campaign.argv[0]);
 }
 
+/*
+ * How recorded runs are made to differ where the strategy is ours: one thread after the other, in any
+ * order; with one interruption; and at random. The first show what each thread does with what another
+ * one has left, which runs that are interrupted somewhere hardly do when threads are long.
+ */
+struct recording_part {
+	const struct strategy *strategy;
+	int64_t depth;	/* of pct: 1, nobody is interrupted who need not be */
+	uint32_t until; /* quarters of the runs */
+};
+
+static const struct recording_part recording_parts[] = {
+	{&strategy_pct, 1, 1}, {&strategy_pct, 2, 3}, {&strategy_random, 0, 4}};
+#define RECORDING_PARTS (sizeof recording_parts / sizeof *recording_parts)
+
+static int record_part(struct predict *predict, struct campaign_options *options,
+	const struct campaign_listener *listener, const struct recording_part *part,
+	struct campaign_result *result, struct error *err)
+{
+	const struct campaign_options *given = &predict->options->campaign;
+
+	options->ignored = 0;
+	options->settings.step_limit = given->settings.step_limit;
+	if (part->depth) {
+		options->ignored = UINT32_C(1) << OUTCOME_LIVELOCK;
+		if (options->settings.step_limit > TURN_STEPS_MOST)
+			options->settings.step_limit = TURN_STEPS_MOST;
+	}
+	options->strategy = predict_strategy(part->strategy);
+	options->strategy_config = (struct strategy_config){
+		.thread_capacity = THREAD_CAPACITY, .option = {part->depth}};
+	options->memory = predict->has_view ? &predict->view : NULL;
+	/* What no part has come to is left to the last one. */
+	predict->wanted_count = (predict->options->runs * part->until + 3) / 4;
+	if (has_enough(predict))
+		return 0;
+	options->schedules = (uint64_t)(predict->wanted_count - predict->run_count) * RUNS_FOR_ONE;
+	return campaign_run(options, listener, result, err);
+}
+
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
 {
 	struct campaign_options options = predict->options->campaign;
@@ -221,8 +261,9 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 		.ran = on_ran,
 		.is_enough = has_enough,
 	};
-	int status;
+	int status = 0;
 
+	predict->wanted_count = predict->options->runs;
 	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
 	options.workers = 1;
 	options.keep_going = true;
@@ -233,17 +274,13 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	predict->last_ns = platform_monotonic_ns();
 	if (!predict->options->takes_turns)
 		return campaign_run(&options, &listener, result, err);
-	options.ignored = UINT32_C(1) << OUTCOME_LIVELOCK;
-	if (options.settings.step_limit > TURN_STEPS_MOST)
-		options.settings.step_limit = TURN_STEPS_MOST;
-	status = campaign_run(&options, &listener, result, err);
-	if (status < 0 || has_enough(predict) || result->is_interrupted || result->has_no_threads)
-		return status;
-	options.ignored = 0;
-	options.settings.step_limit = predict->options->campaign.settings.step_limit;
-	options.strategy = predict_strategy(&strategy_random);
-	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
-	return campaign_run(&options, &listener, result, err);
+	for (uint32_t i = 0; i < RECORDING_PARTS && status == 0; i++) {
+		status =
+			record_part(predict, &options, &listener, &recording_parts[i], result, err);
+		if (result->is_interrupted || result->has_no_threads)
+			break;
+	}
+	return status;
 }
 
 uint32_t predict_run_count(const struct predict *predict)

@@ -31,7 +31,22 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 	       places[place].op.step == places[place - 1].op.step;
 }
 
-static void equip_scenario(const struct candidate *candidate, struct directed_state *state)
+/* Which coming of its thread to its site the place is, in the recorded run. */
+static struct directed_start start_at(
+	const struct predict *predict, const struct candidate_place *place)
+{
+	const struct recorded_run *run = &predict->runs[place->run];
+	struct directed_start start = {.thread = place->op.thread};
+
+	for (uint64_t i = 0; i < run->event_count && run->events[i].step <= place->op.step; i++)
+		start.ordinal += run->events[i].thread == place->op.thread &&
+				 run->events[i].site == place->op.site &&
+				 run->events[i].kind == place->op.kind;
+	return start;
+}
+
+static void equip_scenario(const struct predict *predict, const struct candidate *candidate,
+	struct directed_state *state)
 {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t count = 0;
@@ -52,6 +67,7 @@ static void equip_scenario(const struct candidate *candidate, struct directed_st
 		};
 	}
 	directed_state_set_scenario(state, ops, count);
+	state->scenario.recorded = start_at(predict, &candidate->places[0]);
 }
 
 static void equip_race(const struct candidate *candidate, struct directed_state *state)
@@ -72,7 +88,7 @@ static void on_equip(void *context, void *strategy_state)
 	struct directed_place places[CANDIDATE_PLACES_MAX];
 
 	if (candidate_is_scenario(candidate->kind)) {
-		equip_scenario(candidate, strategy_state);
+		equip_scenario(drive->predict, candidate, strategy_state);
 		return;
 	}
 	if (candidate->kind == CANDIDATE_RACE) {
@@ -121,7 +137,9 @@ static void look_at_scenario(
 	drive->completions = scenario->completions;
 	if (!predict_judge_run(drive->predict, contract, drive->judge, drive->context))
 		return;
-	scenario->proven = scenario->passed + 1;
+	if (has_failed || !scenario->has_failed)
+		scenario->proven = scenario->completed_from;
+	scenario->has_failed |= has_failed;
 	attempt->shown++;
 	attempt->shown_failed += has_failed;
 	attempt->is_confirmed = true;

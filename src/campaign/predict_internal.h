@@ -29,6 +29,7 @@ struct predict {
 	const struct campaign_listener *listener;
 	struct recorded_run runs[PREDICT_RUNS_MAX];
 	uint32_t run_count;
+	uint32_t wanted_count;	 /* runs at which the part of recording ends that is under way */
 	uint64_t last_ns;	 /* when the last run ended */
 	struct memory_view view; /* of a recorded run, what driven runs see of memory */
 	bool has_view;

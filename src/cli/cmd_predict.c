@@ -66,7 +66,7 @@ static const struct argp_option predict_options[] = {
 	{"time", OPTION_TIME, "TIME", 0,
 		"End recording, and each candidate, after this time, such as 30s, 2m (60s)", 2},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Who chooses the next thread in recorded runs (pct,depth=2; random with --deadlocks alone)",
+		"Who chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
 		2},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
 	{.doc = "What the program meets, and what counts as a failure:", .group = 3},

@@ -3,8 +3,9 @@
 #define NOBODY UINT16_MAX
 /* Once may do no harm, or be of other objects than were meant. */
 #define COMPLETIONS_WANTED 4
-/* One run in so many tries something else than what is proven. */
-#define PROVEN_PART 16
+/* One run in so many tries something else than what is proven; and than what is, but did no harm. */
+#define FAILING_PART 16
+#define HARMLESS_PART 4
 
 static void scenario_restart(struct directed_scenario *scenario)
 {
@@ -13,18 +14,30 @@ static void scenario_restart(struct directed_scenario *scenario)
 	scenario->objects[0] = scenario->objects[1] = 0;
 }
 
+/* Where the run is to begin it; ordinal 0: at the first op that is not let pass. */
+static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
+{
+	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
+
+	if (scenario->proven.ordinal && rng_below(rng, part))
+		return scenario->proven;
+	if (scenario->recorded.ordinal && rng_below(rng, 2))
+		return scenario->recorded;
+	while (scenario->skipped + 1 < scenario->firsts && rng_below(rng, 2))
+		scenario->skipped++;
+	return (struct directed_start){0};
+}
+
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng)
 {
-	uint32_t skipped = 0;
-
-	if (scenario->proven && rng_below(rng, PROVEN_PART)) {
-		skipped = scenario->proven - 1;
-	} else {
-		while (skipped + 1 < scenario->firsts && rng_below(rng, 2))
-			skipped++;
-	}
 	scenario_restart(scenario);
-	scenario->skipped = scenario->passed = skipped;
+	scenario->skipped = 0;
+	scenario->wanted = draw_start(scenario, rng);
+	if (scenario->wanted.ordinal)
+		scenario->threads[scenario->ops[0].party] = scenario->wanted.thread;
+	scenario->began = scenario->completed_from = (struct directed_start){0};
+	for (uint32_t i = 0; i < SCENARIO_THREADS; i++)
+		scenario->comings[i] = 0;
 	scenario->firsts = 0;
 	scenario->waiting_since = 0;
 	scenario->seen = 0;
@@ -157,6 +170,37 @@ static bool leaves_turn(
 	return false;
 }
 
+static bool is_at_first_site(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return thread < SCENARIO_THREADS && pending->site == scenario->ops[0].site &&
+	       pending->kind == scenario->ops[0].kind;
+}
+
+/* Is the first op, which is due, let pass, because another one is to begin? */
+static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
+{
+	if (!scenario->wanted.ordinal) {
+		if (!scenario->skipped)
+			return false;
+		scenario->skipped--;
+		return true;
+	}
+	if (scenario->comings[thread] < scenario->wanted.ordinal)
+		return true;
+	/* This is it, or it has not come; from now on any will do. */
+	scenario->wanted.ordinal = 0;
+	return false;
+}
+
+static void begins_at(struct directed_scenario *scenario, uint32_t thread)
+{
+	scenario->began = (struct directed_start){.thread = (uint16_t)thread,
+		.ordinal = thread < SCENARIO_THREADS ? scenario->comings[thread] : 0};
+}
+
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -165,6 +209,7 @@ void directed_scenario_executed(
 	if (is_over(scenario))
 		return;
 	scenario->firsts += fits_op(&scenario->ops[0], view, thread);
+	scenario->comings[thread % SCENARIO_THREADS] += is_at_first_site(scenario, view, thread);
 	if (!is_due(scenario, view, thread) && leaves_turn(scenario, view, thread))
 		scenario_restart(scenario);
 	/* The first op again, before anybody has answered it: that one counts. */
@@ -173,10 +218,10 @@ void directed_scenario_executed(
 		scenario_restart(scenario);
 	if (!is_due(scenario, view, thread))
 		return;
-	if (scenario->next == 0 && scenario->skipped) {
-		scenario->skipped--;
+	if (scenario->next == 0 && is_let_pass(scenario, thread))
 		return;
-	}
+	if (scenario->next == 0)
+		begins_at(scenario, thread);
 	op = &scenario->ops[scenario->next];
 	/* To begin again and again is no progress. */
 	if (scenario->next)
@@ -190,6 +235,7 @@ void directed_scenario_executed(
 	if (++scenario->next < scenario->op_count)
 		return;
 	scenario->completions += !scenario->completed;
-	scenario->completed++;
+	if (!scenario->completed++)
+		scenario->completed_from = scenario->began;
 	scenario_restart(scenario);
 }

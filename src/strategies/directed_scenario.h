@@ -26,6 +26,8 @@
 #define SCENARIO_OPS_MAX 4
 /* From one op of a scenario to the next is rarely further, and traced steps cost a microsecond. */
 #define SCENARIO_PATIENCE 5000
+/* Threads whose comings are counted; scenarios may begin in any. */
+#define SCENARIO_THREADS 64
 
 struct directed_op {
 	uint64_t site;
@@ -35,19 +37,30 @@ struct directed_op {
 	uint8_t party, variable;	/* 0 or 1 */
 };
 
+/* Which of the places where a scenario could begin: one thread's so-many-th coming to the first op's site. */
+struct directed_start {
+	uint32_t ordinal; /* from 1; 0: not known */
+	uint16_t thread;
+};
+
 struct directed_scenario {
 	struct directed_op ops[SCENARIO_OPS_MAX];
-	uint32_t op_count; /* 0: there is none */
-	/* Set by whoever saw that it really came about: first ops + 1 that were let pass; 0: not known. */
-	uint32_t proven;
+	uint32_t op_count;		/* 0: there is none */
+	struct directed_start recorded; /* where the run that was recorded had it */
+	/* Set by whoever saw that it really came about, and whether the run failed then. */
+	struct directed_start proven;
+	bool has_failed;
 	/* Over all runs. */
 	uint64_t completions;		    /* runs in which it came about */
 	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when it was due */
 	/* Of the run. */
 	uint32_t next;
-	uint32_t skipped; /* first ops that are still let pass */
-	uint32_t passed;  /* first ops that were let pass */
-	uint32_t firsts;  /* first ops of the run, or of the last one */
+	uint32_t skipped;		      /* first ops that are still let pass */
+	uint32_t firsts;		      /* first ops of the run, or of the last one */
+	struct directed_start wanted;	      /* where it is to begin; ordinal 0: anywhere */
+	struct directed_start began;	      /* where it did the last time, */
+	struct directed_start completed_from; /* and where the one that came about did first */
+	uint32_t comings[SCENARIO_THREADS];   /* of each thread to the first op's site */
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
 	uint64_t
@@ -57,8 +70,9 @@ struct directed_scenario {
 };
 
 /*
- * Which of its first ops is to begin the scenario is drawn: mostly that which is proven, else one of as
- * many as the last run had, the earlier the likelier.
+ * Which of its first ops is to begin the scenario is drawn: mostly that which is proven, else half the
+ * time that of the recorded run, half the time one of as many as the last run had, the earlier the
+ * likelier.
  */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
 /* Must the thread wait before its pending op? */

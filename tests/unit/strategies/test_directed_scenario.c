@@ -171,6 +171,54 @@ static void test_scenario__crosses(void **state)
 	assert_int_equal(count(&crossed, ops, 4).completions, RUNS);
 }
 
+/* ---- a loop comes to the first op again and again ---- */
+
+static const struct simulated_op looker[] = {READ(0)};
+static const struct simulated_op setter[] = {FAR, SET(0, 1)};
+static const struct simulated_code loop_codes[] = {CODE_REPEATED(looker, 10), CODE(setter)};
+static const struct simulated_program loop = {
+	.codes = loop_codes, .code_count = 2, .initial_count = 2};
+
+/* In how many of RUNS it begins at the seventh time. */
+static unsigned count_from_seventh(struct directed_start recorded, struct directed_start proven)
+{
+	const size_t last = sizeof setter / sizeof *setter - 1;
+	const struct directed_op ops[] = {
+		op_at(&looker[0], NULL, OP_LOAD, 0, 0),
+		op_at(&setter[last], NULL, OP_STORE, 1, 0),
+		op_at(&looker[0], NULL, OP_LOAD, 0, 0),
+	};
+	struct simulated_campaign campaign;
+	struct directed_scenario *scenario;
+	unsigned from_seventh = 0;
+
+	simulated_campaign_init(&campaign, &loop, &strategy_directed, 0, 1);
+	directed_state_set_scenario(campaign.state, ops, 3);
+	scenario = &((struct directed_state *)campaign.state)->scenario;
+	scenario->recorded = recorded;
+	scenario->proven = proven;
+	scenario->has_failed = true;
+	for (unsigned i = 0; i < RUNS; i++) {
+		assert_int_equal(simulated_campaign_count(&campaign, 1, OUTCOME_PASSED), 1);
+		from_seventh += scenario->completed_from.ordinal == 7;
+	}
+	simulated_campaign_release(&campaign);
+	return from_seventh;
+}
+
+static void test_scenario__begins_where_it_was_recorded(void **state)
+{
+	const struct directed_start seventh = {.thread = 0, .ordinal = 7}, nowhere = {0};
+
+	(void)state;
+	/* Every second run: P(B(200, 1/2) < 60) is below 1e-8. */
+	assert_true(count_from_seventh(seventh, nowhere) >= 60);
+	/* Fifteen of sixteen: P(B(200, 15/16) < 160) is below 1e-9. */
+	assert_true(count_from_seventh(nowhere, seventh) >= 160);
+	/* One in 128: P(B(200, 1/64) > 20) is below 1e-9. */
+	assert_true(count_from_seventh(nowhere, nowhere) <= 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_scenario__gives_up_what_cannot_be),
 		cmocka_unit_test(test_scenario__has_no_endless_patience),
 		cmocka_unit_test(test_scenario__crosses),
+		cmocka_unit_test(test_scenario__begins_where_it_was_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
