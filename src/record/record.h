@@ -6,7 +6,7 @@
  * passes them. Most reports are *predictable*: a read gives what the thread last saw at that address, a call
  * returns what it returned last time at that place. Predictable reports are only counted. What is not
  * predictable is an *entry*: the number of predictable reports before it, a tag, and what the tag asks for.
- * Whoever walks the run again keeps the same tables of predictions, so both always agree.
+ * Whoever walks the run again makes the same predictions, so both always agree.
  */
 #ifndef RADDLE_RECORD_RECORD_H
 #define RADDLE_RECORD_RECORD_H
@@ -16,7 +16,7 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 1u
+#define RECORD_VERSION 2u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {
@@ -45,24 +45,26 @@ enum record_tag {
 
 /* ---- predictions ---- */
 
-#define RECORD_SLOTS 8192u
+/*
+ * What a thread last saw or wrote, byte by byte. An address has its place by its lower bits only: who comes
+ * later takes the place of who was there. A prediction may be wrong, and then it is an entry; but both
+ * sides make the same ones.
+ */
+#define RECORD_MEMORY_BYTES (UINT64_C(1) << 28)
+/* Behind it: no access crosses its end by more. */
+#define RECORD_MEMORY_SLACK 4096
 
-/* What was last seen at an address, or (key with the highest bit) at a site of a value. */
-struct record_slot {
-	uint64_t key;
-	uint64_t value;
-};
-
-#define RECORD_SITE_KEY (UINT64_C(1) << 63)
-
-static inline uint64_t record_site_key(uint32_t site, uint32_t part)
+static inline uint64_t record_place_of(uint64_t address)
 {
-	return RECORD_SITE_KEY | (uint64_t)site << 5 | part << 2;
+	return address & (RECORD_MEMORY_BYTES - 1);
 }
 
-static inline uint32_t record_slot_of(uint64_t key)
+/* What was last told at a site of a value. */
+#define RECORD_VALUES 8192u
+
+static inline uint32_t record_value_slot(uint32_t site, uint32_t part)
 {
-	return (uint32_t)(key >> 2 ^ key >> 15) & (RECORD_SLOTS - 1);
+	return (site * 5 + part) & (RECORD_VALUES - 1);
 }
 
 /* ---- what the engine did ---- */
@@ -98,11 +100,7 @@ struct record_chunk {
 struct record_thread {
 	uint64_t first, last; /* chunks; 0: none */
 	uint8_t *at, *end;    /* [guest] in the last one */
-	uint64_t predicted;   /* reports since the last entry */
-	uint64_t pending;     /* a write that was about to happen at the last report; 0: none */
-	uint32_t pending_bytes;
-	uint32_t wants_arguments; /* sites of arguments follow an entry */
-	struct record_slot slots[RECORD_SLOTS];
+	uint64_t predicted;   /* reports since the last entry, as of when it last stopped moving */
 };
 
 /* An executable or library as it was loaded. */

@@ -172,7 +172,6 @@ static enum step call_inside(
 
 	if (!walk_push(walker, callee, false))
 		return STEP_OVER;
-	walk_settle(walker);
 	for (uint32_t i = 0; i < code->count && i < callee->parameter_registers; i++) {
 		const int32_t from = code->operands[i];
 
@@ -452,9 +451,10 @@ static void open_walker(struct walker *walker, struct walk *walk, uint16_t threa
 	walker->registers = reserve(REGISTERS_MOST * sizeof *walker->registers);
 	walker->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
 	walker->locals = reserve(LOCALS_MOST);
-	walker->slots = calloc(RECORD_SLOTS, sizeof *walker->slots);
+	walker->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	walker->values = calloc(RECORD_VALUES, sizeof *walker->values);
 	walker->seen = calloc(SEEN_SLOTS, sizeof *walker->seen);
-	BUG_ON(!walker->slots || !walker->seen);
+	BUG_ON(!walker->values || !walker->seen);
 	*walker->summary = (struct walk_summary){.end = WALK_COMPLETE};
 }
 
@@ -465,7 +465,8 @@ static void close_walker(struct walker *walker)
 	(void)munmap(walker->registers, REGISTERS_MOST * sizeof *walker->registers);
 	(void)munmap(walker->terms, REGISTERS_MOST * sizeof(struct term *));
 	(void)munmap(walker->locals, LOCALS_MOST);
-	free(walker->slots);
+	(void)munmap(walker->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	free(walker->values);
 	free(walker->seen);
 	free(walker->visits);
 	free(walker->shadows);

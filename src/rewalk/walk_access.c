@@ -328,10 +328,10 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 
 	if (code->place == PLACE_LOCAL && !target)
 		return outside_of_own(walker);
-	if (code->site != SITE_NONE)
-		walk_settle(walker);
-	else if (code->place != PLACE_LOCAL)
+	if (code->place != PLACE_LOCAL)
 		walk_drop(walker);
+	else if (code->site != SITE_NONE)
+		walk_settle(walker);
 	if (code->place != PLACE_LOCAL)
 		return STEP_NEXT; /* who reads it finds it in the record */
 	if (code->place_from != PLACE_SITE) {

@@ -2,6 +2,8 @@
 #ifndef RADDLE_REWALK_WALK_INTERNAL_H
 #define RADDLE_REWALK_WALK_INTERNAL_H
 
+#include <string.h>
+
 #include "rewalk/compute.h"
 #include "rewalk/walk.h"
 
@@ -34,9 +36,10 @@ struct walker {
 
 	/* the record */
 	const uint8_t *at, *end;
-	uint64_t left; /* predicted reports before the entry */
-	uint32_t tag;  /* of the entry */
-	struct record_slot *slots;
+	uint64_t left;	 /* predicted reports before the entry */
+	uint32_t tag;	 /* of the entry */
+	uint8_t *memory; /* as the recorder's: record_place_of(), record_value_slot() */
+	uint64_t *values;
 	uint64_t pending; /* the last write, while no report came after it; 0: none */
 	uint32_t pending_bytes;
 	bool is_checked;
@@ -117,20 +120,33 @@ static inline void walk_settle(struct walker *walker)
 	walker->pending = 0;
 }
 
+static inline uint64_t walk_known(const struct walker *walker, uint64_t address, uint32_t bytes)
+{
+	const uint8_t *place = walker->memory + record_place_of(address);
+	uint64_t value = 0;
+
+	switch (bytes) {
+	case 8:
+		memcpy(&value, place, 8);
+		return value;
+	case 4:
+		memcpy(&value, place, 4);
+		return value;
+	default:
+		memcpy(&value, place, bytes);
+		return value;
+	}
+}
+
 /* Up to eight bytes at an address, as a site tells them. */
 static inline enum step walk_read(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	if (__builtin_expect(walker->left && !walker->is_checked, 1)) {
-		const struct record_slot *slot = &walker->slots[record_slot_of(address)];
-
 		walker->left--;
 		walker->pending = 0;
-		if (__builtin_expect(slot->key == address, 1)) {
-			*value = slot->value;
-			return STEP_NEXT;
-		}
-		return walk_end_at(walker, WALK_LOST, "a read that should have been predicted");
+		*value = walk_known(walker, address, bytes);
+		return STEP_NEXT;
 	}
 	return walk_read_entry(walker, site, address, bytes, value);
 }
@@ -138,12 +154,7 @@ static inline enum step walk_read(
 static inline void walk_written(
 	struct walker *walker, uint64_t address, uint32_t bytes, const uint64_t *parts)
 {
-	for (uint32_t done = 0; done < bytes; done += 8) {
-		struct record_slot *slot = &walker->slots[record_slot_of(address + done)];
-
-		slot->key = address + done;
-		slot->value = parts[done / 8];
-	}
+	memcpy(walker->memory + record_place_of(address), parts, bytes);
 	walker->pending = address;
 	walker->pending_bytes = bytes;
 }

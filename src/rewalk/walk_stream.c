@@ -50,8 +50,8 @@ enum step walk_end_at(struct walker *walker, enum walk_end end, const char *form
 
 void walk_drop(struct walker *walker)
 {
-	for (uint32_t done = 0; walker->pending && done < walker->pending_bytes; done += 8)
-		walker->slots[record_slot_of(walker->pending + done)].key = 0;
+	if (walker->pending)
+		memset(walker->memory + record_place_of(walker->pending), 0, walker->pending_bytes);
 	walker->pending = 0;
 }
 
@@ -341,8 +341,7 @@ enum step walk_wait_outside(struct walker *walker)
 
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value)
 {
-	const uint64_t key = record_site_key(site, part);
-	struct record_slot *slot = &walker->slots[record_slot_of(key)];
+	uint64_t *known = &walker->values[record_value_slot(site, part)];
 	const struct image_site *of = &walker->book->image->sites[site];
 	const enum step step = walk_wait(walker, site, UINT64_MAX);
 
@@ -361,17 +360,12 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 		return STEP_NEXT;
 	}
 	if (step == STEP_NEXT) {
-		if (slot->key != key)
-			return walk_end_at(
-				walker, WALK_LOST, "a value that should have been predicted");
-		*value = slot->value;
+		*value = *known;
 		return STEP_NEXT;
 	}
 	if (walker->tag != RECORD_VALUE)
 		return walk_end_at(walker, WALK_LOST, "a read where a value should come");
-	*value = walk_number(walker);
-	slot->key = key;
-	slot->value = *value;
+	*value = *known = walk_number(walker);
 	walk_next_entry(walker);
 	return STEP_NEXT;
 }
@@ -379,17 +373,13 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 enum step walk_read_entry(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
 {
-	struct record_slot *slot = &walker->slots[record_slot_of(address)];
 	const enum step step = walk_wait(walker, site, address);
 
 	if (step >= STEP_MOVED)
 		return step;
 	walk_settle(walker);
 	if (step == STEP_NEXT) {
-		if (slot->key != address)
-			return walk_end_at(
-				walker, WALK_LOST, "a read that should have been predicted");
-		*value = slot->value;
+		*value = walk_known(walker, address, bytes);
 		return STEP_NEXT;
 	}
 	if (walker->tag != RECORD_READ || (uint64_t)(walker->end - walker->at) < bytes)
@@ -397,8 +387,7 @@ enum step walk_read_entry(
 	*value = 0;
 	memcpy(value, walker->at, bytes);
 	walker->at += bytes;
-	slot->key = address;
-	slot->value = *value;
+	memcpy(walker->memory + record_place_of(address), value, bytes);
 	walk_next_entry(walker);
 	return STEP_NEXT;
 }

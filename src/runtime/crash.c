@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 
 #define KERNEL_SIGSET_BYTES 8
@@ -116,7 +117,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 
 static void crash_handle(int signal, siginfo_t *info, void *context)
 {
-	if (!guarded_read_has_failed(signal, info, context))
+	if (!guarded_read_has_failed(signal, info, context) &&
+		!record_stub_has_failed(signal, info, context))
 		runtime_crash(signal, info, context);
 }
 

@@ -1,6 +1,7 @@
 /*
- * Writes the record of a run (record/record.h). Called for every site that is on, in the moving thread;
- * the first part of the way uses general registers only (CMakeLists.txt), as memory.c does.
+ * Writes the record of a run (record/record.h). Called for every site that is on and whose report is not
+ * predicted (record_stubs.c), in the moving thread; the first part of the way uses general registers only
+ * (CMakeLists.txt), as memory.c does.
  *
  * A site reports before its access. What a write writes is seen at the thread's next report: until then
  * it is `pending`. Where code without bitcode may have run in between, it is not looked at.
@@ -13,18 +14,31 @@
 #include "model/op.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
+#include "runtime/record_internal.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
 /* A thread that reports so often without an op may be waiting for another: it gives way. */
 #define REPORTS_IN_A_TURN 200000
 
+/* Of a thread, while others move. */
+struct record_parked {
+	uint64_t pending;
+	uint32_t pending_bytes, wants_arguments;
+	uint8_t *memory; /* NULL: it has not moved */
+	uint64_t *values;
+};
+
 /* Private, and of one run: recorded runs have processes of their own. */
 static struct {
-	struct record_area *area;	/* NULL: the run is not recorded */
+	struct record_area *area; /* NULL: the run is not recorded */
+	struct record_moving *moving;
+	struct record_moving without_stubs;
 	uintptr_t code_start, code_end; /* of the module that last called one of its functions */
-	uint64_t turn;			/* reports that are left in this turn */
 	bool has_chosen;		/* some sites are points */
+	struct executor executor;	/* the run's, told of here */
+	const struct executor *below;
+	struct record_parked parked[THREAD_CAPACITY];
 } record;
 
 bool record_is_on(void)
@@ -78,6 +92,12 @@ static void record_number(struct record_thread *thread, uint64_t number)
 
 static bool record_entry(struct record_thread *thread, enum record_tag tag)
 {
+	struct record_moving *moving = record.moving;
+
+	if (thread == moving->thread) {
+		thread->predicted += (uint64_t)(moving->mark - moving->left);
+		moving->mark = --moving->left;
+	}
 	if (!record_room(thread))
 		return false;
 	record_number(thread, thread->predicted << RECORD_TAG_BITS | tag);
@@ -85,12 +105,69 @@ static bool record_entry(struct record_thread *thread, enum record_tag tag)
 	return true;
 }
 
-/* ---- reports ---- */
+/* ---- who moves ---- */
 
-static struct record_thread *record_self(void)
+static void record_park(struct record_moving *moving)
 {
-	return &record.area->threads[engine_current()->id.index];
+	struct record_parked *parked = &record.parked[moving->index];
+
+	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
+	moving->mark = moving->left;
+	parked->pending = moving->pending;
+	parked->pending_bytes = moving->pending_bytes;
+	parked->wants_arguments = moving->wants_arguments;
 }
+
+/* Its memory is made when it first moves: most of it is never touched. */
+static void record_resume_thread(uint32_t index)
+{
+	struct record_moving *moving = record.moving;
+	struct record_parked *parked = &record.parked[index];
+
+	if (moving->thread)
+		record_park(moving);
+	if (!parked->memory) {
+		parked->memory = platform_map(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK +
+						      RECORD_VALUES * sizeof(uint64_t),
+			false);
+		if (!parked->memory)
+			runtime_refuse("there is no memory for the record of a thread");
+		parked->values =
+			(uint64_t *)(parked->memory + RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	}
+	moving->index = index;
+	moving->thread = &record.area->threads[index];
+	moving->pending = parked->pending;
+	moving->pending_bytes = parked->pending_bytes;
+	moving->wants_arguments = parked->wants_arguments;
+	moving->memory = parked->memory;
+	moving->values = parked->values;
+}
+
+static void record_transfer(struct engine_thread *from, struct engine_thread *to)
+{
+	if (record.area)
+		record_resume_thread(to->id.index);
+	record.below->transfer(from, to);
+}
+
+static void record_finish(struct engine_thread *from, struct engine_thread *to)
+{
+	if (record.area)
+		record_resume_thread(to->id.index);
+	record.below->finish(from, to);
+}
+
+const struct executor *record_executor(const struct executor *executor)
+{
+	record.below = executor;
+	record.executor = *executor;
+	record.executor.transfer = record_transfer;
+	record.executor.finish = record_finish;
+	return &record.executor;
+}
+
+/* ---- reports ---- */
 
 /* Up to eight bytes; odd numbers of them are read one by one. */
 static bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
@@ -108,73 +185,75 @@ static bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 	return true;
 }
 
-static void record_see(struct record_thread *thread, uint64_t address, uint32_t bytes)
+static uint8_t *record_place(uint64_t address)
 {
-	for (uint32_t done = 0; done < bytes; done += 8) {
-		struct record_slot *slot = &thread->slots[record_slot_of(address + done)];
-
-		slot->key = record_fetch(address + done, bytes - done < 8 ? bytes - done : 8,
-				    &slot->value)
-				    ? address + done
-				    : 0;
-	}
+	return record.moving->memory + record_place_of(address);
 }
 
-static void record_flush(struct record_thread *thread)
+static void record_flush(void)
 {
-	if (!thread->pending)
-		return;
-	record_see(thread, thread->pending, thread->pending_bytes);
-	thread->pending = 0;
+	struct record_moving *moving = record.moving;
+	const uint64_t address = moving->pending;
+
+	for (uint32_t done = 0; address && done < moving->pending_bytes; done += 8) {
+		const uint32_t left = moving->pending_bytes - done;
+		uint64_t value;
+
+		if (!record_fetch(address + done, left < 8 ? left : 8, &value))
+			value = 0;
+		memcpy(record_place(address + done), &value, left < 8 ? left : 8);
+	}
+	moving->pending = 0;
 }
 
 /* Whatever was about to be written: who knows what has been written there since. */
-static void record_drop(struct record_thread *thread)
+static void record_drop(void)
 {
-	uint64_t address = thread->pending;
+	struct record_moving *moving = record.moving;
 
-	for (uint32_t done = 0; address && done < thread->pending_bytes; done += 8)
-		thread->slots[record_slot_of(address + done)].key = 0;
-	thread->pending = 0;
+	if (moving->pending)
+		memset(record_place(moving->pending), 0, moving->pending_bytes);
+	moving->pending = 0;
 }
 
-static void record_read(struct record_thread *thread, uint64_t address, uint64_t bytes)
+static void record_read(uint64_t address, uint64_t bytes)
 {
+	struct record_moving *moving = record.moving;
+
 	for (uint64_t done = 0; done < bytes; done += 8) {
 		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
-		struct record_slot *slot = &thread->slots[record_slot_of(address + done)];
+		uint8_t *known = record_place(address + done);
 		uint64_t value;
 
 		if (!record_fetch(address + done, part, &value)) {
-			(void)record_entry(thread, RECORD_BAD); /* full: nothing follows anyhow */
+			/* Full: nothing follows anyhow. */
+			(void)record_entry(moving->thread, RECORD_BAD);
 			return;
 		}
-		if (__builtin_expect(slot->key == address + done && slot->value == value, 1)) {
-			thread->predicted++;
+		if (memcmp(known, &value, part) == 0) {
+			moving->left--;
 			continue;
 		}
-		slot->key = address + done;
-		slot->value = value;
-		if (!record_entry(thread, RECORD_READ))
+		memcpy(known, &value, part);
+		if (!record_entry(moving->thread, RECORD_READ))
 			return;
-		memcpy(thread->at, &value, 8);
-		thread->at += part;
+		memcpy(moving->thread->at, &value, 8);
+		moving->thread->at += part;
 	}
 }
 
-static void record_value(struct record_thread *thread, uint32_t site, uint32_t part, uint64_t value)
+static void record_value(uint32_t site, uint32_t part, uint64_t value)
 {
-	const uint64_t key = record_site_key(site, part);
-	struct record_slot *slot = &thread->slots[record_slot_of(key)];
+	struct record_moving *moving = record.moving;
+	uint64_t *known = &moving->values[record_value_slot(site, part)];
 
-	if (slot->key == key && slot->value == value) {
-		thread->predicted++;
+	if (*known == value) {
+		moving->left--;
 		return;
 	}
-	slot->key = key;
-	slot->value = value;
-	if (record_entry(thread, RECORD_VALUE))
-		record_number(thread, value);
+	*known = value;
+	if (record_entry(moving->thread, RECORD_VALUE))
+		record_number(moving->thread, value);
 }
 
 /* Is this the address of code with sites, as far as its module goes? */
@@ -185,23 +264,23 @@ static bool record_is_inside(uintptr_t code)
 	return sites_find_code(code, &record.code_start, &record.code_end);
 }
 
-static void record_enter(
-	struct record_thread *thread, const struct site_record *site, uintptr_t frame)
+static void record_enter(const struct site_record *site, uintptr_t frame)
 {
-	if (record_is_inside(((const uintptr_t *)frame)[1])) {
-		record_flush(thread);
+	struct record_moving *moving = record.moving;
+
+	if (record_is_inside(((const uintptr_t *)frame)[1]))
 		return;
-	}
-	record_drop(thread);
-	thread->wants_arguments = 1;
-	if (record_entry(thread, RECORD_ENTER))
-		record_number(thread, site_index(site));
+	record_drop();
+	moving->wants_arguments = 1;
+	if (record_entry(moving->thread, RECORD_ENTER))
+		record_number(moving->thread, site_index(site));
 }
 
-static void record_jump(
-	struct record_thread *thread, uint32_t site, uint64_t value, uint64_t second)
+static void record_jump(uint32_t site, uint64_t value, uint64_t second)
 {
-	record_drop(thread);
+	struct record_thread *thread = record.moving->thread;
+
+	record_drop();
 	if (!record_entry(thread, RECORD_JUMP))
 		return;
 	record_number(thread, site);
@@ -209,34 +288,35 @@ static void record_jump(
 	record_number(thread, second);
 }
 
-static void record_checked(struct record_thread *thread, uint32_t site, uint64_t address)
+static void record_checked(uint32_t site, uint64_t address)
 {
+	struct record_thread *thread = record.moving->thread;
+
 	if (!record_entry(thread, RECORD_REPORT))
 		return;
 	record_number(thread, site);
 	record_number(thread, address);
 }
 
-static void record_access(struct record_thread *thread, const struct site_record *site,
-	uint64_t address, uint64_t length)
+static void record_access(const struct site_record *site, uint64_t address, uint64_t length)
 {
 	switch (site->kind) {
 	case SITE_LOAD:
 	case SITE_ATOMIC_LOAD:
-		record_read(thread, address, site->bytes);
+		record_read(address, site->bytes);
 		return;
 	case SITE_ATOMIC_UPDATE:
 	case SITE_COMPARE_EXCHANGE:
-		record_read(thread, address, site->bytes);
+		record_read(address, site->bytes);
 		/* fall through */
 	case SITE_STORE:
 	case SITE_ATOMIC_STORE:
-		thread->pending = address;
-		thread->pending_bytes = site->bytes;
+		record.moving->pending = address;
+		record.moving->pending_bytes = site->bytes;
 		return;
 	case SITE_RANGE_READ:
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
-			record_read(thread, address, length);
+			record_read(address, length);
 		return;
 	default:
 		return;
@@ -249,68 +329,84 @@ static bool is_checked_kind(uint8_t kind)
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;
 }
 
-/* Code without bitcode has run since the last report. */
-static bool is_behind_others(uint8_t kind)
+/* What becomes of the write that the last report was about. The walk does the same at the same places. */
+static void record_look_back(const struct site_record *site)
 {
-	return kind == SITE_RESULT || kind == SITE_RETURNS_TWICE || kind == SITE_LANDING ||
-	       kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
+	switch (site->kind) {
+	case SITE_FUNCTION_ENTRY: /* it depends on who calls */
+	case SITE_STRING_READ:	  /* of library calls, which end with a result */
+		return;
+	case SITE_RANGE_READ:
+		if (site->bytes & SITE_COPIED)
+			record_flush();
+		return;
+	case SITE_RESULT: /* code without bitcode has run */
+	case SITE_RETURNS_TWICE:
+	case SITE_LANDING:
+	case SITE_RANGE_WRITE:
+	case SITE_STRING_WRITE:
+		record_drop();
+		return;
+	default:
+		record_flush();
+		return;
+	}
 }
 
 void record_report(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
-	struct record_thread *thread = record_self();
+	struct record_moving *moving = record.moving;
 
 	if (site->kind == SITE_ARGUMENT) {
-		if (thread->wants_arguments && record_room(thread))
-			record_number(thread, address);
+		if (moving->wants_arguments && record_room(moving->thread))
+			record_number(moving->thread, address);
 		return;
 	}
-	thread->wants_arguments = 0;
+	moving->wants_arguments = 0;
 	if (record.area->is_checked && is_checked_kind(site->kind))
-		record_checked(thread, site_index(site), address);
-	if (is_behind_others(site->kind))
-		record_drop(thread);
-	else if (site->kind != SITE_FUNCTION_ENTRY)
-		record_flush(thread);
+		record_checked(site_index(site), address);
+	record_look_back(site);
 	switch (site->kind) {
 	case SITE_FUNCTION_ENTRY:
-		record_enter(thread, site, frame);
+		record_enter(site, frame);
 		return;
 	case SITE_RESULT:
 	case SITE_ADDRESS:
-		record_value(thread, site_index(site), site->bytes, address);
+		record_value(site_index(site), site->bytes, address);
 		return;
 	case SITE_RETURNS_TWICE:
 	case SITE_LANDING:
-		record_jump(thread, site_index(site), address, length);
+		record_jump(site_index(site), address, length);
 		return;
 	default:
-		record_access(thread, site, address, length);
+		record_access(site, address, length);
 		return;
 	}
 }
 
 void record_settle(void)
 {
-	record_flush(record_self());
+	record_flush();
 }
 
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
-	if (__builtin_expect(record.has_chosen || !record.turn, 0))
+	if (__builtin_expect(record.has_chosen || record.moving->left <= 0, 0))
 		return false;
-	record.turn--;
 	record_report(site, address, length, frame);
 	return true;
 }
 
 bool record_turn_is_over(void)
 {
-	if (__builtin_expect(record.turn-- != 0, 1))
+	struct record_moving *moving = record.moving;
+
+	if (__builtin_expect(moving->left > 0, 1))
 		return false;
-	record.turn = REPORTS_IN_A_TURN;
+	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
+	moving->mark = moving->left = REPORTS_IN_A_TURN;
 	return true;
 }
 
@@ -325,10 +421,9 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 {
 	struct record_thread *own = &record.area->threads[thread->id.index];
 
-	record_drop(record_self()); /* it stands at an op and others move */
+	record_drop(); /* the moving thread stands at an op and others move */
 	if (is_memory(op->kind))
 		return;
-	record_drop(own);
 	if (!record_entry(own, RECORD_SYNC))
 		return;
 	record_number(own, step);
@@ -337,7 +432,7 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 
 void record_resume(void)
 {
-	struct record_thread *thread = record_self();
+	struct record_thread *thread = record.moving->thread;
 
 	if (record_entry(thread, RECORD_TURN))
 		record_number(thread, record.area->position++);
@@ -405,13 +500,32 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
+/* Of sites that are points the general way has to be told. */
+static const unsigned char *record_quick_stub(const struct site_record *site)
+{
+	const uint8_t *state = site_state(site);
+	uintptr_t start, end;
+
+	if (!state || *state & SITE_CHOSEN ||
+		!sites_find_code(
+			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))
+		return NULL;
+	return record_stub_of(site, site_index(site), start, end);
+}
+
 void record_begin(void)
 {
 	struct contract *contract = runtime.contract;
 
 	record.area = contract_area(contract, contract->record_offset);
-	record.turn = REPORTS_IN_A_TURN;
 	record.has_chosen = contract->plan.has_chosen_sites;
+	record.moving = record_stubs_open();
+	if (!record.moving)
+		record.moving = &record.without_stubs;
+	else if (!record.area->is_checked)
+		sites_quick_stub = record_quick_stub;
+	record.moving->left = record.moving->mark = REPORTS_IN_A_TURN;
+	record_resume_thread(0);
 	sites_are_live = 1;
 }
 
@@ -419,6 +533,12 @@ void record_go_live(void)
 {
 	record.area->object_count = 0;
 	(void)dl_iterate_phdr(record_add_object, NULL); /* what does not fit is not named */
-	record_drop(record_self());
-	(void)record_entry(record_self(), RECORD_LIVE); /* full: so the host will see */
+	record_drop();
+	(void)record_entry(record.moving->thread, RECORD_LIVE); /* full: so the host will see */
+}
+
+void record_end(void)
+{
+	record_park(record.moving);
+	record.area = NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef RADDLE_RUNTIME_RECORD_H
 #define RADDLE_RUNTIME_RECORD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ bool record_quickly(
 void record_begin(void);
 /* The run is about to be controlled. */
 void record_go_live(void);
+/* The run is over: nothing is recorded any more. */
+void record_end(void);
+/* The same executor, with the recorder told of who moves. */
+const struct executor *record_executor(const struct executor *executor);
 
 /*
  * A site reports: %rdi and %rsi at its point, and the frame of the function that it is in: the frame
@@ -32,6 +37,8 @@ void record_report(
 void record_settle(void);
 /* The moving thread goes on after others have moved, at no op that record_step() was told of. */
 void record_resume(void);
+/* As guarded_read_has_failed(), of the code that record_stubs.c makes. */
+bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
 /* Once in a while: the thread has reported for so long that others should move. */
 bool record_turn_is_over(void);
 

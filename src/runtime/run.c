@@ -328,6 +328,8 @@ void runtime_finish_run(void)
 		engine_tell_ending();
 	if (contract->plan.is_recorded)
 		engine_tell_rest();
+	if (record_is_on())
+		record_end();
 	status = outcome->code;
 	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
 		contract->plan.sanitizer_status == status)

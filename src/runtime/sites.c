@@ -40,6 +40,7 @@ static struct {
 
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
+const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
 uint8_t sites_vectors_in_use;
@@ -236,13 +237,16 @@ static void site_patch(const struct site_record *record, bool is_on)
 {
 	static const unsigned char off[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 	unsigned char *point = site_point(record);
-	const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
-	const int32_t distance = (int32_t)(stub - (point + POINT_BYTES));
+	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
+	int32_t distance;
 
 	if (!is_on) {
 		platform_copy(point, off, sizeof off);
 		return;
 	}
+	if (!stub)
+		stub = (const unsigned char *)&record->stub + record->stub;
+	distance = (int32_t)(stub - (point + POINT_BYTES));
 	point[0] = 0xe9;
 	platform_copy(point + 1, &distance, sizeof distance);
 }

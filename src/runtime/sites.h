@@ -24,6 +24,9 @@ extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
 extern uint32_t sites_vectors_by_hand;
 
+/* Where a point that is on leads instead of the site's own stub; its answer NULL: there. Set at start-up. */
+extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
+
 /*
  * From site_thunk.S, with nothing but general registers saved: the code at the record's point is about to
  * do its access; `frame` is its frame pointer. True: site_perform() is to be called, with all registers saved.

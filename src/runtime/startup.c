@@ -147,7 +147,7 @@ void runtime_set_up(void)
 		host.observe = record_step;
 		host.performed = record_performed;
 	}
-	host.executor = runtime.executor;
+	host.executor = record_is_on() ? record_executor(runtime.executor) : runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);
 	sync_register();

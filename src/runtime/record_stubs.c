@@ -1,0 +1,545 @@
+/*
+ * Quick stubs: code made at start-up, one piece for each site whose report can be dealt with in a few
+ * instructions while it is predicted. A point that is on jumps there instead of to the site's own stub; what
+ * is not predicted goes on from there to the own stub, with all registers as they were, and the general way
+ * (site_thunk.S, record.c) does it all. x86-64.
+ *
+ * A piece begins as the site's own stub does: it saves %rdi below the stack pointer (functions with sites
+ * have no red zone) and puts the operand there. The instruction that does so is taken over from the own
+ * stub; where it is none of those that points.c writes, there is no piece. %rax holds the flags, %rcx and
+ * %rdx are used. The state of the moving thread (record_internal.h) has a 32-bit address, so that pieces near
+ * any module reach it.
+ *
+ * Runs while one thread moves, before the module's code does.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "platform/platform.h"
+#include "record/record.h"
+#include "runtime/guarded_read.h"
+#include "runtime/record.h"
+#include "runtime/record_internal.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define REGIONS_MOST 16
+#define REGION_BYTES (UINT64_C(1) << 21)
+#define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
+#define PIECE_MOST 288
+#define PAGE UINT64_C(4096)
+
+/* Below the stack pointer; %rdi is where the site's own stub has it. */
+enum { SAVED_DI = 0xf0, SAVED_A = 0xe8, SAVED_C = 0xe0, SAVED_D = 0xd8 };
+
+/* Where a fault in a piece goes on: its way to the own stub. */
+struct stub_piece {
+	uint32_t start, slow; /* from the region's start */
+};
+
+struct stub_region {
+	unsigned char *start, *at, *end;
+	struct stub_piece *pieces; /* grow down from the region's end */
+	uint32_t piece_count;
+	unsigned char *flush; /* looks at the pending write; uses %rcx and %rdx */
+	unsigned char *flush_failed;
+};
+
+/* Private to the process. Written while modules are loaded. */
+static struct {
+	struct record_moving *moving;
+	struct stub_region regions[REGIONS_MOST];
+	uint32_t region_count;
+	bool is_refused; /* no memory may be both written and executed */
+} stubs;
+
+struct record_moving *record_stubs_open(void)
+{
+	const long start = platform_call(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (platform_failed(start))
+		return NULL;
+	stubs.moving = (struct record_moving *)start;
+	return stubs.moving;
+}
+
+/* ---- writing code ---- */
+
+struct writer {
+	unsigned char *at;
+};
+
+static void put(struct writer *writer, const char *bytes, size_t count)
+{
+	memcpy(writer->at, bytes, count);
+	writer->at += count;
+}
+
+#define PUT(writer, bytes) put(writer, bytes, sizeof(bytes) - 1)
+
+static void put_word(struct writer *writer, uint64_t value)
+{
+	const uint32_t word = (uint32_t)value;
+
+	memcpy(writer->at, &word, sizeof word);
+	writer->at += sizeof word;
+}
+
+static void put_byte(struct writer *writer, unsigned value)
+{
+	*writer->at++ = (unsigned char)value;
+}
+
+/* The distance of a jump or call, whose end this is. */
+static void put_distance(struct writer *writer, const unsigned char *target)
+{
+	put_word(writer, (uint64_t)(target - (writer->at + 4)));
+}
+
+/* An operand of 32 bits that is the address of a field of the state. */
+#define STATE(field) ((uintptr_t)stubs.moving + offsetof(struct record_moving, field))
+
+/* A jump whose target comes later. */
+static unsigned char *put_forward(struct writer *writer)
+{
+	put_word(writer, 0);
+	return writer->at;
+}
+
+static void land(const struct writer *writer, unsigned char *jump)
+{
+	const uint32_t distance = (uint32_t)(writer->at - jump);
+
+	memcpy(jump - 4, &distance, sizeof distance);
+}
+
+static void put_save(struct writer *writer)
+{
+	PUT(writer, "\x48\x89\x44\x24");
+	put_byte(writer, SAVED_A);
+	PUT(writer, "\x9f\x0f\x90\xc0"); /* lahf; seto %al */
+	PUT(writer, "\x48\x89\x4c\x24");
+	put_byte(writer, SAVED_C);
+	PUT(writer, "\x48\x89\x54\x24");
+	put_byte(writer, SAVED_D);
+}
+
+static void put_restore(struct writer *writer, const unsigned char *target)
+{
+	PUT(writer, "\x04\x7f\x9e"); /* addb $127, %al; sahf */
+	PUT(writer, "\x48\x8b\x54\x24");
+	put_byte(writer, SAVED_D);
+	PUT(writer, "\x48\x8b\x4c\x24");
+	put_byte(writer, SAVED_C);
+	PUT(writer, "\x48\x8b\x44\x24");
+	put_byte(writer, SAVED_A);
+	PUT(writer, "\x48\x8b\x7c\x24");
+	put_byte(writer, SAVED_DI);
+	PUT(writer, "\xe9");
+	put_distance(writer, target);
+}
+
+/* cmp $0, field: of eight bytes. */
+static void put_is_pending(struct writer *writer)
+{
+	PUT(writer, "\x48\x83\x3c\x25");
+	put_word(writer, STATE(pending));
+	put_byte(writer, 0);
+}
+
+static void put_flush(struct writer *writer, const struct stub_region *region)
+{
+	put_is_pending(writer);
+	PUT(writer, "\x74\x05"); /* je behind the call */
+	PUT(writer, "\xe8");
+	put_distance(writer, region->flush);
+}
+
+/* ---- what the pieces of a region share ---- */
+
+static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
+{
+	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
+	put_word(writer, STATE(pending_bytes));
+	put_byte(writer, bytes);
+	PUT(writer, "\x75");
+	put_byte(writer, (unsigned)length + 13);
+	put(writer, move, length);
+	PUT(writer, "\x48\xc7\x04\x25"); /* movq $0, pending */
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/*
+ * Looks at the pending write and copies what stands there. A write of bytes that is none of the usual
+ * numbers is copied byte by byte.
+ */
+static void put_flush_routine(struct stub_region *region, struct writer *writer)
+{
+	region->flush = writer->at;
+	PUT(writer, "\x48\x8b\x0c\x25"); /* mov pending, %rcx */
+	put_word(writer, STATE(pending));
+	PUT(writer, "\x89\xca\x81\xe2"); /* mov %ecx, %edx; and $..., %edx */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x48\x03\x14\x25"); /* add memory, %rdx */
+	put_word(writer, STATE(memory));
+#define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
+	MOVE(8, "\x48\x8b\x09\x48\x89\x0a"); /* mov (%rcx), %rcx; mov %rcx, (%rdx) */
+	MOVE(4, "\x8b\x09\x89\x0a");
+	MOVE(1, "\x8a\x09\x88\x0a");
+	MOVE(2, "\x66\x8b\x09\x66\x89\x0a");
+#undef MOVE
+	PUT(writer, "\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8"); /* save %rdi, %rsi */
+	PUT(writer, "\x48\x89\xce\x48\x89\xd7");		 /* from %rcx to %rdx */
+	PUT(writer, "\x8b\x0c\x25");				 /* mov pending_bytes, %ecx */
+	put_word(writer, STATE(pending_bytes));
+	PUT(writer, "\xf3\xa4"); /* rep movsb */
+	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8");
+	region->flush_failed = writer->at;
+	PUT(writer, "\x48\xc7\x04\x25");
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/* ---- regions ---- */
+
+static bool region_map(struct stub_region *region, uintptr_t code_start)
+{
+	/* Below the module: above the executable the heap grows. */
+	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
+
+	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
+		at -= 8 * REGION_BYTES) {
+		const long start = platform_call(SYS_mmap, at, REGION_BYTES,
+			PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (start == -EEXIST)
+			continue;
+		if (platform_failed(start))
+			return false;
+		if ((uintptr_t)start != at) { /* a kernel that does not know the flag */
+			platform_unmap((void *)start, REGION_BYTES);
+			continue;
+		}
+		region->start = region->at = (unsigned char *)start;
+		region->end = region->start + REGION_BYTES;
+		region->pieces = (struct stub_piece *)region->end;
+		return true;
+	}
+	return false;
+}
+
+static bool region_has_room(const struct stub_region *region)
+{
+	return (size_t)((unsigned char *)region->pieces - region->at) >
+	       PIECE_MOST + sizeof(struct stub_piece);
+}
+
+static bool reaches(const struct stub_region *region, uintptr_t code_start)
+{
+	return code_start - (uintptr_t)region->start < REGION_REACH + 4 * REGION_BYTES;
+}
+
+static struct stub_region *region_for(uintptr_t code_start)
+{
+	struct stub_region *region;
+	struct writer writer;
+
+	for (uint32_t i = stubs.region_count; i-- > 0;)
+		if (region_has_room(&stubs.regions[i]) && reaches(&stubs.regions[i], code_start))
+			return &stubs.regions[i];
+	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
+		return NULL;
+	region = &stubs.regions[stubs.region_count];
+	if (!region_map(region, code_start)) {
+		stubs.is_refused = true;
+		return NULL;
+	}
+	stubs.region_count++;
+	writer.at = region->at;
+	put_flush_routine(region, &writer);
+	region->at = writer.at;
+	return region;
+}
+
+/* ---- pieces ---- */
+
+struct piece {
+	struct writer writer;
+	struct stub_region *region;
+	const struct site_record *site;
+	const unsigned char *own;  /* the site's own stub */
+	const unsigned char *back; /* behind the point */
+	unsigned char *slow[16];   /* jumps to the way to the own stub */
+	uint32_t slow_count;
+	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
+	uint32_t counted;    /* what is put back then */
+};
+
+static void slow_if(struct piece *piece, const char *jump)
+{
+	put(&piece->writer, jump, 2);
+	piece->slow[piece->slow_count++] = put_forward(&piece->writer);
+}
+
+#define IF_NOT_EQUAL "\x0f\x85"
+#define IF_NOT_BELOW "\x0f\x83"
+#define IF_NEGATIVE "\x0f\x88"
+
+/* mov %rdi, -16(%rsp) and the instruction behind it, which is made to work here. False: not known. */
+static bool put_operand(struct piece *piece)
+{
+	static const unsigned char save[] = {0x48, 0x89, 0x7c, 0x24, SAVED_DI};
+	const unsigned char *from = piece->own + sizeof save;
+	const unsigned char mode = from[2];
+	size_t length;
+
+	if (memcmp(piece->own, save, sizeof save) != 0)
+		return false;
+	put(&piece->writer, (const char *)save, sizeof save);
+	if (*from == 0xbf) /* mov $0, %edi */
+		length = 5;
+	else if ((*from & 0xf8) == 0x48 && from[1] == 0x89 && mode >> 6 == 3) /* mov %r, %rdi */
+		length = 3;
+	else if ((*from & 0xf8) == 0x48 && from[1] == 0x8d && (mode >> 3 & 7) == 7)
+		length = 3 + ((mode & 7) == 4) +
+			 (mode >> 6 == 1						      ? 1
+				 : mode >> 6 == 2					      ? 4
+				 : (mode & 7) == 5 || ((mode & 7) == 4 && (from[3] & 7) == 5) ? 4
+											      : 0);
+	else
+		return false;
+	if (*from != 0xbf && from[1] == 0x8d && (mode & 0xc7) == 5) { /* relative to %rip */
+		int32_t distance;
+		int64_t here;
+
+		memcpy(&distance, from + 3, sizeof distance);
+		here = (int64_t)(uintptr_t)(from + length) + distance -
+		       (int64_t)(uintptr_t)(piece->writer.at + length);
+		if (here != (int32_t)here)
+			return false;
+		put(&piece->writer, (const char *)from, 3);
+		put_word(&piece->writer, (uint64_t)here);
+		return from[length] == 0xff || from[length] == 0x67 || from[length] == 0xe8;
+	}
+	put(&piece->writer, (const char *)from, length);
+	/* What follows is the call of the thunk, as written or as the linker has made it shorter. */
+	return from[length] == 0xff || from[length] == 0x67 || from[length] == 0xe8;
+}
+
+static void put_count(struct piece *piece, uint32_t count)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x48\x83\x2c\x25"); /* subq $count, left */
+	put_word(writer, STATE(left));
+	put_byte(writer, count);
+	PUT(writer, IF_NEGATIVE);
+	piece->turn = put_forward(writer);
+	piece->counted = count;
+}
+
+static void put_pending(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x48\x89\x3c\x25"); /* mov %rdi, pending */
+	put_word(writer, STATE(pending));
+	PUT(writer, "\xc7\x04\x25"); /* movl $bytes, pending_bytes */
+	put_word(writer, STATE(pending_bytes));
+	put_word(writer, piece->site->bytes);
+}
+
+/* Compares eight bytes of memory with what is known of it: see `bytes` of a site. */
+static bool put_read(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+	const uint32_t bytes = piece->site->bytes;
+
+	put_flush(writer, piece->region);
+	PUT(writer, "\x89\xf9\x81\xe1"); /* mov %edi, %ecx; and $..., %ecx */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x48\x03\x0c\x25"); /* add memory, %rcx */
+	put_word(writer, STATE(memory));
+	switch (bytes) {
+	case 1:
+		PUT(writer, "\x8a\x17\x3a\x11"); /* mov (%rdi), %dl; cmp (%rcx), %dl */
+		break;
+	case 2:
+		PUT(writer, "\x66\x8b\x17\x66\x3b\x11");
+		break;
+	case 4:
+		PUT(writer, "\x8b\x17\x3b\x11");
+		break;
+	case 8:
+		PUT(writer, "\x48\x8b\x17\x48\x3b\x11");
+		break;
+	case 16:
+	case 32:
+		for (uint32_t done = 0; done < bytes; done += 8) {
+			PUT(writer, "\x48\x8b\x57");
+			put_byte(writer, done);
+			PUT(writer, "\x48\x3b\x51");
+			put_byte(writer, done);
+			if (done + 8 < bytes)
+				slow_if(piece, IF_NOT_EQUAL);
+		}
+		break;
+	default:
+		return false;
+	}
+	slow_if(piece, IF_NOT_EQUAL);
+	put_count(piece, bytes < 8 ? 1 : bytes / 8);
+	return true;
+}
+
+static void put_value(struct piece *piece, uint32_t index)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x48\x8b\x0c\x25"); /* mov values, %rcx */
+	put_word(writer, STATE(values));
+	PUT(writer, "\x48\x3b\xb9"); /* cmp slot(%rcx), %rdi */
+	put_word(writer, record_value_slot(index, piece->site->bytes) * sizeof(uint64_t));
+	slow_if(piece, IF_NOT_EQUAL);
+	put_count(piece, 1);
+}
+
+/* Called by code of the same module? */
+static bool put_entry(struct piece *piece, uintptr_t code_start, uintptr_t code_end)
+{
+	struct writer *writer = &piece->writer;
+	const int64_t distance = (int64_t)code_start - (int64_t)(uintptr_t)(writer->at + 4 + 7);
+
+	if (distance != (int32_t)distance || code_end - code_start > INT32_MAX)
+		return false;
+	PUT(writer, "\x48\x8b\x4d\x08"); /* mov 8(%rbp), %rcx: the return address */
+	PUT(writer, "\x48\x8d\x15");	 /* lea code_start, %rdx */
+	put_word(writer, (uint64_t)distance);
+	PUT(writer, "\x48\x29\xd1\x48\x81\xf9"); /* sub %rdx, %rcx; cmp $size, %rcx */
+	put_word(writer, code_end - code_start);
+	slow_if(piece, IF_NOT_BELOW);
+	PUT(writer, "\xc7\x04\x25"); /* movl $0, wants_arguments */
+	put_word(writer, STATE(wants_arguments));
+	put_word(writer, 0);
+	return true;
+}
+
+static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+{
+	struct writer *writer = &piece->writer;
+
+	switch (piece->site->kind) {
+	case SITE_LOAD:
+	case SITE_ATOMIC_LOAD:
+		return put_read(piece);
+	case SITE_ATOMIC_UPDATE:
+	case SITE_COMPARE_EXCHANGE:
+		if (!put_read(piece))
+			return false;
+		put_pending(piece);
+		return true;
+	case SITE_STORE:
+	case SITE_ATOMIC_STORE:
+		put_flush(writer, piece->region);
+		put_pending(piece);
+		return true;
+	case SITE_FUNCTION_ENTRY:
+		return put_entry(piece, code_start, code_end);
+	case SITE_ARGUMENT:
+		PUT(writer, "\x83\x3c\x25"); /* cmpl $0, wants_arguments */
+		put_word(writer, STATE(wants_arguments));
+		put_byte(writer, 0);
+		slow_if(piece, IF_NOT_EQUAL);
+		return true;
+	case SITE_RESULT:
+		put_is_pending(writer);
+		slow_if(piece, IF_NOT_EQUAL);
+		put_value(piece, index);
+		return true;
+	case SITE_ADDRESS:
+		put_flush(writer, piece->region);
+		put_value(piece, index);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void put_ends(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	put_restore(writer, piece->back);
+	if (piece->turn) {
+		land(writer, piece->turn);
+		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
+		put_word(writer, STATE(left));
+		put_byte(writer, piece->counted);
+	}
+	for (uint32_t i = 0; i < piece->slow_count; i++)
+		land(writer, piece->slow[i]);
+}
+
+const unsigned char *record_stub_of(
+	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+{
+	struct stub_region *region = region_for(code_start);
+	struct piece piece = {.region = region, .site = site};
+	unsigned char *start;
+
+	if (!region)
+		return NULL;
+	start = piece.writer.at = region->at;
+	piece.own = (const unsigned char *)&site->stub + site->stub;
+	piece.back = (const unsigned char *)&site->point + site->point + SITE_POINT_BYTES;
+	if (!put_operand(&piece))
+		return NULL;
+	put_save(&piece.writer);
+	if (!put_body(&piece, index, code_start, code_end))
+		return NULL;
+	put_ends(&piece);
+	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
+		.slow = (uint32_t)(piece.writer.at - region->start)};
+	region->piece_count++;
+	put_restore(&piece.writer, piece.own);
+	region->at = piece.writer.at;
+	return start;
+}
+
+/* ---- faults ---- */
+
+bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
+{
+	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	const unsigned char *at = (const unsigned char *)(uintptr_t)*next;
+
+	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
+		return false;
+	for (uint32_t i = 0; i < stubs.region_count; i++) {
+		const struct stub_region *region = &stubs.regions[i];
+		const struct stub_piece *piece = region->pieces;
+
+		if (at < region->start || at >= region->at)
+			continue;
+		if (at < region->flush_failed) {
+			*next = (greg_t)(uintptr_t)region->flush_failed;
+			return true;
+		}
+		/* The last one comes first. */
+		while ((size_t)(at - region->start) < piece->start)
+			piece++;
+		*next = (greg_t)(uintptr_t)(region->start + piece->slow);
+		return true;
+	}
+	return false;
+}
