@@ -1,7 +1,8 @@
 /*
- * The functions of a program in a form that is quick to walk: an array of `struct code` each. A value has
- * one register of 64 bits, vectors and structs one for each lane or member. Operands below zero are
- * constants: ~operand is their number.
+ * The functions of a program in a form that is quick to walk: an array of `struct code` each, which tells
+ * all, and beside it one of `struct op`, which tells what the inner loop of the walk needs of it. A value has
+ * one register of 64 bits, vectors and structs one for each lane or member; so have constants, behind all
+ * values.
  */
 #ifndef RADDLE_REWALK_CODE_H
 #define RADDLE_REWALK_CODE_H
@@ -97,12 +98,17 @@ enum code_place {
 
 struct function;
 
-/* Values that move along an edge, all at once. */
+struct move {
+	int32_t to, from;
+};
+
+/* Values move along an edge, all at once. */
 struct edge {
 	uint32_t target; /* number of the code */
 	uint32_t count;
-	int32_t *to, *from;
-	uint64_t value; /* of a switch */
+	struct move *moves;
+	bool is_entangled; /* the moves cannot be made one after the other */
+	uint64_t value;	   /* of a switch */
 };
 
 struct address_term {
@@ -143,7 +149,33 @@ struct code {
 		const struct constant_block *constant;
 	};
 	struct edge *normal, *unwind; /* CALL that is an invoke */
+	struct function *callee;      /* CALL: the last one; NULL: code without bitcode */
+	uint64_t callee_address;      /* 0: not known */
 	LLVMValueRef value;
+};
+
+/* How an op is performed, see runs.def. */
+enum run {
+#define RUN(name, symbolic) RUN_##name,
+#include "rewalk/runs.def"
+#undef RUN
+	RUN_COUNT
+};
+
+/* What the inner loop needs of a code. */
+struct op {
+	uint16_t run; /* enum run */
+	uint8_t width, scale;
+	int32_t to, a, b;
+	union {
+		int64_t immediate;
+		const struct edge *edges; /* BRANCH, GO; then `b` is the branch's number, `to` how
+					     many instructions the block has */
+		struct {
+			int32_t c;
+			uint32_t number; /* of a site or, SELECT, a branch */
+		};
+	};
 };
 
 struct function {
@@ -152,10 +184,12 @@ struct function {
 	uint32_t entry; /* site; SITE_NONE: not instrumented */
 	uint64_t address;
 	uint32_t parameter_registers;
-	uint32_t register_count;
+	uint32_t value_count;	 /* registers of values */
+	uint32_t register_count; /* and of constants */
 	struct code *codes;
+	struct op *ops; /* as many */
 	uint32_t code_count, code_capacity;
-	uint64_t *constants;
+	uint64_t *constants; /* what their registers hold */
 	uint32_t constant_count, constant_capacity;
 	uint32_t *
 		argument_sites; /* parameters that SITE_ARGUMENTs tell, in order: their registers */
@@ -188,6 +222,8 @@ struct function *code_book_at(const struct code_book *book, uint64_t address);
 /* The function that a site is in. */
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);
+/* Part of that: `ops`, when there are all codes. */
+void code_make_ops(struct function *function);
 
 /* ---- decode_*.c share ---- */
 
@@ -201,9 +237,14 @@ struct decoder {
 };
 
 int32_t decode_operand(struct decoder *decoder, LLVMValueRef value);
+static inline int32_t decode_operand_at(
+	struct decoder *decoder, LLVMValueRef instruction, unsigned index)
+{
+	return decode_operand(decoder, LLVMGetOperand(instruction, index));
+}
 static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 {
-	return operand >= 0 ? operand + (int32_t)lane : operand - (int32_t)lane;
+	return operand + (int32_t)lane;
 }
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
 /* Registers of a value of the type; 0: none, or not handled. */
@@ -213,6 +254,17 @@ uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
 /* The first site of one of the kinds [first, last] of the instruction. */
 uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);
+/* decode_flow.c */
+uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
+void decode_end(struct decoder *decoder, LLVMValueRef instruction);
+void decode_return(struct decoder *decoder, LLVMValueRef instruction);
+/* decode_value.c */
+void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
+void decode_select(struct decoder *decoder, LLVMValueRef instruction);
+void decode_member(struct decoder *decoder, LLVMValueRef instruction);
+void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
+void decode_element(struct decoder *decoder, LLVMValueRef instruction);
+/* The other files. */
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);

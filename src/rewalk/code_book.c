@@ -59,15 +59,11 @@ static void release_function(struct function *function)
 				? code->count
 				: 0;
 
-		for (uint32_t j = 0; j < edges; j++) {
-			free(code->edges[j].to);
-			free(code->edges[j].from);
-		}
+		for (uint32_t j = 0; j < edges; j++)
+			free(code->edges[j].moves);
 		if (code->normal) {
-			free(code->normal->to);
-			free(code->normal->from);
-			free(code->unwind->to);
-			free(code->unwind->from);
+			free(code->normal->moves);
+			free(code->unwind->moves);
 		}
 		free(code->normal);
 		free(code->unwind);
@@ -77,6 +73,7 @@ static void release_function(struct function *function)
 			free(code->terms);
 	}
 	free(function->codes);
+	free(function->ops);
 	free(function->constants);
 	free(function->argument_sites);
 	free(function->address_registers);

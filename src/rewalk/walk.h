@@ -101,7 +101,8 @@ struct walk {
 	struct code_book *book;
 	const struct run_record *record;
 	struct shared_map shared;
-	uint64_t *chosen; /* bit set over all sites */
+	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
+	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;
 	struct walked_thread *threads;
 	struct walk_watch *watches;

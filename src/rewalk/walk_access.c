@@ -33,7 +33,7 @@ static void note_read(struct walker *walker, const struct code *code, uint64_t a
 {
 	if (!walker->is_live)
 		return;
-	if (walker->mode & (WALK_SHARING | WALK_CHOOSING | WALK_PATHS))
+	if (walker->mode & WALK_NOTING)
 		walk_note_access(walker, code->site, address, code->bytes, false);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, code->site);
@@ -43,7 +43,7 @@ static void note_write(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	if (walker->is_live) {
-		if (walker->mode & (WALK_SHARING | WALK_CHOOSING | WALK_PATHS))
+		if (walker->mode & WALK_NOTING)
 			walk_note_access(walker, code->site, address, code->bytes, true);
 		else if (walker->mode & WALK_EVENTS)
 			walk_count_step(walker, code->site);
@@ -55,23 +55,24 @@ static void note_write(
 static void set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
-	struct term **terms = walk_terms(walker) + code->to;
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 
 	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint64_t value = 0;
+		struct term *term;
 
 		memcpy(&value, (const uint8_t *)parts + i * lane, lane);
-		terms[i] = walk_read_term(walker, code, address + i * lane, lane, value);
-		if (terms[i])
-			terms[i] = walk_resize(walker, terms[i], code->width);
+		term = walk_read_term(walker, code, address + i * lane, lane, value);
+		if (term)
+			term = walk_resize(walker, term, code->width);
+		walk_set_term(walker, code->to + (int32_t)i, term);
 	}
 }
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t address = walk_get(walker, registers, code->a);
+	const uint64_t address = registers[code->a];
 	uint64_t parts[8] = {0};
 
 	if (code->place == PLACE_SITE) {
@@ -132,13 +133,13 @@ enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t address = walk_get(walker, registers, code->b);
+	const uint64_t address = registers[code->b];
 	uint64_t parts[8] = {0};
 
 	if (!code->is_vector)
-		parts[0] = walk_get(walker, registers, code->a);
+		parts[0] = registers[code->a];
 	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
-		const uint64_t value = walk_get(walker, registers, decode_lane(code->a, i));
+		const uint64_t value = registers[decode_lane(code->a, i)];
 
 		memcpy((uint8_t *)parts + i * (code->width / 8u), &value, code->width / 8u);
 	}
@@ -163,7 +164,7 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t bytes = (uint64_t)code->immediate * walk_get(walker, registers, code->a);
+	const uint64_t bytes = (uint64_t)code->immediate * registers[code->a];
 	const uint64_t room = (bytes + 31) & ~UINT64_C(15);
 
 	if (code->site != SITE_NONE)
@@ -215,7 +216,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 	read = walk_read_term(walker, code, address, code->bytes, old);
 	if (read)
 		read = walk_resize(walker, read, code->width);
-	walk_terms(walker)[code->to] = read;
+	walk_set_term(walker, code->to, read);
 	if (read || operand) {
 		struct term like = {.op = CODE_UPDATE,
 			.sub = code->sub,
@@ -224,7 +225,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 			.a = read ? read : term_constant(arena, code->width, old),
 			.b = operand ? operand
 				     : term_constant(arena, code->width,
-					       walk_get(walker, walk_registers(walker), code->b))};
+					       walk_registers(walker)[code->b])};
 
 		written = term_make(arena, &like);
 	}
@@ -235,14 +236,14 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t address = walk_get(walker, registers, code->a);
+	const uint64_t address = registers[code->a];
 	uint64_t old, value;
 	const enum step step = read_old(walker, code, address, &old);
 
 	if (step != STEP_NEXT)
 		return step;
 	old = compute_mask(old, code->width);
-	value = compute_update(code->sub, code->width, old, walk_get(walker, registers, code->b));
+	value = compute_update(code->sub, code->width, old, registers[code->b]);
 	write_new(walker, code, address, value);
 	if (walker->mode & WALK_EVENTS)
 		update_terms(walker, code, address, old, value);
@@ -255,8 +256,7 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 	struct term *term = walk_operand_term(walker, operand);
 
 	return term ? term
-		    : term_constant(&walker->walk->terms, width,
-			      walk_get(walker, walk_registers(walker), operand));
+		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
 /* Writes what was there where the comparison fails: nobody can tell that from no write. */
@@ -288,8 +288,8 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 		select.c = before;
 		written = term_make(arena, &select);
 	}
-	walk_terms(walker)[code->to] = read;
-	walk_terms(walker)[code->to + 1] = equal;
+	walk_set_term(walker, code->to, read);
+	walk_set_term(walker, code->to + 1, equal);
 	walk_write_term(walker, code, address, code->bytes, value, written);
 	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
@@ -297,19 +297,18 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t address = walk_get(walker, registers, code->a);
+	const uint64_t address = registers[code->a];
 	uint64_t old, value;
 	const enum step step = read_old(walker, code, address, &old);
 
 	if (step != STEP_NEXT)
 		return step;
 	old = compute_mask(old, code->width);
-	value = old == walk_get(walker, registers, code->b) ? walk_get(walker, registers, code->c)
-							    : old;
+	value = old == registers[code->b] ? registers[code->c] : old;
 	write_new(walker, code, address, value);
 	if (walker->mode & WALK_EVENTS)
 		exchange_terms(walker, code, address, old, value);
-	registers[code->to + 1] = old == walk_get(walker, registers, code->b);
+	registers[code->to + 1] = old == registers[code->b];
 	registers[code->to] = old;
 	return STEP_NEXT;
 }
@@ -318,9 +317,9 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t to = walk_get(walker, registers, code->a);
-	const uint64_t from = walk_get(walker, registers, code->b);
-	const uint64_t bytes = walk_get(walker, registers, code->c);
+	const uint64_t to = registers[code->a];
+	const uint64_t from = registers[code->b];
+	const uint64_t bytes = registers[code->c];
 	uint8_t *target = code->place == PLACE_LOCAL
 				  ? own_memory(walker, code, PLACE_LOCAL, to, bytes)
 				  : NULL;
@@ -357,16 +356,16 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 
 enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t bytes = walk_get(walker, registers, code->c);
+	const uint64_t bytes = registers[code->c];
 	uint8_t *target;
 
 	if (code->place != PLACE_LOCAL) {
 		walk_drop(walker);
 		return STEP_NEXT;
 	}
-	target = own_memory(walker, code, PLACE_LOCAL, walk_get(walker, registers, code->a), bytes);
+	target = own_memory(walker, code, PLACE_LOCAL, registers[code->a], bytes);
 	if (!target)
 		return outside_of_own(walker);
-	memset(target, (int)walk_get(walker, registers, code->b), bytes);
+	memset(target, (int)registers[code->b], bytes);
 	return STEP_NEXT;
 }

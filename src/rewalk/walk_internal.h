@@ -11,14 +11,17 @@
 #define REGISTERS_MOST (UINT64_C(1) << 27)
 #define LOCALS_MOST (UINT64_C(1) << 32)
 #define SEEN_SLOTS 16384u
+/* Modes in which accesses are told to walk_note_access(). */
+#define WALK_NOTING (WALK_SHARING | WALK_CHOOSING | WALK_PATHS)
 
 struct frame {
 	struct function *function;
 	const struct code *at; /* what comes next here; the call, while its callee is above */
 	uint64_t registers;    /* where they begin */
 	uint64_t locals;       /* used when it began */
-	bool is_from_outside;  /* called back: then `at` of the frame below is done (again) */
-	uint8_t addresses;     /* SITE_ADDRESSes of parameters that have been told */
+	bool is_symbolic; /* its values may have terms; else there are none, whatever stands there */
+	bool is_from_outside; /* called back: then `at` of the frame below is done (again) */
+	uint8_t addresses;    /* SITE_ADDRESSes of parameters that have been told */
 };
 
 /* What a value in memory that the thread has for itself was computed from. */
@@ -53,6 +56,8 @@ struct walker {
 	uint64_t local_bytes;
 
 	bool is_live;
+	bool is_noting;	  /* accesses are told to walk_note_access() */
+	bool is_watching; /* accesses may be events, or of terms, or checked */
 	bool is_over;
 	uint64_t instructions;
 	uint64_t steps;
@@ -60,11 +65,30 @@ struct walker {
 	struct walk_summary *summary;
 	struct walked_thread *out;
 	uint64_t *seen;	  /* words of memory that were looked at, by SEEN_SLOTS */
-	uint64_t *visits; /* by branch */
+	uint64_t *visits; /* by branch; WALK_WATCHED */
 	uint32_t visit_capacity;
 	struct shadow *shadows;
 	uint64_t shadow_count, shadow_capacity;
+	uint64_t
+		*shadow_lines; /* bit set: words of memory, by their last bits, that may have one */
 };
+
+/* Of a branch that a watch is set on. */
+#define WALK_WATCHED (UINT64_C(1) << 63)
+
+/* Locals are where the walk keeps them; no address of the program is that high. */
+#define WALK_LOCAL_KEY (UINT64_C(1) << 63)
+#define WALK_LINES (UINT64_C(1) << 16)
+
+/* False: no byte of these was computed of what others write. Up to 8 bytes. */
+static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
+{
+	const uint64_t first = address >> 3 & (WALK_LINES - 1);
+	const uint64_t last = (address + bytes - 1) >> 3 & (WALK_LINES - 1);
+
+	return walker->shadow_count && (walker->shadow_lines[first >> 6] >> (first & 63) & 1 ||
+					       walker->shadow_lines[last >> 6] >> (last & 63) & 1);
+}
 
 enum step {
 	STEP_NEXT,
@@ -102,16 +126,25 @@ static inline uint64_t *walk_registers(struct walker *walker)
 	return walker->registers + walker->frames[walker->frame_count - 1].registers;
 }
 
-static inline struct term **walk_terms(struct walker *walker)
+/* The top frame's values have no terms so far: from here on they may. */
+void walk_make_symbolic(struct walker *walker);
+
+static inline struct term *walk_operand_term(const struct walker *walker, int32_t operand)
 {
-	return walker->terms + walker->frames[walker->frame_count - 1].registers;
+	const struct frame *frame = &walker->frames[walker->frame_count - 1];
+
+	return frame->is_symbolic ? walker->terms[frame->registers + (uint64_t)operand] : NULL;
 }
 
-static inline uint64_t walk_get(
-	const struct walker *walker, const uint64_t *registers, int32_t operand)
+static inline void walk_set_term(struct walker *walker, int32_t to, struct term *term)
 {
-	return operand >= 0 ? registers[operand]
-			    : walker->frames[walker->frame_count - 1].function->constants[~operand];
+	const struct frame *frame = &walker->frames[walker->frame_count - 1];
+
+	if (!frame->is_symbolic && !term)
+		return;
+	if (!frame->is_symbolic)
+		walk_make_symbolic(walker);
+	walker->terms[frame->registers + (uint64_t)to] = term;
 }
 
 /* The record's end of a write, and of whatever else clears the way for the next one. */
@@ -159,7 +192,43 @@ static inline void walk_written(
 	walker->pending_bytes = bytes;
 }
 
+/* ---- walk_loop.c ---- */
+
+/* Until the thread's walk is over, or no frame is left. */
+void walk_frames(struct walker *walker);
+
+/* ---- walk_perform.c ---- */
+
+/* Of the codes that only compute: the value; a second one goes into its register. */
+uint64_t walk_compute(const struct code *code, uint64_t *registers);
+void walk_set_computed_term(struct walker *walker, const struct code *code, uint64_t value);
+/* Everything but what only computes. */
+enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
+
+/* ---- walk_call.c ---- */
+
+enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
+/* Where parameters that were copied are, told behind the function's entry. */
+enum step walk_tell_addresses(struct walker *walker);
+
 /* ---- walk_memory.c ---- */
+
+#define SHARED_LINES (UINT64_C(1) << 20)
+
+/* Of walk.shared, when it is complete: see walk_may_be_shared(). */
+void walk_build_shared_lines(struct walk *walk);
+
+/* False: walk_is_shared() is, too. Quicker, as it looks at little memory. Up to eight bytes. */
+static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	const uint64_t first = address >> 3 & (SHARED_LINES - 1);
+	const uint64_t last = (address + bytes - 1) >> 3 & (SHARED_LINES - 1);
+
+	return (walk->shared_lines[first >> 6] >> (first & 63) |
+		       walk->shared_lines[last >> 6] >> (last & 63)) &
+	       1;
+}
 
 /* An access of a live run: who shares, which site is chosen. */
 void walk_note_access(
@@ -195,10 +264,11 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 
 /* ---- walk_terms.c ---- */
 
-struct term *walk_operand_term(struct walker *walker, int32_t operand);
 /* The term of a code that computes; NULL where no operand has one. */
 struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
+/* Room for the visits of all branches that are known by now. */
+void walk_open_visits(struct walker *walker);
 void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);

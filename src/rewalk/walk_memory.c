@@ -63,24 +63,27 @@ static bool is_word_shared(const struct walk *walk, uint64_t word)
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
+	if (bytes <= 8 && walk->shared_lines && !walk_may_be_shared(walk, address, bytes))
+		return false;
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
 		if (is_word_shared(walk, word))
 			return true;
 	return false;
 }
 
-/* As walk_is_shared(), for a thread that comes back to the same words. */
-static bool is_shared(struct walker *walker, uint64_t address, uint32_t bytes)
+void walk_build_shared_lines(struct walk *walk)
 {
-	const uint64_t word = address >> 3;
-	uint64_t *seen = &walker->seen[word & (SEEN_SLOTS - 1)];
+	if (!walk->shared_lines)
+		walk->shared_lines = malloc(SHARED_LINES / 8);
+	BUG_ON(!walk->shared_lines);
+	memset(walk->shared_lines, 0, SHARED_LINES / 8);
+	for (uint64_t i = 0; i < walk->shared.capacity; i++) {
+		const struct shared_word *word = &walk->shared.words[i];
 
-	if ((address & 7) + bytes > 8)
-		return walk_is_shared(walker->walk, address, bytes);
-	if (*seen >> 1 == word + 1)
-		return *seen & 1;
-	*seen = (word + 1) << 1 | is_word_shared(walker->walk, word);
-	return *seen & 1;
+		if (word->address && word->is_many && word->is_written)
+			bitset_add(walk->shared_lines,
+				(uint32_t)((word->address - 1) & (SHARED_LINES - 1)));
+	}
 }
 
 void walk_note_access(
@@ -99,7 +102,8 @@ void walk_note_access(
 		}
 		return;
 	}
-	if (walker->mode & WALK_CHOOSING && is_shared(walker, address, bytes))
+	if (walker->mode & WALK_CHOOSING && !bitset_has(walker->walk->chosen, site) &&
+		walk_is_shared(walker->walk, address, bytes))
 		bitset_add(walker->walk->chosen, site);
 	if (walker->mode & WALK_PATHS) {
 		struct walk_event *event =
@@ -153,7 +157,7 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 	struct walk *walk = walker->walk;
 	struct initial_value *found;
 
-	if (!(walker->mode & WALK_EVENTS) || !is_shared(walker, address, bytes))
+	if (!(walker->mode & WALK_EVENTS) || !walk_is_shared(walker->walk, address, bytes))
 		return;
 	if (2 * (walk->initial_count + 1) > walk->initial_capacity)
 		grow_initials(walk);
@@ -246,7 +250,7 @@ static void grow_shadows(struct walker *walker)
 /* One that overlaps the bytes; at most eight bytes each. NULL: none does. */
 static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
-	if (!walker->shadow_count)
+	if (!walk_may_have_term(walker, address, bytes))
 		return NULL;
 	for (uint64_t at = address - 7; at != address + bytes; at++) {
 		struct shadow *shadow = find_shadow(walker, at);
@@ -270,6 +274,8 @@ static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes
 	shadow = find_shadow(walker, address);
 	walker->shadow_count += !shadow->address;
 	*shadow = (struct shadow){.address = address, .bytes = bytes, .term = term};
+	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
+		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
 static struct term *read_shadow(
@@ -289,18 +295,16 @@ static struct term *read_shadow(
 	return NULL;
 }
 
-/* Locals are where the walk keeps them; no address of the program is that high. */
-#define LOCAL_KEY (UINT64_C(1) << 63)
-
 static uint64_t key_of(const struct code *code, uint64_t address)
 {
-	return code->place == PLACE_LOCAL ? address | LOCAL_KEY : address;
+	return code->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
 }
 
 static bool is_event(
 	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
 {
-	return code->place == PLACE_SITE && walker->is_live && is_shared(walker, address, bytes);
+	return code->place == PLACE_SITE && walker->is_live &&
+	       walk_is_shared(walker->walk, address, bytes);
 }
 
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,

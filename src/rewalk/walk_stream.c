@@ -73,10 +73,11 @@ bool walk_push(struct walker *walker, struct function *function, bool is_from_ou
 		.registers = walker->register_count,
 		.locals = walker->local_bytes,
 		.is_from_outside = is_from_outside};
-	if (walker->mode & WALK_EVENTS)
-		memset(walker->terms + walker->register_count, 0,
-			(function->register_count + 1) * sizeof *walker->terms);
+	memcpy(walker->registers + walker->register_count + function->value_count,
+		function->constants, function->constant_count * sizeof *function->constants);
 	walker->register_count += function->register_count;
+	if (walker->book->branch_count > walker->visit_capacity)
+		walk_open_visits(walker);
 	return true;
 }
 
@@ -99,18 +100,17 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 
 	frame->at = frame->function->codes + edge->target;
 	for (uint32_t first = 0; first < edge->count; first += 64) {
+		const struct move *moves = edge->moves + first;
 		const uint32_t count = edge->count - first < 64 ? edge->count - first : 64;
 
 		for (uint32_t i = 0; i < count; i++)
-			values[i] = walk_get(walker, registers, edge->from[first + i]);
-		if (walker->mode & WALK_EVENTS) {
-			for (uint32_t i = 0; i < count; i++)
-				terms[i] = walk_operand_term(walker, edge->from[first + i]);
-			for (uint32_t i = 0; i < count; i++)
-				walk_terms(walker)[edge->to[first + i]] = terms[i];
-		}
+			values[i] = registers[moves[i].from];
 		for (uint32_t i = 0; i < count; i++)
-			registers[edge->to[first + i]] = values[i];
+			terms[i] = walk_operand_term(walker, moves[i].from);
+		for (uint32_t i = 0; i < count; i++)
+			walk_set_term(walker, moves[i].to, terms[i]);
+		for (uint32_t i = 0; i < count; i++)
+			registers[moves[i].to] = values[i];
 	}
 }
 
@@ -261,6 +261,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 	case RECORD_LIVE:
 		walk_drop(walker);
 		walker->is_live = true;
+		walker->is_noting = walker->mode & WALK_NOTING;
 		walk_next_entry(walker);
 		return STEP_NEXT;
 	case RECORD_BAD:

@@ -5,9 +5,13 @@
 #include "base/bug.h"
 #include "rewalk/walk_internal.h"
 
-struct term *walk_operand_term(struct walker *walker, int32_t operand)
+void walk_make_symbolic(struct walker *walker)
 {
-	return operand >= 0 ? walk_terms(walker)[operand] : NULL;
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+
+	memset(walker->terms + frame->registers, 0,
+		(frame->function->register_count + 1) * sizeof *walker->terms);
+	frame->is_symbolic = true;
 }
 
 static struct term *operand_or_constant(struct walker *walker, int32_t operand, uint32_t width)
@@ -16,8 +20,7 @@ static struct term *operand_or_constant(struct walker *walker, int32_t operand, 
 
 	if (term)
 		return term;
-	return term_constant(
-		&walker->walk->terms, width, walk_get(walker, walk_registers(walker), operand));
+	return term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
@@ -119,19 +122,21 @@ struct term *walk_derive(struct walker *walker, const struct code *code, uint64_
 
 /* ---- branches ---- */
 
-static uint64_t count_visit(struct walker *walker, uint32_t branch)
+void walk_open_visits(struct walker *walker)
 {
-	if (branch >= walker->visit_capacity) {
-		const uint32_t before = walker->visit_capacity;
+	const struct code_book *book = walker->book;
+	const struct walk *walk = walker->walk;
+	const uint32_t before = walker->visit_capacity;
 
-		walker->visit_capacity = 2 * branch + 64;
-		walker->visits =
-			realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
-		BUG_ON(!walker->visits);
-		memset(walker->visits + before, 0,
-			(walker->visit_capacity - before) * sizeof *walker->visits);
+	walker->visit_capacity = book->branch_count;
+	walker->visits = realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
+	BUG_ON(!walker->visits);
+	for (uint32_t i = before; i < book->branch_count; i++) {
+		walker->visits[i] = walker->mode & WALK_PATHS ? WALK_WATCHED : 0;
+		for (uint32_t j = 0; j < walk->watch_count; j++)
+			if (walk->watches[j].instruction == book->branches[i])
+				walker->visits[i] = WALK_WATCHED;
 	}
-	return walker->visits[branch]++;
 }
 
 static void look_at_watches(
@@ -158,7 +163,7 @@ static bool is_noted(const struct walker *walker, const struct term *term)
 static void note(struct walker *walker, const struct code *code, enum event_kind kind,
 	uint64_t condition, uint32_t outcome)
 {
-	const uint64_t occurrence = count_visit(walker, code->branch);
+	const uint64_t occurrence = walker->visits[code->branch]++ & ~WALK_WATCHED;
 	struct term *term = walk_operand_term(walker, code->a);
 	struct walk_event *event;
 

@@ -1,0 +1,161 @@
+/* Calls and returns of a walk: inside what there is bitcode of, and out of it. */
+#include "rewalk/walk_internal.h"
+#include "runtime/instrument_abi.h"
+
+/* Behind a call, in the frame that made it. */
+static void go_on_behind(struct walker *walker, const struct code *call)
+{
+	if (call->normal) {
+		walker->instructions += call->instructions;
+		walk_take_edge(walker, call->normal);
+		return;
+	}
+	walker->frames[walker->frame_count - 1].at = call + 1;
+}
+
+enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const struct frame left = walker->frames[walker->frame_count - 1];
+	const struct code *call;
+
+	walker->instructions += code->instructions;
+	walker->frame_count--;
+	walker->register_count = left.registers;
+	walker->local_bytes = left.locals;
+	if (left.is_from_outside || !walker->frame_count)
+		return STEP_MOVED;
+	call = walker->frames[walker->frame_count - 1].at;
+	for (uint32_t i = 0; i < code->count && call->to >= 0; i++) {
+		walk_registers(walker)[call->to + (int32_t)i] = registers[code->a + (int32_t)i];
+		if (walker->mode & WALK_EVENTS)
+			walk_set_term(walker, call->to + (int32_t)i,
+				left.is_symbolic
+					? walker->terms[left.registers + (uint64_t)code->a + i]
+					: NULL);
+	}
+	/* Calls of other units' functions tell their result, too: it is known. */
+	if (call->site != SITE_NONE) {
+		walker->frames[walker->frame_count - 1].at = call;
+		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
+		return STEP_MOVED;
+	}
+	go_on_behind(walker, call);
+	return STEP_MOVED;
+}
+
+/* Most calls are of the same function each time. */
+static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
+{
+	struct function *caller = walker->frames[walker->frame_count - 1].function;
+	struct code *known = &caller->codes[code - caller->codes];
+
+	if (code->sub)
+		return NULL;
+	if (!known->callee_address || known->callee_address != target) {
+		known->callee = code_book_at(walker->book, target);
+		known->callee_address = target;
+	}
+	return known->callee;
+}
+
+static enum step call_inside(
+	struct walker *walker, const struct code *code, struct function *callee)
+{
+	const struct frame caller = walker->frames[walker->frame_count - 1];
+	const uint64_t before = walker->register_count;
+	uint32_t count;
+
+	if (!walk_push(walker, callee, false))
+		return STEP_OVER;
+	count = code->count < callee->parameter_registers ? code->count
+							  : callee->parameter_registers;
+	for (uint32_t i = 0; i < count; i++)
+		walker->registers[before + i] =
+			walker->registers[caller.registers + (uint64_t)code->operands[i]];
+	for (uint32_t i = 0; i < count && caller.is_symbolic; i++)
+		walk_set_term(walker, (int32_t)i,
+			walker->terms[caller.registers + (uint64_t)code->operands[i]]);
+	return STEP_MOVED;
+}
+
+/* What code without bitcode is given has gone out of sight. */
+static void pin_arguments(struct walker *walker, const struct code *code)
+{
+	if (!LLVMGetFirstUse(code->value))
+		return;
+	for (uint32_t i = 0; i < code->count; i++)
+		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->operands[i]), code);
+}
+
+static enum step tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const struct image *image = walker->book->image;
+
+	for (uint32_t site = code->site; site != SITE_NONE; site = image->sites[site].next) {
+		const struct image_site *of = &image->sites[site];
+		uint64_t value;
+		enum step step;
+
+		if (of->kind != SITE_RESULT && of->kind != SITE_RETURNS_TWICE)
+			continue;
+		step = walk_value(walker, site, of->bytes, &value);
+		if (step != STEP_NEXT)
+			return step;
+		if (code->to >= 0 && of->bytes < (uint32_t)code->b)
+			registers[code->to + of->bytes] =
+				code->width ? compute_mask(value, code->width) : value;
+	}
+	return STEP_NEXT;
+}
+
+enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+	const bool has_returned = frame->addresses == UINT8_MAX;
+	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
+	enum step step;
+
+	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
+		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+	if (callee)
+		return call_inside(walker, code, callee);
+	if (walker->mode & WALK_EVENTS && !has_returned)
+		pin_arguments(walker, code);
+	if (code->is_noreturn && !has_returned)
+		return walk_wait_outside(walker);
+	step = tell_results(walker, code, registers);
+	if (step != STEP_NEXT)
+		return step;
+	frame->addresses = 0;
+	if (walker->mode & WALK_EVENTS && !has_returned)
+		for (int32_t i = 0; i < code->b; i++)
+			walk_set_term(walker, code->to + i, NULL);
+	if (!code->normal)
+		return STEP_NEXT;
+	go_on_behind(walker, code);
+	return STEP_MOVED;
+}
+
+enum step walk_tell_addresses(struct walker *walker)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+	const struct image *image = walker->book->image;
+	const struct function *function = frame->function;
+	uint32_t site = function->address_count
+				? value_map_get(&image->first_site, function->codes->value)
+				: SITE_NONE;
+	uint32_t number = 0;
+
+	for (; site != SITE_NONE; site = image->sites[site].next) {
+		uint64_t value;
+		enum step step;
+
+		if (image->sites[site].kind != SITE_ADDRESS || !image->sites[site].bytes)
+			continue;
+		step = walk_value(walker, site, image->sites[site].bytes, &value);
+		if (step != STEP_NEXT)
+			return step;
+		walk_registers(walker)[function->address_registers[number++]] = value;
+	}
+	return STEP_NEXT;
+}
