@@ -526,7 +526,7 @@ void record_begin(void)
 		sites_quick_stub = record_quick_stub;
 	record.moving->left = record.moving->mark = REPORTS_IN_A_TURN;
 	record_resume_thread(0);
-	sites_are_live = 1;
+	sites_are_live = SITES_LIVE;
 }
 
 void record_go_live(void)
