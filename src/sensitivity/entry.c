@@ -88,8 +88,8 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	}
 	code_book_open(&analysis->book, &analysis->image);
 	walk_open(&analysis->walk, &analysis->book, record);
-	analysis->figures.load_ns = now_ns() - begin;
-	begin = now_ns();
+	analysis->figures.load_ns = search_now_ns() - begin;
+	begin = search_now_ns();
 	walk_run(&analysis->walk, WALK_SHARING);
 	walk_run(&analysis->walk, WALK_CHOOSING);
 	walk_run(&analysis->walk, WALK_EVENTS);
