@@ -66,8 +66,8 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 static const struct argp report_argp = {
 	.options = report_options,
 	.parser = parse_report,
-	.args_doc = "FINDING|CAMPAIGN",
-	.doc = "Prints a finding, or a campaign with all its findings.",
+	.args_doc = "FINDING|CAMPAIGN|all",
+	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
 };
 
 static void describe(const struct store_campaign *from, struct report_campaign *to)
@@ -110,7 +110,7 @@ static void print(const struct report_arguments *arguments, const struct report_
 	for (uint32_t i = 0; i < count; i++)
 		show_finding(&findings[i], stdout);
 	if (!count)
-		terminal_hint("it has no findings; next: raddle list findings\n");
+		terminal_hint("no findings; next: raddle list findings\n");
 }
 
 static int report_one(
@@ -126,6 +126,8 @@ static int report_one(
 	return 0;
 }
 
+#define ALL_CAMPAIGNS -1
+
 /* The findings that were first seen in this campaign. */
 static int load_findings(struct store *store, int64_t campaign, struct finding **findings,
 	uint32_t *count, struct error *err)
@@ -140,13 +142,28 @@ static int load_findings(struct store *store, int64_t campaign, struct finding *
 		return result;
 	*findings = calloc(row_count + 1, sizeof **findings);
 	for (uint32_t i = 0; *findings && i < row_count && result == 0; i++) {
-		if (rows[i].campaign != campaign)
+		if (campaign != ALL_CAMPAIGNS && rows[i].campaign != campaign)
 			continue;
 		result = store_load_finding(store, rows[i].id, &(*findings)[*count], err);
 		*count += result == 0;
 	}
 	store_rows_free(rows, row_count);
 	return *findings ? result : error_set(err, ERROR_NOMEM, "out of memory");
+}
+
+static int report_all(
+	struct store *store, const struct report_arguments *arguments, struct error *err)
+{
+	struct finding *findings;
+	uint32_t count;
+	int result = load_findings(store, ALL_CAMPAIGNS, &findings, &count, err);
+
+	if (result == 0)
+		print(arguments, NULL, findings, count);
+	for (uint32_t i = 0; i < count; i++)
+		finding_release(&findings[i]);
+	free(findings);
+	return result;
 }
 
 static int report_found_campaign(struct store *store, const struct report_arguments *arguments,
@@ -206,15 +223,18 @@ static int report_run(int argc, char **argv)
 	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
 	if (store_open(&store, arguments.directory, false, &err) < 0)
 		return command_fail("%s", err.text);
-	result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
-					  : report_one(store, &arguments, &err);
+	if (strcmp(arguments.what, "all") == 0)
+		result = report_all(store, &arguments, &err);
+	else
+		result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
+						  : report_one(store, &arguments, &err);
 	store_close(store);
 	return result < 0 ? command_fail("%s", err.text) : 0;
 }
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "print a finding, or a campaign with its findings",
+	.summary = "print a finding, a campaign with its findings, or all findings",
 	.argp = &report_argp,
 	.run = report_run,
 };

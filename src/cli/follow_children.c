@@ -91,6 +91,13 @@ static bool is_known(struct following *following, const struct follow_program *p
 
 /* ---- a run of raddle for one of them ---- */
 
+static bool is_here(const char *directory)
+{
+	char here[PATH_MAX];
+
+	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
+}
+
 /* raddle run OPTIONS --store STORE --directory FOLDER [--stdin FILE] -- PROGRAM ARG... */
 static char **command_for(const struct following *following, const struct follow_program *program)
 {
@@ -113,8 +120,10 @@ static char **command_for(const struct following *following, const struct follow
 	argv[count++] = following->store;
 	argv[count++] = (char *)"--output"; /* the runner prints it once, natively */
 	argv[count++] = (char *)"hide";
-	argv[count++] = (char *)"--directory";
-	argv[count++] = program->directory;
+	if (!is_here(program->directory)) {
+		argv[count++] = (char *)"--directory";
+		argv[count++] = program->directory;
+	}
 	if (program->input) {
 		argv[count++] = (char *)"--stdin";
 		argv[count++] = program->input;
@@ -188,13 +197,12 @@ static void add_status(struct strbuf *out, int status)
 static char *describe(const struct following *following, const struct follow_process *process)
 {
 	const struct follow_program *program = process->program;
-	char here[PATH_MAX];
 	struct strbuf text;
 
 	strbuf_init(&text);
 	shell_words_add(&text, program->argv);
 	strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
-	if (!getcwd(here, sizeof here) || strcmp(here, program->directory) != 0)
+	if (!is_here(program->directory))
 		strbuf_addf(&text, " in %s", program->directory);
 	strbuf_adds(&text, ", ");
 	add_status(&text, process->wait_status);
