@@ -439,6 +439,7 @@ int branches_search(
 	if (status == 0) {
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;
+		out->run_processor_ns = first.processor_ns;
 		out->is_partial = first.record.is_partial;
 		state.program = target.path;
 		add_trace(&state, &first, 0);

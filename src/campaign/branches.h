@@ -81,6 +81,7 @@ struct branches_result {
 	struct sensitivity_figures figures; /* of the first one; counts of all */
 	uint64_t record_bytes;
 	uint64_t run_ns; /* of the recorded run */
+	uint64_t run_processor_ns;
 	bool is_partial; /* the record is a beginning only */
 	bool is_interrupted;
 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/bitset.h"
 #include "base/bug.h"
@@ -105,12 +106,23 @@ static int perform(struct probe *probe, const struct record_request *request, st
 	return 0;
 }
 
+/* Of all processes that have been waited for. */
+static uint64_t children_ns(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_CHILDREN, &usage); /* cannot fail */
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
+}
+
 int record_run(const struct record_request *request, struct recorded *out, struct error *err)
 {
 	const struct campaign_options *options = request->options;
 	struct memory_view view = {0};
 	struct target target = {0};
 	struct probe probe = {0};
+	const uint64_t before = children_ns();
 	int status = target_find(&target, options->argv[0], err);
 
 	*out = (struct recorded){0};
@@ -136,6 +148,7 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 	if (status == 0)
 		status = perform(&probe, request, out, err);
 	probe_close(&probe);
+	out->processor_ns = children_ns() - before;
 	memory_view_release(&view);
 	target_release(&target);
 	return status;

@@ -38,6 +38,7 @@ struct recorded {
 	bool has_sites;
 	bool is_live; /* it has made a thread */
 	uint64_t run_ns;
+	uint64_t processor_ns; /* of its process, with the start */
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);

@@ -32,7 +32,7 @@ static json_t *figures_to_json(const struct branches_result *result)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 	json_t *value = json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}",
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}",
 		"chunks", (json_int_t)figures->chunks, "threads", (json_int_t)figures->threads,
 		"instructions", (json_int_t)figures->instructions, "events",
 		(json_int_t)figures->events, "critical_events",
@@ -40,7 +40,8 @@ static json_t *figures_to_json(const struct branches_result *result)
 		"constraints", (json_int_t)figures->constraints, "queries",
 		(json_int_t)figures->queries, "timeouts", (json_int_t)figures->timeouts, "load_ns",
 		(json_int_t)figures->load_ns, "walk_ns", (json_int_t)figures->walk_ns, "solve_ns",
-		(json_int_t)figures->solve_ns, "run_ns", (json_int_t)result->run_ns, "record_bytes",
+		(json_int_t)figures->solve_ns, "run_ns", (json_int_t)result->run_ns,
+		"run_processor_ns", (json_int_t)result->run_processor_ns, "record_bytes",
 		(json_int_t)result->record_bytes, "is_model_wrong", (int)figures->is_model_wrong,
 		"is_partial", (int)result->is_partial);
 

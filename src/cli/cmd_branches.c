@@ -53,7 +53,7 @@ static const struct argp_option branches_options[] = {
 		"Also make N random runs, and say whether they show a branch that solving missed",
 		2},
 	{"queries", OPTION_QUERIES, "N", 0,
-		"Ask about one place at most N times without an answer (200)", 2},
+		"Ask about one place at most N times without an answer (200); 0: only walk", 2},
 	{"time", OPTION_TIME, "TIME", 0, "Ask no more after this time, such as 30s, 2m (5m)", 2},
 	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
 	{"global-window", OPTION_GLOBAL, NULL, 0,
@@ -119,7 +119,7 @@ static bool parse_number(
 		options->sensitivity.window = (uint32_t)number;
 		return true;
 	case OPTION_QUERIES:
-		if (!number_parse(text, 1, 1000000000, &number))
+		if (!number_parse(text, 0, 1000000000, &number))
 			argp_error(state, "--queries wants a whole number, not %s", text);
 		options->sensitivity.queries_most = (uint32_t)number;
 		return true;

@@ -69,16 +69,25 @@ static void count(struct sensitivity *analysis)
 			walk->shared.words[i].is_many && walk->shared.words[i].is_written;
 }
 
+/* Of this thread: what loading and walking take, whoever else works on the machine. */
+static uint64_t processor_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* cannot fail */
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
 	const char *program, const struct sensitivity_options *options, struct error *err)
 {
 	struct sensitivity *analysis = calloc(1, sizeof *analysis);
-	uint64_t begin = search_now_ns();
+	uint64_t begin = processor_ns();
 	int status;
 
 	BUG_ON(!analysis);
 	analysis->options = *options;
-	analysis->begin_ns = begin;
+	analysis->begin_ns = search_now_ns();
 	strbuf_init(&analysis->variables);
 	strbuf_init(&analysis->delayed);
 	status = image_open(&analysis->image, record, program, err);
@@ -88,13 +97,13 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	}
 	code_book_open(&analysis->book, &analysis->image);
 	walk_open(&analysis->walk, &analysis->book, record);
-	analysis->figures.load_ns = search_now_ns() - begin;
-	begin = search_now_ns();
+	analysis->figures.load_ns = processor_ns() - begin;
+	begin = processor_ns();
 	walk_run(&analysis->walk, WALK_SHARING);
 	walk_run(&analysis->walk, WALK_CHOOSING);
 	walk_run(&analysis->walk, WALK_EVENTS);
 	count(analysis);
-	analysis->figures.walk_ns = search_now_ns() - begin;
+	analysis->figures.walk_ns = processor_ns() - begin;
 	begin = search_now_ns();
 	order_build(&analysis->order, &analysis->walk);
 	places_fill(analysis);

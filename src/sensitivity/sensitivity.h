@@ -68,7 +68,7 @@ struct sensitivity_figures {
 	uint64_t chunks_seen, chunk_count; /* of a pass; how many there are */
 	uint64_t unasked;		   /* branches that were left out to keep to the limits */
 	uint64_t queries, timeouts;
-	uint64_t load_ns; /* until the program was at hand */
+	uint64_t load_ns; /* processor time until the program was at hand; so is walk_ns */
 	uint64_t walk_ns, solve_ns;
 	uint32_t unfinished_threads; /* that could not be walked to their end */
 	char unfinished[200];	     /* why the first one could not */
