@@ -279,19 +279,26 @@ failed:
 		strerror((int)got));
 }
 
-static int is_stored(struct store *store, const char *id, struct error *err)
+/* Is it in the database? *command: of its program, to be freed. */
+static int is_stored(struct store *store, const char *id, char **command, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int status = store_prepare(
-		store, &statement, "SELECT 1 FROM findings WHERE 'F' || number = ?", err);
+		store, &statement, "SELECT command FROM findings WHERE 'F' || number = ?", err);
 
 	if (status)
 		return status;
 	store_bind_text(statement, 1, id);
-	if (sqlite3_step(statement) != SQLITE_ROW)
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		*command = strdup(text ? text : "PROGRAM");
+		BUG_ON(!*command);
+	} else {
 		status = error_set(err, ERROR_NOTFOUND,
 			"there is no finding %s in %s; `raddle list findings` shows those that are",
 			id, store->folder);
+	}
 	(void)sqlite3_finalize(statement); /* only read from */
 	return status;
 }
@@ -299,19 +306,25 @@ static int is_stored(struct store *store, const char *id, struct error *err)
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
 {
 	char *path = store_finding_path(store, id, "finding.json");
+	char *command = NULL;
 	char *text = NULL;
 	size_t size = 0;
-	int status = is_stored(store, id, err);
+	int status = is_stored(store, id, &command, err);
 
 	if (!status && !path)
 		status = error_set(
 			err, ERROR_NOTFOUND, "%s is not the id of a finding; ids look like F1", id);
+	if (!status && access(path, F_OK) != 0 && errno == ENOENT)
+		status = error_set(err, ERROR_NOTFOUND,
+			"finding %s is gone: there is no %s any more; find it again: raddle run -- %s",
+			id, path, command);
 	if (!status)
 		status = read_file(path, &text, &size, err);
 	if (!status) {
 		status = finding_from_json(text, size, out, err);
 		free(text);
 	}
+	free(command);
 	free(path);
 	return status;
 }
