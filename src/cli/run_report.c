@@ -381,9 +381,7 @@ static void say_verdict(const struct campaign_result *result)
 	} else if (verdict->scope[0]) {
 		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
 		say_runs_of(verdict);
-		(void)fprintf(stderr, "%s%s)%s\n", verdict->remark ? "; " : "",
-			verdict->remark ? verdict->remark : "",
-			verdict->is_complete ? "" : "; and more were run");
+		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more were run");
 	} else if (verdict->is_complete) {
 		(void)fprintf(stderr, "these are all schedules%s: %s in ",
 			verdict->is_up_to_order ? ", up to the order of independent operations"

@@ -4,8 +4,8 @@
  * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
  * 2012, sections 2, 4 and 5 (algorithm 1). In an order of the threads the standard schedule lets the
  * highest thread move; at an access to one of v variables it may get another priority, at most c
- * times. All placements are run, those with fewer changes first, for all variables and so many random
- * orders that every order of t thread fragments is among them (lemma 4.1). Then come larger v and t.
+ * times. All placements are run, those with fewer changes first, for all variables and so many
+ * orders that every order of t threads is among them (lemma 4.1). Then come larger v and t.
  *
  * Deviations from the paper:
  * - It takes one set of v variables after the other, and so repeats for each set what it shares with
@@ -13,23 +13,25 @@
  *   which variables it has is seen from where its changes are (run_tree.h).
  * - Only variables that two threads have used are stopped at, objects of synchronisation among them.
  * - A change after which the thread is still the highest is the standard schedule, and is left out.
- * - Four fixed orders come first, among them the order of creation and its reverse, which at c = 0 are
+ * - It counts a thread that is stopped as another one (a fragment) behind each stop, and leaves the place to
+ *   which it falls to chance, so that orders of t fragments are had, not of t threads. Here all
+ *   places are tried, so only the order of whole threads is left to chance (docs/strategies.md).
+ * - Four fixed orders come first, among them the order of creation and its reverse, which are
  *   enough for t = 2.
- * - Of runs with the same order, variables, graph of happens-before and final priorities only the first
+ * - Of runs with the same variables, graph of happens-before and final order of threads only the first
  *   is extended. The paper asks for the same set and graph only; that loses schedules within the bounds
  *   (tests/unit/strategies/test_bounded.c finds programs for it), since the runs go on differently.
  */
 #include "strategies/bounded.h"
 
+#include "base/bitset.h"
 #include "base/text.h"
 #include "strategies/bounded_internal.h"
 
 #define RUNS_STANDARD (1 << 18) /* those with fewer than c changes */
 /* As in the paper: more yields than this, and a thread comes last. */
 #define YIELDS_BEFORE_LAST 100
-/* Below the initial priorities: of threads that were stopped, then of those that yielded. */
-#define PRIORITY_STOPPED 2000
-#define PRIORITY_YIELDED 1000
+#define YIELDS_LOWER_MOST 999
 
 static size_t seen_distance(const struct strategy_config *config)
 {
@@ -67,6 +69,8 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	if (!bounded->runs)
 		bounded->seed = seed; /* one for all: orders are known by their number */
 	bounded->priorities.known = 0;
+	for (uint32_t i = 0; i < BITSET_WORDS(bounded->names.count); i++)
+		bounded->present[i] = 0;
 	bounded->changes_made = bounded->lowered = 0;
 	order_hash_begin(&bounded->graph);
 	commuting_begin_run(&bounded->commuting);
@@ -83,50 +87,54 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 	struct priority_table *table = &bounded->priorities;
 
 	for (; table->known < view->thread_count; table->known++) {
-		const uint32_t number = table->known;
+		const thread_name name = view->names[table->known];
+		uint32_t number = key_table_add(&bounded->names, name);
 
-		table->priority[number] = PRIORITY_INITIAL | thread_order_priority(bounded->order,
-								     bounded->order_seed, number,
-								     view->names[number]);
-		bounded->yields[number] = 0;
+		if (number == KEY_TABLE_NONE)
+			number = KEY_TABLE_CAPACITY - 1; /* they share a place */
+		bitset_add(bounded->present, number);
+		table->priority[table->known] = bounded_initial_priority(bounded, number, name);
+		bounded->yields[table->known] = 0;
 	}
 }
 
-/* What a thread falls or rises to at the run's next change. */
-static uint64_t next_priority(const struct bounded *bounded)
+/* Stands the thread at a point of a variable, and does the run stop it there? */
+static bool is_stopped(
+	struct bounded *bounded, const struct schedule_view *view, uint32_t thread, uint32_t next)
 {
-	/* In the fixed orders a stopped thread comes last: others have the random places. */
-	if (bounded->order < THREAD_ORDERS_FIXED)
-		return PRIORITY_STOPPED - bounded->changes_made;
-	return hash_pair(bounded->order_seed, UINT64_C(1) << 40 | bounded->changes_made) >> 1 |
-	       PRIORITY_INITIAL;
+	const uint32_t object =
+		shared_variables_number(&bounded->shared, view, &view->pending[thread]);
+	uint32_t places;
+
+	if (object == KEY_TABLE_NONE)
+		return false;
+	places = bounded_count_places(bounded, view, thread, next);
+	if (run_tree_at(&bounded->tree, object, places))
+		return true;
+	commuting_point(&bounded->commuting, object, run_tree_last_ordinal(&bounded->tree, object));
+	return false;
 }
 
 static struct thread_id bounded_choose(void *state, const struct schedule_view *view)
 {
 	struct bounded *bounded = state;
 	struct priority_table *table = &bounded->priorities;
-	const struct pending_op *op;
 	uint64_t old;
-	uint32_t highest, next, object;
+	uint32_t highest, next;
 
 	meet(bounded, view);
 	highest = priority_table_highest(table, view);
-	op = &view->pending[highest];
-	if (view->enabled_count == 1 || !shared_variables_has(op))
+	if (view->enabled_count == 1 || !shared_variables_has(&view->pending[highest]))
 		return (struct thread_id){(uint16_t)highest};
 	old = table->priority[highest];
-	table->priority[highest] = next_priority(bounded);
+	table->priority[highest] = bounded_place(bounded, view, highest, highest, 0);
 	next = priority_table_highest(table, view);
-	object = next != highest ? shared_variables_number(&bounded->shared, view, op)
-				 : KEY_TABLE_NONE;
-	if (object == KEY_TABLE_NONE || !run_tree_at(&bounded->tree, object)) {
-		if (object != KEY_TABLE_NONE)
-			commuting_point(&bounded->commuting, object,
-				run_tree_last_ordinal(&bounded->tree, object));
+	if (next == highest || !is_stopped(bounded, view, highest, next)) {
 		table->priority[highest] = old;
 		return (struct thread_id){(uint16_t)highest};
 	}
+	table->priority[highest] =
+		bounded_place(bounded, view, highest, next, run_tree_place(&bounded->tree));
 	bounded->changes_made++;
 	if (run_tree_is_past(&bounded->tree))
 		commuting_stop(&bounded->commuting, (struct thread_id){(uint16_t)highest});
@@ -139,9 +147,10 @@ static void note_yield(struct bounded *bounded, uint32_t thread)
 	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
 		return;
 	bounded->yields[thread] = 0;
-	if (bounded->lowered < PRIORITY_YIELDED - 1)
+	if (bounded->lowered < YIELDS_LOWER_MOST)
 		bounded->lowered++;
-	bounded->priorities.priority[thread] = PRIORITY_YIELDED - bounded->lowered;
+	bounded->priorities.priority[thread] =
+		BOUNDED_YIELDED - bounded->lowered * THREAD_ORDER_STEP;
 }
 
 static void bounded_executed(void *state, const struct schedule_view *view, struct thread_id thread)
@@ -168,18 +177,23 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 
 /* ---- after a run ---- */
 
-/* Is no run known that is like this one and would go on like it? Remembers it. */
+/*
+ * Is no run known that is like this one and would go on like it? Remembers it. The other one may be of another
+ * order: orders of few threads often agree. It then is of one that is taken wherever this one is, since for
+ * each v larger t come later, and have the orders of smaller ones.
+ */
 static bool is_new_graph(struct bounded *bounded)
 {
-	uint64_t key = hash_pair(bounded->graph.value, bounded->order);
+	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
 	const uint32_t count = run_tree_set(&bounded->tree, set);
 
+	if (bounded_option_of(bounded, OPTION_PRUNING) == PRUNING_NONE)
+		return true;
 	for (uint32_t i = 0; i < count; i++)
 		key = hash_pair(key, set[i]);
-	key = hash_pair(key, bounded->changes_made);
-	for (uint32_t i = 0; i < bounded->priorities.known; i++)
-		key = hash_pair(key, bounded->priorities.priority[i]);
+	if (bounded_option_of(bounded, OPTION_PRUNING) == PRUNING_STATES)
+		key = hash_pair(key, bounded_hash_order(bounded));
 	return hash_set_add(&bounded->seen, key);
 }
 
@@ -205,7 +219,8 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
 	if (bounded->has_learnt) {
-		note_same(bounded);
+		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE)
+			note_same(bounded);
 		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
 		bounded_watch_variables(bounded);
 		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;
@@ -253,7 +268,6 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	text_init(&text, out->scope, sizeof out->scope);
 	out->runs = bounded->runs;
 	out->redundant = 0;
-	out->remark = NULL;
 	out->is_up_to_order = true;
 	out->missing = bounded->is_lost ? "there are more of them than option runs allows"
 		       : has_diverged	? STRATEGY_PROGRAM_VARIES
@@ -266,13 +280,12 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	add_bound(&text, ", t", bounded->done_threads);
 	if (bounded_option_of(bounded, OPTION_LOOPS))
 		add_bound(&text, ", l", bounded_option_of(bounded, OPTION_LOOPS));
-	out->missed = 1;
+	out->missed = bounded->done_threads > 2 && bounded->threads_most > 2;
 	for (uint32_t i = 0; i < bounded_option_of(bounded, OPTION_RISK); i++)
 		out->missed /= 10;
-	/* Lemma 4.1 is about what stops cut threads into. */
-	if (bounded->done_changes)
-		out->remark = "t counts a thread again behind each stop of it";
 }
+
+static const char *const pruning_words[] = {"states", "graphs", "none", NULL};
 
 static const struct strategy_option bounded_options[] = {
 	{"preemptions", -1, 0, CHANGES_MOST,
@@ -288,6 +301,10 @@ static const struct strategy_option bounded_options[] = {
 		"l: of the blocks that one call stack allocates only the first so many (all, the "
 		"first ones first)",
 		NULL},
+	{"pruning", PRUNING_STATES, 0, PRUNING_NONE,
+		"which runs are not gone on from: none, those that would go on like one before "
+		"them (states), or, as in the paper, all with its graph, which loses schedules",
+		pruning_words},
 	{0},
 };
 

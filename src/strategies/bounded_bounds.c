@@ -14,23 +14,32 @@ void bounded_begin_walk(struct bounded *bounded)
 	hash_set_clear(&bounded->seen);
 	run_tree_begin(&bounded->tree, bounded_option_of(bounded, OPTION_RUNS), bounded->changes);
 	bounded->shared_used = bounded->shared.shared_count;
+	bounded->names_used = bounded->names.count;
 	bounded->pass = PASS_NONE;
 	bounded->variables = 0;
 	bounded->threads = 2;
 }
 
+/* So many orders have all orders of t threads in them. */
+static uint32_t orders_needed(const struct bounded *bounded)
+{
+	const uint32_t random = thread_orders_needed(bounded->threads_most, bounded->threads,
+		bounded_option_of(bounded, OPTION_RISK),
+		RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
+
+	return random ? THREAD_ORDERS_FIXED + random : STOPPED_ORDERS;
+}
+
 static void begin_level(struct bounded *bounded)
 {
-	const uint32_t random = thread_orders_needed(bounded->threads_most + bounded->changes,
-		bounded->threads, bounded_option_of(bounded, OPTION_RISK),
-		RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
 	const uint32_t orders[] = {[PASS_ROOTS] = THREAD_ORDERS_FIXED,
 		[PASS_FIXED] = STOPPED_ORDERS,
-		[PASS_ALL] = THREAD_ORDERS_FIXED + random};
+		[PASS_ALL] = orders_needed(bounded)};
 	const struct run_bounds bounds = {
 		.changes = bounded->pass == PASS_ROOTS ? 0 : bounded->changes,
 		.variables = bounded->variables,
 		.loops = bounded_option_of(bounded, OPTION_LOOPS),
+		.has_places = bounded->pass == PASS_ALL,
 		.order_end = orders[bounded->pass]};
 
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
@@ -66,12 +75,12 @@ static bool next_bounds(struct bounded *bounded)
 	for (;;) {
 		const uint32_t sum = bounded->variables + bounded->threads;
 
-		if (bounded->threads > 2) {
-			bounded->variables++;
-			bounded->threads--;
+		if (bounded->variables > 1) {
+			bounded->variables--;
+			bounded->threads++;
 		} else {
-			bounded->threads = sum;
-			bounded->variables = 1;
+			bounded->variables = sum - 1;
+			bounded->threads = 2;
 		}
 		if (sum > VARIABLES_MOST + THREAD_ORDERS_MOST)
 			return false;
@@ -122,7 +131,9 @@ static void next_pass(struct bounded *bounded)
 		bounded->pass = PASS_ALL;
 		break;
 	case PASS_ALL:
-		end_bounds(bounded);
+		/* Runs with more threads than were known need more orders. */
+		if (bounded->tree.bounds.order_end == orders_needed(bounded))
+			end_bounds(bounded);
 		break;
 	}
 }
@@ -131,10 +142,11 @@ void bounded_watch_variables(struct bounded *bounded)
 {
 	const struct run_tree *tree = &bounded->tree;
 
-	if (tree->node_count == 1)
+	if (tree->node_count == 1) {
 		bounded->shared_used = bounded->shared.shared_count;
-	else if (tree->node_count == THREAD_ORDERS_FIXED &&
-		 bounded->shared_used < bounded->shared.shared_count)
+		bounded->names_used = bounded->names.count;
+	} else if (tree->node_count == THREAD_ORDERS_FIXED &&
+		   bounded->shared_used < bounded->shared.shared_count)
 		bounded->tree.is_done = true;
 }
 
@@ -143,7 +155,9 @@ void bounded_advance(struct bounded *bounded)
 	while (!bounded->is_exhausted && bounded->tree.is_done) {
 		/* What earlier runs did not know of variables, they have not counted either. */
 		if (bounded->pass != PASS_NONE &&
-			bounded->shared_used < bounded->shared.shared_count)
+			(bounded->shared_used < bounded->shared.shared_count ||
+				(bounded->pass == PASS_ALL &&
+					bounded->names_used < bounded->names.count)))
 			bounded_begin_walk(bounded);
 		next_pass(bounded);
 		if (!bounded->is_exhausted && bounded->pass != PASS_NONE)

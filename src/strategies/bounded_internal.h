@@ -17,8 +17,11 @@ enum bounded_option {
 	OPTION_THREADS,
 	OPTION_RISK,
 	OPTION_RUNS,
-	OPTION_LOOPS
+	OPTION_LOOPS,
+	OPTION_PRUNING
 };
+
+enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 
 #define VARIABLES_MOST 6u
 #define CHANGES_MOST 16
@@ -28,8 +31,9 @@ enum bounded_option {
 enum bounded_pass {
 	PASS_NONE,
 	PASS_ROOTS, /* runs without changes, in the fixed orders */
-	PASS_FIXED, /* with changes, in the first two of those: most that can be found is found there */
-	PASS_ALL /* in random orders */
+	/* With changes, in the first two of those, to the last place: most that can be found is found there. */
+	PASS_FIXED,
+	PASS_ALL /* to all places, and in random orders */
 };
 
 struct bounded {
@@ -42,6 +46,9 @@ struct bounded {
 	uint32_t done_changes, done_variables, done_threads; /* the last that are done; 0: none */
 	uint32_t shared_used; /* variables that were known when the runs of the tree began */
 	uint32_t threads_most;
+	struct key_table
+		names;	     /* of threads: in order of arrival, the numbers of the fixed orders */
+	uint32_t names_used; /* that were known when the runs of the tree began */
 	uint64_t runs, diverged_runs;
 	uint64_t seed;
 
@@ -51,6 +58,7 @@ struct bounded {
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
 	struct priority_table priorities;
+	uint64_t present[BITSET_WORDS(KEY_TABLE_CAPACITY)]; /* names of its threads so far */
 	uint32_t yields[THREAD_CAPACITY];
 
 	struct commuting commuting;
@@ -65,6 +73,33 @@ static inline uint32_t bounded_option_of(const struct bounded *bounded, enum bou
 {
 	return (uint32_t)bounded->config.option[option];
 }
+
+/* Of a thread by the number of its name, until a stop or a yield gives it another. */
+static inline uint64_t bounded_initial_priority(
+	const struct bounded *bounded, uint32_t number, thread_name name)
+{
+	return PRIORITY_INITIAL |
+	       thread_order_priority(bounded->order, bounded->order_seed, number, name);
+}
+
+/* ---- bounded_places.c ---- */
+
+/* Below the initial priorities: of threads that were stopped last in the order, then of those that yielded. */
+#define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
+#define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
+
+/*
+ * The places that the thread about to move, `stopped`, may be given at this point so that `next` moves
+ * instead: number 0 is the last of all, number i right below the i-th of the threads from `next` on
+ * downwards that are alive or known to come.
+ */
+uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next);
+/* A place's priority; the last one's where there are not so many. */
+uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next, uint32_t place);
+/* Which thread is above which: equal where the next stop can only do the same. */
+uint64_t bounded_hash_order(const struct bounded *bounded);
 
 /* ---- bounded_bounds.c ---- */
 

@@ -22,7 +22,7 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->changes_most = changes_most;
 	tree->is_done = true; /* there are no bounds */
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
-		tree->done_variables[i] = 0;
+		tree->done_variables[i] = tree->done_placed[i] = 0;
 }
 
 /* ---- the run at hand ---- */
@@ -46,6 +46,7 @@ void run_tree_begin_run(struct run_tree *tree)
 	forget_met(tree);
 	tree->path_at = tree->path_count = 0;
 	tree->alternatives = 0;
+	tree->is_repeated = false;
 	if (tree->is_done || run_tree_is_at_roots(tree))
 		return;
 	tree->path_count = node->depth + (tree->phase != RUN_TREE_DEFERRED);
@@ -54,7 +55,8 @@ void run_tree_begin_run(struct run_tree *tree)
 			tree->ordinal, RUN_TREE_VALUE, (uint16_t)tree->alternative};
 	else if (tree->phase == RUN_TREE_CHANGES)
 		tree->path[node->depth] = (struct run_path){.ordinal = tree->ordinal - 1,
-			.variable = run_tree_points(tree)[node->points_at + tree->entry].variable};
+			.variable = run_tree_points(tree)[node->points_at + tree->entry].variable,
+			.alternative = (uint16_t)tree->alternative};
 	for (uint32_t i = node->depth; i--; node = &run_tree_nodes(tree)[node->parent])
 		tree->path[i] = (struct run_path){node->ordinal, node->variable, node->alternative};
 }
@@ -67,18 +69,26 @@ static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 	       next->ordinal == ordinal;
 }
 
-bool run_tree_at(struct run_tree *tree, uint32_t variable)
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places)
 {
 	if (tree->met_epoch[variable] != tree->epoch) {
 		tree->met_epoch[variable] = tree->epoch;
-		tree->counts[variable] = 0;
+		tree->counts[variable] = tree->places[variable] = 0;
 		tree->met[tree->met_count++] = (uint16_t)variable;
 	}
+	if (places > tree->places[variable])
+		tree->places[variable] = (uint16_t)places;
 	if (!deviates(tree, variable, tree->counts[variable]++))
 		return false;
+	tree->is_repeated |= tree->path[tree->path_at].alternative >= places;
 	tree->path_at++;
 	forget_met(tree);
 	return true;
+}
+
+uint32_t run_tree_place(const struct run_tree *tree)
+{
+	return tree->path[tree->path_at - 1].alternative;
 }
 
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count)
@@ -170,9 +180,10 @@ static void note_points(
 		return;
 	}
 	if (tree->values)
-		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE};
+		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE, 0};
 	for (uint32_t i = 0; used < count; i++)
-		points[used++] = (struct run_points){tree->counts[tree->met[i]], tree->met[i]};
+		points[used++] = (struct run_points){
+			tree->counts[tree->met[i]], tree->met[i], tree->places[tree->met[i]]};
 	sort_points(points, count, variables);
 	node->points_at = tree->points_used;
 	node->points_count = (uint16_t)count;
@@ -211,7 +222,8 @@ void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_
 					     tree->path_count ? &tree->path[tree->path_count - 1]
 							      : NULL);
 		if (node)
-			note_run(tree, node, is_extended && !has_diverged, variables);
+			note_run(tree, node, is_extended && !has_diverged && !tree->is_repeated,
+				variables);
 	}
 	if (run_tree_is_at_roots(tree))
 		tree->roots_done = ++tree->root;

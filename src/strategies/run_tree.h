@@ -1,7 +1,8 @@
 /*
  * The runs that a bounded search has made, as a tree: a run is known by its *deviations* from the
  * standard schedule of an order of the threads. Each deviation is at the n-th *point* of a variable
- * behind the deviation before it, so what is learnt of other variables moves no point. A run's
+ * behind the deviation before it, so what is learnt of other variables moves no point; there the thread
+ * gets one of so many *places* in the order, the last one (number 0) or another. A run's
  * children deviate once more, behind its last deviation; each is made once, however often the bounds
  * are widened: what bounds are done is noted for each order.
  *
@@ -17,7 +18,7 @@
 #include "strategies/key_table.h"
 
 #define RUN_TREE_DEVIATIONS_MOST 64 /* in one run */
-#define RUN_TREE_ORDERS_MOST 8192
+#define RUN_TREE_ORDERS_MOST 16384
 #define RUN_TREE_VALUE                                                                             \
 	UINT16_MAX /* variable of a choice that is not about threads; it costs nothing */
 #define RUN_TREE_SAME_SLOTS 16384 /* half stay free */
@@ -26,17 +27,19 @@
 struct run_points {
 	uint32_t count;
 	uint16_t variable;
+	uint16_t places; /* the most that one of them has */
 };
 
 struct run_node {
 	uint32_t parent; /* itself: a run without deviations */
 	uint32_t ordinal;
 	uint16_t variable;
-	uint16_t alternative; /* of a choice of values */
+	uint16_t alternative; /* of a choice of values; of a change, its place */
 	uint16_t order;
 	uint8_t changes;     /* deviations that cost */
 	uint8_t is_closed;   /* not to be extended: one like it has been */
 	uint8_t is_deferred; /* known to be like another, and not run until its children are wanted */
+	uint8_t is_placed;   /* one of its changes has a place that is not the last */
 	uint8_t has_values; /* its choices of values have been tried */
 	uint8_t depth;	    /* deviations of both kinds */
 	uint16_t points_count;
@@ -54,7 +57,8 @@ struct run_variable {
 /* Which runs are of interest: those with at most so many changes, at so many variables. */
 struct run_bounds {
 	uint32_t changes, variables;
-	uint32_t loops; /* 0: any */
+	uint32_t loops;	 /* 0: any */
+	bool has_places; /* all places; else the last one only */
 	uint32_t order_first, order_end;
 };
 
@@ -65,7 +69,8 @@ struct run_tree {
 	uint32_t changes_most; /* no run will ever have more */
 	uint64_t diverged_runs;
 	struct run_bounds bounds;
-	uint8_t done_variables[RUN_TREE_ORDERS_MOST]; /* by order: all runs with so many are made */
+	/* By order: all runs with so many variables are made, those in last places and the others. */
+	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
 
 	/* Which run is the next. */
 	bool is_done;	     /* within the bounds there is none */
@@ -85,6 +90,7 @@ struct run_tree {
 	/* The run at hand. */
 	uint32_t path_count, path_at;
 	uint32_t alternatives; /* at its last choice of values that deviated */
+	bool is_repeated;      /* it was to take a place that there is not */
 	uint32_t epoch;
 	struct run_path {
 		uint32_t ordinal;
@@ -94,10 +100,11 @@ struct run_tree {
 	uint16_t met[KEY_TABLE_CAPACITY];
 	uint32_t met_epoch[KEY_TABLE_CAPACITY];
 	uint32_t counts[KEY_TABLE_CAPACITY];
+	uint16_t places[KEY_TABLE_CAPACITY];
 	uint32_t same_count, same_epoch; /* points of `node` that are as good as others */
 	struct run_same {
 		uint32_t epoch, ordinal;
-		uint16_t variable;
+		uint16_t variable, alternative;
 	} same[RUN_TREE_SAME_SLOTS];
 	uint32_t values; /* choices of values behind the last deviation */
 };
@@ -114,8 +121,10 @@ void run_tree_note_done(struct run_tree *tree);
 void run_tree_begin_run(struct run_tree *tree);
 /* Of the run that is due. */
 uint32_t run_tree_order(struct run_tree *tree);
-/* The thread stands at a point of the variable: does this run deviate here? */
-bool run_tree_at(struct run_tree *tree, uint32_t variable);
+/* The thread stands at a point of the variable, with so many places, 1 at least: does this run deviate here? */
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places);
+/* It does: to which place. */
+uint32_t run_tree_place(const struct run_tree *tree);
 /* At a choice among `count` values, 2 at least: the one that this run takes. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 /* The variables at which the run at hand is to deviate, in ascending order; their number. */

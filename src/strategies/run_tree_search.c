@@ -38,21 +38,28 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 }
 
 /* Do the bounds hold it, and none that are done? */
-static bool is_wanted(struct run_tree *tree, const struct run_node *node, uint16_t variable)
+static bool is_wanted(
+	struct run_tree *tree, const struct run_node *node, uint16_t variable, uint32_t alternative)
 {
 	const uint32_t count = distinct(tree, node, variable);
+	const bool is_placed = node->is_placed || alternative;
+	const uint8_t *done = is_placed ? tree->done_placed : tree->done_variables;
 
-	return count <= tree->bounds.variables && count > tree->done_variables[node->order];
+	return count <= tree->bounds.variables && count > done[node->order] &&
+	       (tree->bounds.has_places || !is_placed);
 }
 
 /* ---- points that are as good as others ---- */
 
+/* For the place that is being tried. */
 static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
-	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
+	const uint64_t key = (uint64_t)tree->alternative << 32 | ordinal;
+	uint32_t at = (uint32_t)hash_pair(variable, key) % RUN_TREE_SAME_SLOTS;
 
 	while (tree->same[at].epoch == tree->same_epoch &&
-		(tree->same[at].variable != variable || tree->same[at].ordinal != ordinal))
+		(tree->same[at].variable != variable || tree->same[at].ordinal != ordinal ||
+			tree->same[at].alternative != tree->alternative))
 		at = (at + 1) % RUN_TREE_SAME_SLOTS;
 	return &tree->same[at];
 }
@@ -76,7 +83,8 @@ void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordin
 		!run_tree_is_past(tree) || tree->same_count >= RUN_TREE_SAME_SLOTS / 2)
 		return;
 	tree->same_count += slot->epoch != tree->same_epoch;
-	*slot = (struct run_same){tree->same_epoch, ordinal, (uint16_t)variable};
+	*slot = (struct run_same){
+		tree->same_epoch, ordinal, (uint16_t)variable, (uint16_t)tree->alternative};
 }
 
 /* ---- what comes next ---- */
@@ -104,6 +112,8 @@ struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path 
 		node->alternative = last->alternative;
 		node->changes = (uint8_t)(parent->changes + (last->variable != RUN_TREE_VALUE));
 		node->depth = parent->depth + 1;
+		node->is_placed = parent->is_placed ||
+				  (last->variable != RUN_TREE_VALUE && last->alternative);
 	}
 	tree->node_count++;
 	return node;
@@ -112,7 +122,7 @@ struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path 
 static void next_entry(struct run_tree *tree)
 {
 	tree->entry++;
-	tree->ordinal = 0;
+	tree->ordinal = tree->alternative = 0;
 	tree->is_begun = false;
 }
 
@@ -152,7 +162,9 @@ static void end_of_scan(struct run_tree *tree)
 static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
 	for (; tree->ordinal && is_same(tree, variable, tree->ordinal - 1); tree->ordinal--) {
-		const struct run_path last = {.ordinal = tree->ordinal - 1, .variable = variable};
+		const struct run_path last = {.ordinal = tree->ordinal - 1,
+			.variable = variable,
+			.alternative = (uint16_t)tree->alternative};
 		struct run_node *node = NULL;
 
 		if (tree->changes + 1 < tree->changes_most) /* else nobody will want its children */
@@ -163,7 +175,28 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 	return tree->ordinal;
 }
 
-/* Stands at a child that changes a priority? Else moves on within the run's points, or to the next. */
+/* Stands at a child that stops a thread at the entry's variable, in the place that is being tried? */
+static bool is_at_place(
+	struct search *search, const struct run_node *node, const struct run_points *points)
+{
+	struct run_tree *tree = search->tree;
+	uint32_t loop;
+
+	if (tree->is_begun)
+		return pass_same(tree, points->variable);
+	if (!is_wanted(tree, node, points->variable, tree->alternative))
+		return false;
+	loop = loop_number(tree, node, points->variable, search->variables);
+	if (loop > tree->loop && loop < tree->next_loop)
+		tree->next_loop = loop;
+	if (loop != tree->loop)
+		return false;
+	tree->is_begun = true;
+	tree->ordinal = points->count;
+	return pass_same(tree, points->variable);
+}
+
+/* Likewise any change; else moves on within the run's points, or to the next run. */
 static bool is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;
@@ -171,23 +204,16 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 	for (; tree->entry < node->points_count; next_entry(tree)) {
 		const struct run_points *points =
 			&run_tree_points(tree)[node->points_at + tree->entry];
-		uint32_t loop;
+		const uint32_t places = tree->bounds.has_places ? points->places : 1;
 
-		if (tree->is_begun && pass_same(tree, points->variable))
-			return true;
-		if (tree->is_begun || points->variable == RUN_TREE_VALUE ||
-			!search->variables[points->variable].is_shared ||
-			!is_wanted(tree, node, points->variable))
+		if (points->variable == RUN_TREE_VALUE ||
+			!search->variables[points->variable].is_shared)
 			continue;
-		loop = loop_number(tree, node, points->variable, search->variables);
-		if (loop > tree->loop && loop < tree->next_loop)
-			tree->next_loop = loop;
-		if (loop != tree->loop)
-			continue;
-		tree->is_begun = true;
-		tree->ordinal = points->count;
-		if (pass_same(tree, points->variable))
-			return true;
+		for (; tree->alternative < places; tree->alternative++) {
+			if (is_at_place(search, node, points))
+				return true;
+			tree->is_begun = false;
+		}
 	}
 	begin_node(tree, tree->node + 1);
 	return false;
@@ -266,9 +292,11 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 void run_tree_note_done(struct run_tree *tree)
 {
 	const struct run_bounds *bounds = &tree->bounds;
-	uint8_t *done = tree->done_variables;
 
-	for (uint32_t i = bounds->order_first; i < bounds->order_end; i++)
-		if (done[i] < bounds->variables)
-			done[i] = (uint8_t)bounds->variables;
+	for (uint32_t i = bounds->order_first; i < bounds->order_end; i++) {
+		if (tree->done_variables[i] < bounds->variables)
+			tree->done_variables[i] = (uint8_t)bounds->variables;
+		if (bounds->has_places && tree->done_placed[i] < bounds->variables)
+			tree->done_placed[i] = (uint8_t)bounds->variables;
+	}
 }

@@ -75,8 +75,7 @@ struct strategy_verdict {
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
 	/* Options that this program cannot meet, "problem; remedy"; empty: none. */
 	char refusal[96];
-	double missed;	    /* chance that a run within `scope` was left out, at most */
-	const char *remark; /* on how to read the scope, NULL: it says all */
+	double missed;	 /* chance that a run within `scope` was left out, at most */
 	char scope[160]; /* which schedules are all run by now, as in "with at most 2 preemptions";
 			  * empty: all there are, if it is complete, or none of a kind */
 };

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "model/ids.h"
 #include "strategies/integer_log.h"
+#include "strategies/key_table.h"
 
 #define THREAD_ORDERS_MOST 5u /* threads in an order */
 
@@ -20,36 +21,52 @@ enum thread_order {
 	THREAD_ORDERS_FIXED /* from here on: random, by seed */
 };
 
-/* Of the thread with that number, in order of creation, from 0; the larger one goes first. */
+#define THREAD_ORDER_NUMBERS KEY_TABLE_CAPACITY
+/* Between two threads of a fixed order there are so many places. */
+#define THREAD_ORDER_STEP (UINT64_C(1) << 40)
+
+/*
+ * Of the thread with that number, from 0; the larger one goes first. Numbers follow names, not runs: so of
+ * any two threads that there may be the first two orders have both orders.
+ */
 static inline uint64_t thread_order_priority(
 	uint32_t order, uint64_t seed, uint32_t number, thread_name name)
 {
+	uint64_t rank;
+
 	if (order >= THREAD_ORDERS_FIXED)
 		return hash_pair(seed, name) >> 1;
 	if (order == THREAD_ORDER_CREATION)
-		return THREAD_CAPACITY - number;
-	if (order == THREAD_ORDER_REVERSE)
-		return number + 1;
-	if (!number)
-		return 3 * THREAD_CAPACITY; /* creates them */
-	if (order == THREAD_ORDER_LATEST)
-		return number + 1;
-	return (number & 1 ? 1 : 2) * THREAD_CAPACITY - number;
+		rank = THREAD_ORDER_NUMBERS - number;
+	else if (order == THREAD_ORDER_REVERSE)
+		rank = number + 1;
+	else if (!number)
+		rank = 3 * THREAD_ORDER_NUMBERS; /* creates them */
+	else if (order == THREAD_ORDER_LATEST)
+		rank = number + 1;
+	else
+		rank = (number & 1 ? 1 : 2) * THREAD_ORDER_NUMBERS - number;
+	return rank * THREAD_ORDER_STEP;
 }
 
 /*
- * So many random orders of `fragments` that with probability 1 - 10^-risk each order of each t of them
- * is among them: C(N,t)*t! orders, each missed by one with probability 1 - 1/t!. No more than `most`.
+ * So many random orders of n threads that with probability 1 - 10^-risk each order of each t of them
+ * is among them: C(n,t)*t! orders, each missed by one with probability 1 - 1/t!. No more than `most`; 0: the
+ * fixed orders have them all.
  */
 static inline uint32_t thread_orders_needed(
-	uint32_t fragments, uint32_t threads, uint32_t risk, uint32_t most)
+	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)
 {
 	/* -ln(1 - 1/t!) times 2^16, rounded down */
 	static const uint64_t hit[THREAD_ORDERS_MOST + 1] = {0, 0, 45425, 11948, 2789, 548};
 	uint64_t wanted = 1, needed;
 
-	for (uint32_t i = 0; i < threads && i < fragments; i++)
-		wanted *= fragments - i;
+	if (threads > among)
+		threads = among;
+	if (threads <= 2)
+		return 0;
+	for (uint32_t i = 0; i < threads; i++)
+		wanted *= among - i;
 	needed = (log_scaled(wanted) + risk * UINT64_C(150902) + 656) / hit[threads] + 1;
 	return needed < most ? (uint32_t)needed : most;
 }
