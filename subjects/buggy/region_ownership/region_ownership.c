@@ -3,7 +3,9 @@
  * Region ownership: a region of objects belongs to one thread at a time, and passes to another with a
  * call; one that belongs to nobody and is not in a call is collected. The deepest bug of Bindal, Bansal and
  * Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2012, section 6,
- * is of this kind.
+ * is in a library of this kind, "that manages concurrency and coordination for objects communicating via
+ * asynchronous procedure calls", with a test of one producer and one consumer, five threads and 41 variables.
+ * Here a dispatcher takes the calls from the one to the other, and a collector looks at the region.
  *
  * Fails when: main.0 makes a call and gives the region up; main.1, the collector, sees that nobody owns it;
  * main.0 goes on until the call is done; main.1 sees that the region is in no call; main.0 makes the next
@@ -11,15 +13,17 @@
  * true for a moment only.
  *
  * EXPECT-BOUNDS: c=3 v=2 t=2
- * EXPECT-TABLE: RegionOwnership threads=5 schedules=47248
+ * EXPECT-TABLE: RegionOwnership threads=5 schedules=47248 -DCALLS=3
  */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define CALLS 3
-#define CLIENTS 2
+#ifndef CALLS
+#define CALLS 2
+#endif
+#define SLOTS 4
 
 enum { NOBODY, CALLER, CALLEE };
 
@@ -29,8 +33,51 @@ struct region {
 	atomic_bool collected;
 };
 
+/* Calls on their way from one thread to the next. */
+struct mailbox {
+	pthread_mutex_t lock;
+	int count;	   /* guarded by lock */
+	long calls[SLOTS]; /* guarded by lock */
+};
+
 static struct region shared;
-static struct region private_regions[CLIENTS];
+static struct mailbox inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct mailbox outbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct {
+	pthread_mutex_t lock;
+	int sent, handled; /* guarded by lock */
+} journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool mailbox_put(struct mailbox *box, long call)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&box->lock);
+	has_room = box->count < SLOTS;
+	if (has_room)
+		box->calls[box->count++] = call;
+	pthread_mutex_unlock(&box->lock);
+	return has_room;
+}
+
+/* 0: it is empty. */
+static long mailbox_take(struct mailbox *box)
+{
+	long call = 0;
+
+	pthread_mutex_lock(&box->lock);
+	if (box->count)
+		call = box->calls[--box->count];
+	pthread_mutex_unlock(&box->lock);
+	return call;
+}
+
+static void note(int *number)
+{
+	pthread_mutex_lock(&journal.lock);
+	++*number;
+	pthread_mutex_unlock(&journal.lock);
+}
 
 static void region_call(struct region *region)
 {
@@ -53,18 +100,34 @@ static void region_collect(struct region *region)
 }
 
 /* The last call returns when whoever takes it does, after this. */
-static void make_calls(struct region *region)
-{
-	for (int i = 1; i < CALLS; i++) {
-		region_call(region);
-		region_return(region);
-	}
-	region_call(region);
-}
-
 static void *produce(void *unused)
 {
-	make_calls(&shared);
+	for (long call = 1; call <= CALLS; call++) {
+		region_call(&shared);
+		if (mailbox_put(&inbox, call))
+			note(&journal.sent);
+		if (call < CALLS)
+			region_return(&shared);
+	}
+	return unused;
+}
+
+static void *dispatch(void *unused)
+{
+	for (int i = 0; i < CALLS; i++) {
+		const long call = mailbox_take(&inbox);
+
+		if (call)
+			mailbox_put(&outbox, call);
+	}
+	return unused;
+}
+
+static void *consume(void *unused)
+{
+	for (int i = 0; i < CALLS; i++)
+		if (mailbox_take(&outbox))
+			note(&journal.handled);
 	return unused;
 }
 
@@ -74,25 +137,17 @@ static void *collect(void *unused)
 	return unused;
 }
 
-static void *be_client(void *argument)
-{
-	make_calls(argument);
-	return NULL;
-}
-
 int main(void)
 {
-	pthread_t producer, collector, clients[CLIENTS];
+	static void *(*const parts[])(void *) = {produce, collect, dispatch, consume};
+	pthread_t threads[sizeof parts / sizeof *parts];
 
 	atomic_store(&shared.owner, CALLER);
-	pthread_create(&producer, NULL, produce, NULL);
-	pthread_create(&collector, NULL, collect, NULL);
-	for (int i = 0; i < CLIENTS; i++)
-		pthread_create(&clients[i], NULL, be_client, &private_regions[i]);
-	for (int i = 0; i < CLIENTS; i++)
-		pthread_join(clients[i], NULL);
-	pthread_join(collector, NULL);
-	pthread_join(producer, NULL);
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+		pthread_create(&threads[i], NULL, parts[i], NULL);
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+		pthread_join(threads[i], NULL);
+	assert(journal.handled <= journal.sent);
 	assert(!atomic_load(&shared.collected));
 	region_return(&shared);
 	return 0;

@@ -5,8 +5,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define CALLS 3
-#define CLIENTS 2
+#ifndef CALLS
+#define CALLS 2
+#endif
+#define SLOTS 4
 
 enum { NOBODY, CALLER, CALLEE };
 
@@ -15,8 +17,51 @@ struct region {
 	atomic_bool collected;
 };
 
+/* Calls on their way from one thread to the next. */
+struct mailbox {
+	pthread_mutex_t lock;
+	int count;	   /* guarded by lock */
+	long calls[SLOTS]; /* guarded by lock */
+};
+
 static struct region shared;
-static struct region private_regions[CLIENTS];
+static struct mailbox inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct mailbox outbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct {
+	pthread_mutex_t lock;
+	int sent, handled; /* guarded by lock */
+} journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool mailbox_put(struct mailbox *box, long call)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&box->lock);
+	has_room = box->count < SLOTS;
+	if (has_room)
+		box->calls[box->count++] = call;
+	pthread_mutex_unlock(&box->lock);
+	return has_room;
+}
+
+/* 0: it is empty. */
+static long mailbox_take(struct mailbox *box)
+{
+	long call = 0;
+
+	pthread_mutex_lock(&box->lock);
+	if (box->count)
+		call = box->calls[--box->count];
+	pthread_mutex_unlock(&box->lock);
+	return call;
+}
+
+static void note(int *number)
+{
+	pthread_mutex_lock(&journal.lock);
+	++*number;
+	pthread_mutex_unlock(&journal.lock);
+}
 
 static void region_call(struct region *region)
 {
@@ -37,18 +82,34 @@ static void region_collect(struct region *region)
 }
 
 /* The last call returns when whoever takes it does, after this. */
-static void make_calls(struct region *region)
-{
-	for (int i = 1; i < CALLS; i++) {
-		region_call(region);
-		region_return(region);
-	}
-	region_call(region);
-}
-
 static void *produce(void *unused)
 {
-	make_calls(&shared);
+	for (long call = 1; call <= CALLS; call++) {
+		region_call(&shared);
+		if (mailbox_put(&inbox, call))
+			note(&journal.sent);
+		if (call < CALLS)
+			region_return(&shared);
+	}
+	return unused;
+}
+
+static void *dispatch(void *unused)
+{
+	for (int i = 0; i < CALLS; i++) {
+		const long call = mailbox_take(&inbox);
+
+		if (call)
+			mailbox_put(&outbox, call);
+	}
+	return unused;
+}
+
+static void *consume(void *unused)
+{
+	for (int i = 0; i < CALLS; i++)
+		if (mailbox_take(&outbox))
+			note(&journal.handled);
 	return unused;
 }
 
@@ -58,25 +119,17 @@ static void *collect(void *unused)
 	return unused;
 }
 
-static void *be_client(void *argument)
-{
-	make_calls(argument);
-	return NULL;
-}
-
 int main(void)
 {
-	pthread_t producer, collector, clients[CLIENTS];
+	static void *(*const parts[])(void *) = {produce, collect, dispatch, consume};
+	pthread_t threads[sizeof parts / sizeof *parts];
 
 	atomic_store(&shared.state, CALLER);
-	pthread_create(&producer, NULL, produce, NULL);
-	pthread_create(&collector, NULL, collect, NULL);
-	for (int i = 0; i < CLIENTS; i++)
-		pthread_create(&clients[i], NULL, be_client, &private_regions[i]);
-	for (int i = 0; i < CLIENTS; i++)
-		pthread_join(clients[i], NULL);
-	pthread_join(collector, NULL);
-	pthread_join(producer, NULL);
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+		pthread_create(&threads[i], NULL, parts[i], NULL);
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+		pthread_join(threads[i], NULL);
+	assert(journal.handled <= journal.sent);
 	assert(!atomic_load(&shared.collected));
 	region_return(&shared);
 	return 0;
