@@ -137,6 +137,7 @@ static int save(struct campaign *campaign, const char *state, struct error *err)
 	campaign->row.runs = total->runs;
 	campaign->row.failures = total->failures;
 	campaign->row.steps = total->steps;
+	campaign->row.run_end = campaign_runs_made(campaign);
 	campaign->row.seconds = (double)total->elapsed_ns / 1e9;
 	free(campaign->row.state);
 	campaign->row.state = strdup(state);
@@ -274,6 +275,7 @@ static int begin_row(struct campaign *campaign, struct error *err)
 	const struct campaign_options *options = campaign->options;
 	struct store_campaign *row = &campaign->row;
 	char strategy[256];
+	int status;
 
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = command_line(options->argv);
@@ -284,7 +286,11 @@ static int begin_row(struct campaign *campaign, struct error *err)
 	row->restart = strdup(restart_descriptions[campaign->restart].word);
 	row->started = time(NULL);
 	BUG_ON(!row->strategy || !row->state || !row->restart);
-	return store_campaign_begin(campaign->store, row, err);
+	status = target_fingerprint(&campaign->target, &row->target, err);
+	if (status == 0)
+		status = campaign_find_runs(campaign, err);
+	row->run_end = row->run_first;
+	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
 static int set_up(struct campaign *campaign, struct error *err)

@@ -27,7 +27,10 @@ struct campaign_options {
 	struct strategy_config strategy_config;
 	uint64_t seed;
 	uint64_t schedules; /* 0: no limit */
-	uint64_t time_ns;   /* 0: no limit */
+	/* Of so many parts of the campaign that know nothing of each other this one, from 1; 0: it is whole. */
+	uint32_t shard, shards;
+	bool resumes;	  /* goes on behind the runs that the store has of this campaign */
+	uint64_t time_ns; /* 0: no limit */
 	uint32_t workers;
 	bool is_restart_forced;
 	enum contract_restart restart; /* where forced */
@@ -67,6 +70,7 @@ struct campaign_start {
 	bool has_dispatch;     /* Syscall User Dispatch */
 	uint32_t chosen_variables, chosen_sites; /* 0: none were asked for */
 	enum contract_restart restart;
+	uint64_t resumed_runs; /* that earlier campaigns have made, which this one continues */
 };
 
 struct campaign_progress {
@@ -127,6 +131,7 @@ struct campaign_result {
 	bool waits_for_outside; /* likewise, and it waited for input or a connection */
 	struct outcome outcome; /* of that single run */
 	int64_t campaign;	/* id in the store */
+	uint64_t resumed_runs;	/* that earlier campaigns have made, which this one continues */
 };
 
 /* Negative where raddle could not work. Findings made before that are in the store. */

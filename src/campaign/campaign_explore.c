@@ -63,9 +63,7 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 
 static uint64_t runs_left(const struct campaign *campaign)
 {
-	if (!campaign->options->schedules)
-		return UINT64_MAX;
-	return campaign->options->schedules - campaign->run_next;
+	return campaign->run_end - campaign->run_next;
 }
 
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
@@ -118,6 +116,7 @@ static void tell_start(struct campaign *campaign, const struct campaign_worker *
 		.restart = campaign->restart,
 		.chosen_variables = campaign->chosen.variable_count,
 		.chosen_sites = campaign->chosen.site_count,
+		.resumed_runs = campaign->result->resumed_runs,
 	};
 
 	if (campaign->has_told_start)
@@ -158,7 +157,9 @@ static void tell_remark(struct campaign *campaign, struct campaign_worker *worke
 {
 	char remark[256];
 
-	if (campaign->has_told_remark || worker->worker.contract->run_number < RUNS_BEFORE_REMARK ||
+	if (campaign->has_told_remark ||
+		worker->worker.contract->run_number - campaign->row.run_first <
+			RUNS_BEFORE_REMARK ||
 		!strategy_remark(campaign->options->strategy, &campaign->options->strategy_config,
 			contract_strategy(worker->worker.contract), remark, sizeof remark))
 		return;

@@ -36,6 +36,7 @@ struct campaign {
 	uint32_t worker_count;
 	enum contract_restart restart;
 	uint64_t run_next; /* first run that nobody has been given */
+	uint64_t run_end;  /* first one that is not the campaign's */
 	uint64_t started_ns;
 	uint64_t deadline_ns;	   /* UINT64_MAX: none */
 	uint64_t investigating_ns; /* spent on failures so far: not part of the rate */
@@ -54,6 +55,11 @@ struct campaign {
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Sets row.run_first, run_next and run_end; the rest of the row is known. campaign_runs.c. */
+int campaign_find_runs(struct campaign *campaign, struct error *err);
+/* All below this number have been made. */
+uint64_t campaign_runs_made(const struct campaign *campaign);
+
 /* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */
 int campaign_explore(struct campaign *campaign, struct error *err);
 /* Tells the listener and the store how far it is, when that is due. */

@@ -20,7 +20,7 @@
 #include "base/bug.h"
 #include "campaign/store_internal.h"
 
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 #define STORE_APPLICATION 1919181932 /* "rddl" */
 #define AS_TEXT(number) #number
 #define PRAGMA_TEXT(name, number) "PRAGMA " name "=" AS_TEXT(number) ";"
@@ -32,13 +32,20 @@ static const char store_schema[] =
 	"CREATE TABLE campaigns(id INTEGER PRIMARY KEY AUTOINCREMENT, command TEXT, options TEXT,"
 	" strategy TEXT, seed TEXT NOT NULL, runs INTEGER NOT NULL, failures INTEGER NOT NULL,"
 	" steps INTEGER NOT NULL, seconds REAL NOT NULL, state TEXT, restart TEXT,"
-	" started INTEGER NOT NULL);"
+	" started INTEGER NOT NULL, run_first INTEGER NOT NULL DEFAULT 0,"
+	" run_end INTEGER NOT NULL DEFAULT 0, target TEXT);"
 	"CREATE TABLE findings(number INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL,"
 	" program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, command TEXT,"
 	" times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL, found INTEGER NOT NULL,"
 	" preemptions INTEGER NOT NULL, switches INTEGER NOT NULL, steps INTEGER NOT NULL,"
 	" UNIQUE(program, signature));" PRAGMA_TEXT("application_id", STORE_APPLICATION)
 		PRAGMA_TEXT("user_version", STORE_VERSION);
+
+/* From version 1, which did not know which runs a campaign had made of what. */
+static const char store_from_1[] =
+	"ALTER TABLE campaigns ADD COLUMN run_first INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE campaigns ADD COLUMN run_end INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE campaigns ADD COLUMN target TEXT;" PRAGMA_TEXT("user_version", STORE_VERSION);
 
 /* ---- errors and statements ---- */
 
@@ -139,7 +146,7 @@ static int check_version(struct store *store, int64_t version, struct error *err
 		return error_set(err, ERROR_STORE,
 			"%s/raddle.db is a database, but not raddle's; move it away",
 			store->folder);
-	if (version != STORE_VERSION)
+	if (version > STORE_VERSION)
 		return error_set(err, ERROR_VERSION,
 			"%s was written by a newer raddle (store version %" PRId64
 			", this one reads %d); use that raddle or move the folder away",
@@ -158,8 +165,13 @@ static int fill_schema(struct store *store, struct error *err)
 	if (status)
 		return status;
 	if (version || tables)
-		return check_version(store, version, err);
-	return store_execute(store, store_schema, "make", err);
+		status = check_version(store, version, err);
+	else
+		status = store_execute(store, store_schema, "make", err);
+	if (!status && version && version < STORE_VERSION)
+		status = store_execute(store, store_from_1, "renew", err);
+	store->version = STORE_VERSION;
+	return status;
 }
 
 static int check_integrity(struct store *store, struct error *err)
@@ -183,10 +195,9 @@ static int check_integrity(struct store *store, struct error *err)
 
 static int open_for_reading(struct store *store, struct error *err)
 {
-	int64_t version;
-	int status = read_integer(store, "PRAGMA user_version", &version, err);
+	int status = read_integer(store, "PRAGMA user_version", &store->version, err);
 
-	return status ? status : check_version(store, version, err);
+	return status ? status : check_version(store, store->version, err);
 }
 
 static int open_for_writing(struct store *store, struct error *err)
@@ -307,6 +318,7 @@ static void bind_progress(sqlite3_stmt *statement, const struct store_campaign *
 	BUG_ON(sqlite3_bind_double(statement, 6, campaign->seconds) != SQLITE_OK);
 	store_bind_text(statement, 7, campaign->state);
 	store_bind_text(statement, 8, campaign->restart);
+	store_bind_integer(statement, 9, (int64_t)campaign->run_end);
 }
 
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err)
@@ -314,15 +326,20 @@ int store_campaign_begin(struct store *store, struct store_campaign *campaign, s
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
 		"INSERT INTO campaigns(strategy, seed, runs, failures, steps, seconds, state,"
-		" restart, command, options, started) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+		" restart, run_end, command, options, started, run_first, target)"
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
+	char target[17];
 
 	if (status)
 		return status;
 	bind_progress(statement, campaign);
-	store_bind_text(statement, 9, campaign->command);
-	store_bind_text(statement, 10, campaign->options);
-	store_bind_integer(statement, 11, campaign->started);
+	(void)snprintf(target, sizeof target, "%016" PRIx64, campaign->target); /* 16 digits */
+	store_bind_text(statement, 10, campaign->command);
+	store_bind_text(statement, 11, campaign->options);
+	store_bind_integer(statement, 12, campaign->started);
+	store_bind_integer(statement, 13, (int64_t)campaign->run_first);
+	store_bind_text(statement, 14, target);
 	if (sqlite3_step(statement) == SQLITE_DONE)
 		campaign->id = sqlite3_last_insert_rowid(store->database);
 	else
@@ -337,13 +354,13 @@ int store_campaign_update(
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
 		"UPDATE campaigns SET strategy=?, seed=?, runs=?, failures=?, steps=?, seconds=?,"
-		" state=?, restart=? WHERE id=?",
+		" state=?, restart=?, run_end=? WHERE id=?",
 		err);
 
 	if (status)
 		return status;
 	bind_progress(statement, campaign);
-	store_bind_integer(statement, 9, campaign->id);
+	store_bind_integer(statement, 10, campaign->id);
 	if (sqlite3_step(statement) != SQLITE_DONE)
 		status = store_error(store, "write to", err);
 	else if (!sqlite3_changes(store->database))

@@ -24,6 +24,9 @@ struct store_campaign {
 	char *state;	 /* "running", "done", "interrupted" */
 	char *restart;	 /* how runs were restarted in the end */
 	int64_t started; /* seconds since 1970 */
+	/* The numbers of its runs: [run_first, run_end) have been made, as far as the store knows. */
+	uint64_t run_first, run_end;
+	uint64_t target; /* fingerprint of the program's file; 0: an older raddle did not keep it */
 };
 
 /*
@@ -49,6 +52,17 @@ void store_campaign_release(struct store_campaign *campaign);
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
+/*
+ * Takes all campaigns and findings of `from` over, in one transaction; findings that both have are counted
+ * together, and the shorter one is kept. Refused with a line that says why, and nothing is changed: stores of
+ * other programs or builds, and runs that both have made. `folders` are their names for messages.
+ */
+struct store_merged {
+	uint32_t campaigns, findings, new_findings;
+	uint64_t runs, failures;
+};
+int store_merge(struct store *into, struct store *from, const char *const folders[2],
+	struct store_merged *merged, struct error *err);
 /* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);

@@ -67,7 +67,7 @@ static int find_known(struct store *store, const struct finding *finding, const 
 	char signature[17];
 	int status = store_prepare(store, &statement,
 		"SELECT number, preemptions, switches, steps FROM findings"
-		" WHERE program=? AND signature=?",
+		" WHERE signature=?1 AND (?2 IS NULL OR program=?2) ORDER BY number",
 		err);
 	int result;
 
@@ -75,8 +75,9 @@ static int find_known(struct store *store, const struct finding *finding, const 
 	if (status)
 		return status;
 	signature_text(finding, signature);
-	store_bind_text(statement, 1, program);
-	store_bind_text(statement, 2, signature);
+	store_bind_text(statement, 1, signature);
+	if (program)
+		store_bind_text(statement, 2, program);
 	result = sqlite3_step(statement);
 	if (result == SQLITE_ROW) {
 		known->number = sqlite3_column_int64(statement, 0);
@@ -100,15 +101,16 @@ static bool is_shorter(const struct finding *finding, const struct known_finding
 }
 
 static int insert_row(struct store *store, int64_t campaign, const struct finding *finding,
-	const char *program, struct error *err)
+	uint64_t times, struct error *err)
 {
 	sqlite3_stmt *statement;
 	char signature[17];
 	char *command = command_of(finding);
+	char *program = program_of(finding);
 	int status = store_prepare(store, &statement,
 		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
 		" campaign, found, preemptions, switches, steps, number)"
-		" VALUES(?,?,?,?,?,1,?,?,?,?,?,?)",
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
 
 	if (!status) {
@@ -118,16 +120,18 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 		store_bind_text(statement, 3, outcome_descriptions[finding->kind].word);
 		store_bind_text(statement, 4, finding->title);
 		store_bind_text(statement, 5, command);
-		store_bind_integer(statement, 6, campaign);
-		store_bind_integer(statement, 7, (int64_t)time(NULL));
-		store_bind_integer(statement, 8, finding->preemptions);
-		store_bind_integer(statement, 9, finding->switches);
-		store_bind_integer(statement, 10, (int64_t)finding->schedule.step_count);
-		store_bind_integer(statement, 11, strtoll(finding->id + 1, NULL, 10));
+		store_bind_integer(statement, 6, (int64_t)times);
+		store_bind_integer(statement, 7, campaign);
+		store_bind_integer(statement, 8, (int64_t)time(NULL));
+		store_bind_integer(statement, 9, finding->preemptions);
+		store_bind_integer(statement, 10, finding->switches);
+		store_bind_integer(statement, 11, (int64_t)finding->schedule.step_count);
+		store_bind_integer(statement, 12, strtoll(finding->id + 1, NULL, 10));
 		if (sqlite3_step(statement) != SQLITE_DONE)
 			status = store_error(store, "write to", err);
 		(void)sqlite3_finalize(statement); /* repeats the error of the step */
 	}
+	free(program);
 	free(command);
 	return status;
 }
@@ -153,13 +157,13 @@ static int replace_row(
 	return status;
 }
 
-static int count_again(struct store *store, int64_t number, struct error *err)
+static int count_again(struct store *store, int64_t number, uint64_t times, struct error *err)
 {
-	char sql[96];
+	char sql[128];
 
 	(void)snprintf(sql, sizeof sql,
-		"UPDATE findings SET times_seen=times_seen+1 WHERE number=%" PRId64,
-		number); /* fits: 19 digits */
+		"UPDATE findings SET times_seen=times_seen+%" PRIu64 " WHERE number=%" PRId64,
+		times, number); /* fits: 20 and 19 digits */
 	return store_execute(store, sql, "write to", err);
 }
 
@@ -186,8 +190,8 @@ static void set_id(struct finding *finding, int64_t number)
 	(void)snprintf(finding->id, sizeof finding->id, "F%" PRId64, number); /* fits */
 }
 
-static int add_new(struct store *store, int64_t campaign, struct finding *finding,
-	const char *program, struct error *err)
+static int add_new(struct store *store, int64_t campaign, struct finding *finding, uint64_t times,
+	struct error *err)
 {
 	int64_t number = 0;
 	int status = next_number(store, &number, err);
@@ -196,7 +200,7 @@ static int add_new(struct store *store, int64_t campaign, struct finding *findin
 		return status;
 	set_id(finding, number);
 	status = store_write_folder(store, finding, err);
-	return status ? status : insert_row(store, campaign, finding, program, err);
+	return status ? status : insert_row(store, campaign, finding, times, err);
 }
 
 /* A folder that somebody removed by hand is written again. */
@@ -210,9 +214,9 @@ static bool has_folder(struct store *store, const struct finding *finding)
 }
 
 static int add_known(struct store *store, struct finding *finding,
-	const struct known_finding *known, struct error *err)
+	const struct known_finding *known, uint64_t times, struct error *err)
 {
-	int status = count_again(store, known->number, err);
+	int status = count_again(store, known->number, times, err);
 
 	set_id(finding, known->number);
 	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
@@ -222,22 +226,32 @@ static int add_known(struct store *store, struct finding *finding,
 	return status ? status : store_write_folder(store, finding, err);
 }
 
+int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
+	const char *program, uint64_t times, bool *is_new, struct error *err)
+{
+	struct known_finding known;
+	int status = find_known(store, finding, program, &known, err);
+
+	if (!status)
+		status = known.number ? add_known(store, finding, &known, times, err)
+				      : add_new(store, campaign, finding, times, err);
+	*is_new = !known.number;
+	return status;
+}
+
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err)
 {
 	char *program = program_of(finding);
-	struct known_finding known;
+	bool is_unknown = false;
 	int status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
 
 	if (!status) {
-		status = find_known(store, finding, program, &known, err);
-		if (!status)
-			status = known.number ? add_known(store, finding, &known, err)
-					      : add_new(store, campaign, finding, program, err);
+		status = store_put_finding(store, campaign, finding, program, 1, &is_unknown, err);
 		status = store_end(store, status, err);
 	}
 	if (!status)
-		*is_new = !known.number;
+		*is_new = is_unknown;
 	else
 		finding->id[0] = '\0';
 	free(program);
@@ -246,7 +260,7 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 
 /* ---- loading ---- */
 
-static int read_file(const char *path, char **text, size_t *size, struct error *err)
+int store_read_file(const char *path, char **text, size_t *size, struct error *err)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -267,6 +281,7 @@ static int read_file(const char *path, char **text, size_t *size, struct error *
 		*size += (size_t)got;
 	if (got >= 0) {
 		(void)close(fd); /* only read from */
+		(*text)[*size] = '\0';
 		return 0;
 	}
 	free(*text);
@@ -319,7 +334,7 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 			"finding %s is gone: there is no %s any more; find it again: raddle run -- %s",
 			id, path, command);
 	if (!status)
-		status = read_file(path, &text, &size, err);
+		status = store_read_file(path, &text, &size, err);
 	if (!status) {
 		status = finding_from_json(text, size, out, err);
 		free(text);
@@ -393,6 +408,8 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count)
 
 static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
 {
+	const char *target;
+
 	campaign->id = sqlite3_column_int64(statement, 0);
 	campaign->command = store_column_text(statement, 1);
 	campaign->options = store_column_text(statement, 2);
@@ -405,6 +422,10 @@ static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campai
 	campaign->state = store_column_text(statement, 9);
 	campaign->restart = store_column_text(statement, 10);
 	campaign->started = sqlite3_column_int64(statement, 11);
+	campaign->run_first = (uint64_t)sqlite3_column_int64(statement, 12);
+	campaign->run_end = (uint64_t)sqlite3_column_int64(statement, 13);
+	target = (const char *)sqlite3_column_text(statement, 14);
+	campaign->target = target ? strtoull(target, NULL, 16) : 0;
 }
 
 int store_list_campaigns(
@@ -413,9 +434,14 @@ int store_list_campaigns(
 	struct store_campaign *list = NULL;
 	uint32_t used = 0;
 	sqlite3_stmt *statement;
+	/* One that cannot be written has not been renewed. */
 	int status = store_prepare(store, &statement,
-		"SELECT id, command, options, strategy, seed, runs, failures, steps, seconds,"
-		" state, restart, started FROM campaigns ORDER BY id",
+		store->version < 2
+			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
+			  " seconds, state, restart, started, 0, 0, NULL FROM campaigns ORDER BY id"
+			: "SELECT id, command, options, strategy, seed, runs, failures, steps,"
+			  " seconds, state, restart, started, run_first, run_end, target"
+			  " FROM campaigns ORDER BY id",
 		err);
 	int result;
 

@@ -12,6 +12,7 @@ struct store {
 	sqlite3 *database;
 	char *folder;	/* <directory>/.raddle */
 	char *findings; /* <folder>/findings */
+	int64_t version;
 };
 
 /* ---- store.c ---- */
@@ -27,6 +28,15 @@ void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
 char *store_column_text(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
 int store_end(struct store *store, int status, struct error *err);
+
+/* ---- store_finding.c ---- */
+
+/* A file of the store as it is, to be freed; ends with a 0 that does not count. */
+int store_read_file(const char *path, char **text, size_t *size, struct error *err);
+
+/* Inside a transaction. `program`: whose it is, with its folder; NULL: whosever. Seen so many times. */
+int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
+	const char *program, uint64_t times, bool *is_new, struct error *err);
 
 /* ---- store_folder.c: all but the first three with the write lock held ---- */
 

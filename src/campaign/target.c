@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/strbuf.h"
 
 /* The first entry of PATH that has an executable file of this name; NULL: none. To be freed. */
@@ -65,28 +66,68 @@ static int check_file(const char *path, const struct stat *status, struct error 
 	return 0;
 }
 
-static int read_traits(
-	const char *path, size_t size, struct target_traits *traits, struct error *err)
+/* The file's bytes, to be unmapped unless it is empty. */
+static int map_file(const char *path, size_t size, const void **bytes, struct error *err)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
-	void *bytes = MAP_FAILED;
-	int result;
+	int result = 0;
 
+	*bytes = "";
 	if (file < 0)
 		return error_set(err, ERROR_TARGET,
 			"%s cannot be read (%s); raddle must read it to check it", path,
 			strerror(errno));
 	if (size > 0)
-		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-	if (size > 0 && bytes == MAP_FAILED)
+		*bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (*bytes == MAP_FAILED)
 		result =
 			error_set(err, ERROR_IO, "%s cannot be mapped (%s)", path, strerror(errno));
-	else
-		result = target_read_elf(size ? bytes : "", size, path, traits, err);
-	if (bytes != MAP_FAILED)
-		(void)munmap(bytes, size); /* cannot fail: it is our mapping */
-	(void)close(file);		   /* only read from */
+	(void)close(file); /* only read from */
 	return result;
+}
+
+static void unmap_file(const void *bytes, size_t size)
+{
+	if (size > 0)
+		(void)munmap((void *)(uintptr_t)bytes, size); /* cannot fail: it is our mapping */
+}
+
+static int read_traits(
+	const char *path, size_t size, struct target_traits *traits, struct error *err)
+{
+	const void *bytes;
+	int result = map_file(path, size, &bytes, err);
+
+	if (result < 0)
+		return result;
+	result = target_read_elf(bytes, size, path, traits, err);
+	unmap_file(bytes, size);
+	return result;
+}
+
+int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err)
+{
+	const void *bytes;
+	struct stat status;
+	uint64_t word;
+	size_t size, at;
+	int result;
+
+	if (stat(target->path, &status) != 0)
+		return error_set(err, ERROR_TARGET, "%s cannot be read (%s); was it just built?",
+			target->path, strerror(errno));
+	size = (size_t)status.st_size;
+	result = map_file(target->path, size, &bytes, err);
+	if (result < 0)
+		return result;
+	*fingerprint = size;
+	for (at = 0; at + sizeof word <= size; at += sizeof word) {
+		memcpy(&word, (const char *)bytes + at, sizeof word);
+		*fingerprint = hash_pair(*fingerprint, word);
+	}
+	*fingerprint = hash_pair(*fingerprint, hash_bytes((const char *)bytes + at, size - at)) | 1;
+	unmap_file(bytes, size);
+	return 0;
 }
 
 static int check_loader(const char *path, const struct target_traits *traits, struct error *err)

@@ -34,6 +34,9 @@ struct target {
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
 
+/* Of the file's bytes, never 0: another build has another. The libraries that it loads do not count. */
+int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err);
+
 /* Checks the bytes of an executable file. `path` is for messages. */
 int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
 	struct error *err);

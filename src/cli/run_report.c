@@ -91,6 +91,7 @@ static void on_started(void *context, const struct campaign_start *start)
 	const struct run_report *report = context;
 	struct strbuf budget;
 	char strategy[256];
+	char number[32];
 
 	if (report->is_quiet)
 		return;
@@ -98,6 +99,12 @@ static void on_started(void *context, const struct campaign_start *start)
 	strategy_words(report->options, strategy, sizeof strategy);
 	strbuf_init(&budget);
 	add_budget(&budget, report->options);
+	if (start->resumed_runs)
+		strbuf_addf(&budget, ", of which %s schedules have been made",
+			terminal_number(start->resumed_runs, number));
+	if (report->options->shards)
+		strbuf_addf(
+			&budget, ", shard %u/%u", report->options->shard, report->options->shards);
 	if (start->chosen_variables)
 		(void)fprintf(stderr,
 			"%s is built by raddle-cc: scheduling points are its synchronisation "
@@ -154,7 +161,7 @@ static void on_confirming(void *context, const struct failure *failure)
 
 	if (!report->is_quiet)
 		terminal_live("schedule %llu: %s; replaying it",
-			(unsigned long long)failure->run_number + 1,
+			(unsigned long long)(failure->run_number % FINDING_SHARD_RUNS) + 1,
 			outcome_descriptions[failure->outcome.kind].word);
 }
 

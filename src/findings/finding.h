@@ -61,6 +61,13 @@ struct finding_step {
 	bool is_preemption; /* ... and could have gone on */
 };
 
+/*
+ * Runs are numbered through all shards of a campaign (raddle run --shard): so many numbers belong to each, more
+ * than are ever made. Without shards all is the first one.
+ */
+#define FINDING_SHARD_RUNS (UINT64_C(1) << 40)
+#define FINDING_SHARDS_MAX (1u << 20)
+
 struct finding {
 	char id[32];	    /* "F1"; given by the store */
 	uint64_t signature; /* equal findings have equal signatures; see finding_signature() */
@@ -80,8 +87,8 @@ struct finding {
 	char *memory;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
-	uint64_t run_number;			    /* in its campaign, from 0 */
-	struct schedule_file schedule;		    /* minimised */
+	uint64_t run_number;	       /* in its campaign, from FINDING_SHARD_RUNS * (shard - 1) */
+	struct schedule_file schedule; /* minimised */
 	uint32_t switches_found, preemptions_found; /* in the run that found it */
 	uint32_t switches, preemptions;		    /* minimised */
 	/* What the strategies with a bound would have needed; depth 0: not measured. */

@@ -365,7 +365,10 @@ void report_facts(
 	strbuf_adds(out, "\n");
 	if (finding->strategy) {
 		strbuf_addf(&text, "%s, seed %" PRIu64 ", run %" PRIu64, finding->strategy,
-			finding->seed, finding->run_number);
+			finding->seed, finding->run_number % FINDING_SHARD_RUNS);
+		if (finding->run_number >= FINDING_SHARD_RUNS)
+			strbuf_addf(&text, " of shard %" PRIu64,
+				finding->run_number / FINDING_SHARD_RUNS + 1);
 		add_fact(out, style, "found by", &text);
 		strbuf_clear(&text);
 	}

@@ -1,0 +1,111 @@
+/*
+ * Which runs a campaign makes: all, or those of its shard, or those that earlier campaigns of the same program,
+ * strategy, seed and settings have left. A run is known by its number, which its seed is made of.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/campaign_internal.h"
+#include "strategies/strategy.h"
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_continued_by(const struct store_campaign *earlier, const struct store_campaign *row)
+{
+	return earlier->seed == row->seed && is_same_text(earlier->strategy, row->strategy) &&
+	       is_same_text(earlier->options, row->options) &&
+	       is_same_text(earlier->command, row->command) && earlier->run_end &&
+	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
+}
+
+/* The last campaign that this one continues. */
+static const struct store_campaign *find_earlier(
+	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
+{
+	const struct store_campaign *found = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_continued_by(&rows[i], row))
+			found = &rows[i];
+	return found;
+}
+
+static int resume(struct campaign *campaign, struct error *err)
+{
+	struct store_campaign *rows = NULL, *row = &campaign->row;
+	const struct store_campaign *earlier;
+	uint32_t count = 0;
+	int status = store_list_campaigns(campaign->store, &rows, &count, err);
+
+	if (status < 0)
+		return status;
+	earlier = find_earlier(rows, count, row);
+	if (!earlier)
+		status = error_set(err, ERROR_NOTFOUND,
+			"the store has no campaign of this command with strategy %s, seed %" PRIu64
+			" and these settings; leave --resume away, or see raddle list campaigns",
+			row->strategy, row->seed);
+	else if (earlier->target != row->target)
+		status = error_set(err, ERROR_TARGET,
+			"%s has changed since campaign %" PRId64
+			" was made, so its runs would be others; begin anew without --resume",
+			campaign->target.path, earlier->id);
+	else
+		row->run_first = earlier->run_end;
+	while (count)
+		store_campaign_release(&rows[--count]);
+	free(rows);
+	return status;
+}
+
+int campaign_find_runs(struct campaign *campaign, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	const uint64_t shards = options->shards ? options->shards : 1;
+	const uint64_t before = options->shards ? options->shard - 1 : 0;
+	const uint64_t first = before * FINDING_SHARD_RUNS;
+	const struct strategy *strategy = strategies[options->strategy];
+	int status = 0;
+
+	if ((options->shards > 1 || options->resumes) && strategy->is_exhausted)
+		return error_set(err, ERROR_USAGE,
+			"strategy %s goes through all schedules from one to the next, so it makes "
+			"neither a part of them nor the rest; leave --shard and --resume away",
+			strategy->name);
+	campaign->run_end = first + FINDING_SHARD_RUNS;
+	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
+		campaign->run_end = first + options->schedules / shards +
+				    (before < options->schedules % shards);
+	campaign->row.run_first = first;
+	if (options->resumes)
+		status = resume(campaign, err);
+	if (status < 0)
+		return status;
+	if (campaign->row.run_first >= campaign->run_end)
+		return error_set(err, ERROR_USAGE,
+			options->resumes
+				? "all %" PRIu64 " schedules have been made; give more --schedules"
+				: "of %" PRIu64 " schedules none is left for this shard; give more "
+				  "--schedules or have fewer shards",
+			options->schedules);
+	campaign->result->resumed_runs = campaign->row.run_first - first;
+	campaign->run_next = campaign->row.run_first;
+	return 0;
+}
+
+uint64_t campaign_runs_made(const struct campaign *campaign)
+{
+	uint64_t made = campaign->run_next;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		const struct campaign_worker *worker = &campaign->workers[i];
+
+		if (worker->run_first < worker->run_end && worker->run_first < made)
+			made = worker->run_first;
+	}
+	return made;
+}

@@ -1,0 +1,205 @@
+/*
+ * Stores of parts of one campaign become one store: shards of other machines, jobs of a matrix. Runs are known by
+ * program, strategy, seed and number, so the same run in two stores shows.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "campaign/store_internal.h"
+
+struct merge {
+	struct store *into, *from;
+	const char *const *folders; /* of both */
+	struct store_campaign *known, *added;
+	uint32_t known_count, added_count;
+	int64_t *ids; /* of the added ones, in `into` */
+};
+
+/* ---- may they be put together? ---- */
+
+/* The last part of the program's name. */
+static const char *program_name(const struct store_campaign *campaign)
+{
+	const char *command = campaign->command ? campaign->command : "";
+	const char *end = command + strcspn(command, " ");
+	const char *name = command;
+
+	for (const char *at = command; at < end; at++)
+		if (*at == '/')
+			name = at + 1;
+	return name;
+}
+
+static bool is_same_program(const struct store_campaign *a, const struct store_campaign *b)
+{
+	const char *name = program_name(a), *other = program_name(b);
+	const size_t length = strcspn(name, " ");
+
+	return a->target == b->target && length == strcspn(other, " ") &&
+	       !strncmp(name, other, length);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool share_runs(const struct store_campaign *a, const struct store_campaign *b)
+{
+	return a->seed == b->seed && is_same_text(a->strategy, b->strategy) &&
+	       is_same_text(a->options, b->options) &&
+	       is_same_text(program_name(a), program_name(b)) && a->run_first < b->run_end &&
+	       b->run_first < a->run_end;
+}
+
+static int check_pair(const struct merge *merge, const struct store_campaign *known,
+	const struct store_campaign *added, struct error *err)
+{
+	if (!is_same_program(known, added))
+		return error_set(err, ERROR_STORE,
+			"%s/.raddle holds runs of %.*s and %s/.raddle those of %.*s%s; merge "
+			"stores of "
+			"one program and one build of it",
+			merge->folders[0], (int)strcspn(program_name(known), " "),
+			program_name(known), merge->folders[1],
+			(int)strcspn(program_name(added), " "), program_name(added),
+			known->target == added->target ? "" : ", another file");
+	if (share_runs(known, added))
+		return error_set(err, ERROR_STORE,
+			"campaign %" PRId64 " of %s/.raddle and campaign %" PRId64
+			" of %s/.raddle made the same runs; give each part its own --shard, and "
+			"merge each store once",
+			known->id, merge->folders[0], added->id, merge->folders[1]);
+	return 0;
+}
+
+static int check(const struct merge *merge, struct error *err)
+{
+	for (uint32_t i = 0; i < merge->added_count; i++) {
+		if (!merge->added[i].target)
+			return error_set(err, ERROR_VERSION,
+				"%s/.raddle holds campaigns of an older raddle, which did not keep "
+				"which runs they made; run them again",
+				merge->folders[1]);
+		for (uint32_t j = 0; j < merge->known_count; j++) {
+			int status = check_pair(merge, &merge->known[j], &merge->added[i], err);
+
+			if (status)
+				return status;
+		}
+	}
+	return 0;
+}
+
+/* ---- putting them together ---- */
+
+static int add_campaigns(struct merge *merge, struct store_merged *merged, struct error *err)
+{
+	for (uint32_t i = 0; i < merge->added_count; i++) {
+		struct store_campaign *campaign = &merge->added[i];
+		int status = store_campaign_begin(merge->into, campaign, err);
+
+		if (status)
+			return status;
+		merge->ids[i] = campaign->id;
+		merged->campaigns++;
+		merged->runs += campaign->runs;
+		merged->failures += campaign->failures;
+	}
+	return 0;
+}
+
+/* store_campaign_begin() gives a new id, so the old ones are kept beside. */
+static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t old)
+{
+	for (uint32_t i = 0; i < merge->added_count; i++)
+		if (old_ids[i] == old)
+			return merge->ids[i];
+	return 0; /* its campaign was taken away by hand */
+}
+
+static int load_trace(struct store *store, struct finding *finding, struct error *err)
+{
+	char *path = store_finding_path(store, finding->id, "trace");
+	int status = 0;
+
+	if (path && !access(path, F_OK))
+		status = store_read_file(path, &finding->trace, &finding->trace_size, err);
+	free(path);
+	return status;
+}
+
+static int add_finding(struct merge *merge, const struct store_finding_row *row, int64_t campaign,
+	struct store_merged *merged, struct error *err)
+{
+	struct finding finding;
+	bool is_new = false;
+	int status = store_load_finding(merge->from, row->id, &finding, err);
+
+	if (status)
+		return status;
+	status = load_trace(merge->from, &finding, err);
+	if (!status)
+		status = store_put_finding(
+			merge->into, campaign, &finding, NULL, row->times_seen, &is_new, err);
+	finding_release(&finding);
+	merged->findings += !status;
+	merged->new_findings += !status && is_new;
+	return status;
+}
+
+static int add_all(struct merge *merge, struct store_merged *merged, struct error *err)
+{
+	int64_t *old_ids = calloc(merge->added_count + 1u, sizeof *old_ids);
+	struct store_finding_row *rows = NULL;
+	uint32_t count = 0;
+	int status;
+
+	BUG_ON(!old_ids);
+	for (uint32_t i = 0; i < merge->added_count; i++)
+		old_ids[i] = merge->added[i].id;
+	status = add_campaigns(merge, merged, err);
+	if (!status)
+		status = store_list_findings(merge->from, &rows, &count, err);
+	for (uint32_t i = 0; !status && i < count; i++)
+		status = add_finding(
+			merge, &rows[i], new_id(merge, old_ids, rows[i].campaign), merged, err);
+	store_rows_free(rows, count);
+	free(old_ids);
+	return status;
+}
+
+static void release(struct store_campaign *campaigns, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		store_campaign_release(&campaigns[i]);
+	free(campaigns);
+}
+
+int store_merge(struct store *into, struct store *from, const char *const folders[2],
+	struct store_merged *merged, struct error *err)
+{
+	struct merge merge = {.into = into, .from = from, .folders = folders};
+	int status = store_list_campaigns(from, &merge.added, &merge.added_count, err);
+
+	*merged = (struct store_merged){0};
+	merge.ids = calloc(merge.added_count + 1u, sizeof *merge.ids);
+	BUG_ON(!merge.ids);
+	if (!status)
+		status = store_execute(into, "BEGIN IMMEDIATE", "write to", err);
+	if (!status) {
+		status = store_list_campaigns(into, &merge.known, &merge.known_count, err);
+		if (!status)
+			status = check(&merge, err);
+		if (!status)
+			status = add_all(&merge, merged, err);
+		status = store_end(into, status, err);
+	}
+	release(merge.known, merge.known_count);
+	release(merge.added, merge.added_count);
+	free(merge.ids);
+	return status;
+}

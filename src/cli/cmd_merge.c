@@ -1,0 +1,114 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "campaign/store.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+enum { OPTION_STORE = 256 };
+
+static const struct argp_option merge_options[] = {
+	{"store", OPTION_STORE, "DIR", 0, "Into DIR/.raddle, which is made if it is not there (.)",
+		0},
+	{0},
+};
+
+struct merge_arguments {
+	const char *directory;
+	char *const *others;
+	int other_count;
+};
+
+static error_t parse_merge(int key, char *text, struct argp_state *state)
+{
+	struct merge_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->others = state->argv + state->next;
+		arguments->other_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which folders? each holds a .raddle, such as shard-*/");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp merge_argp = {
+	.options = merge_options,
+	.parser = parse_merge,
+	.args_doc = "FOLDER...",
+	.doc = "Puts the stores of FOLDER/.raddle together: the parts of one campaign that raddle run "
+	       "--shard made. Findings that several have become one.\v"
+	       "The folders are only read. Each is taken over whole or not at all; one that cannot be is "
+	       "named, and those before it are in.",
+};
+
+static int merge_one(
+	struct store *into, const char *directory, const char *other, struct store_merged *total)
+{
+	const char *const folders[2] = {directory, other};
+	struct store_merged merged;
+	struct store *from;
+	struct error err;
+	int status = store_open(&from, other, false, &err);
+
+	if (status < 0)
+		return command_fail("%s", err.text);
+	status = store_merge(into, from, folders, &merged, &err);
+	store_close(from);
+	if (status < 0)
+		return command_fail("%s", err.text);
+	total->campaigns += merged.campaigns;
+	total->findings += merged.findings;
+	total->new_findings += merged.new_findings;
+	total->runs += merged.runs;
+	total->failures += merged.failures;
+	return 0;
+}
+
+static void say_merged(const struct merge_arguments *arguments, const struct store_merged *total)
+{
+	char runs[32], failures[32];
+
+	(void)fprintf(stderr,
+		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of "
+		"them new here\n",
+		arguments->other_count, arguments->other_count == 1 ? "" : "s", total->campaigns,
+		total->campaigns == 1 ? "" : "s", terminal_number(total->runs, runs),
+		terminal_number(total->failures, failures), total->findings,
+		total->findings == 1 ? "" : "s", total->new_findings);
+	(void)fprintf(stderr, "next: raddle list %s\n", total->findings ? "findings" : "campaigns");
+}
+
+static int merge_run(int argc, char **argv)
+{
+	struct merge_arguments arguments = {.directory = "."};
+	struct store_merged total = {0};
+	struct store *into;
+	struct error err;
+	int status = 0;
+
+	argp_parse(&merge_argp, argc, argv, 0, NULL, &arguments);
+	if (store_open(&into, arguments.directory, true, &err) < 0)
+		return command_fail("%s", err.text);
+	for (int i = 0; status == 0 && i < arguments.other_count; i++)
+		status = merge_one(into, arguments.directory, arguments.others[i], &total);
+	store_close(into);
+	if (status)
+		return status;
+	say_merged(&arguments, &total);
+	return total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.summary = "put the stores of a campaign's parts together",
+	.argp = &merge_argp,
+	.run = merge_run,
+};
