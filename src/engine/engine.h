@@ -217,6 +217,11 @@ void engine_each_saved(engine_save *save, void *argument);
 bool engine_owns_mapping(const void *start, const void *end);
 /* What the target's world calls the main thread. */
 void engine_set_main(uintptr_t handle, int kernel_id);
+/*
+ * Everything but the settings of engine_init() as at the start: for hosts that make runs without an image of
+ * the memory. The caller is `main`; all other threads are gone, wherever they stood.
+ */
+void engine_renew(void);
 /* Start of a run; before it, and before the first thread, ops pass without scheduling points. */
 void engine_begin_run(const struct engine_run *run);
 /*

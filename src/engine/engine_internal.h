@@ -69,6 +69,7 @@ struct engine {
 	struct engine_module modules[ENGINE_MODULES_MAX];
 	uint32_t module_count;
 	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
+	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)]; /* entries of this run: engine_renew() */
 	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];

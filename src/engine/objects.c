@@ -46,6 +46,7 @@ object_name engine_object_name(const void *address)
 	if (!entry->name) {
 		struct engine_thread *self = engine.current;
 
+		bitset_add(engine.named, (uint32_t)(entry - engine.name_cache));
 		entry->name = (object_name)hash_pair(self->name, self->objects_named++) | 1;
 	}
 	return entry->name;

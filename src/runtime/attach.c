@@ -12,6 +12,11 @@
 #define CONTRACT_ADDRESS ((void *)0x7e9000000000)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
+bool attach_is_first(void)
+{
+	return true; /* preloaded */
+}
+
 /* ---- the environment, without environ: it may not be set yet ---- */
 
 /* Copies the value of `name` from /proc/self/environ; false when it is not there. */

@@ -144,10 +144,10 @@ void runtime_fail_run(enum outcome_kind kind, const char *why)
 	runtime_finish_run();
 }
 
-void *runtime_crash_stack(void)
+void *runtime_crash_stack(void *own)
 {
-	stack_t stack = {
-		.ss_size = CRASH_STACK_BYTES, .ss_sp = platform_map(CRASH_STACK_BYTES, true)};
+	stack_t stack = {.ss_size = CRASH_STACK_BYTES,
+		.ss_sp = own ? own : platform_map(CRASH_STACK_BYTES, true)};
 
 	if (stack.ss_sp) /* without memory an exhausted stack ends the process */
 		(void)platform_call(SYS_sigaltstack, &stack, NULL);
@@ -164,7 +164,7 @@ void runtime_crash_set_up(void)
 {
 	static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 
-	crash.stack = runtime_crash_stack();
+	crash.stack = runtime_crash_stack(NULL);
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
 
 		runtime_install_handler(fatal[i], crash_handle, SA_ONSTACK | SA_NODEFER);

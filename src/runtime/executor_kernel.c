@@ -72,7 +72,7 @@ static void *kernel_thread_entry(void *argument)
 	thread->kernel_id = (int)platform_call(SYS_gettid);
 	thread->context.thread_base = thread->handle;
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
-	kernel_part(thread)->crash_stack = runtime_crash_stack();
+	kernel_part(thread)->crash_stack = runtime_crash_stack(NULL);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &kernel_faults, NULL, 8);
 	/* The creator waits for the handle. */
 	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);

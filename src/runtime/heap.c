@@ -46,7 +46,8 @@ struct heap_stream {
 	uint64_t site;
 	uint64_t hash; /* of site and thread, the same in every process */
 	thread_name thread;
-	uint32_t count; /* made so far */
+	uint32_t count; /* made so far, in this run */
+	uint32_t run;	/* heap.run of the last */
 	uint16_t next;	/* of the same head, 0: none */
 	uint8_t kind;	/* enum memory_block_kind */
 };
@@ -59,6 +60,7 @@ static struct {
 	uintptr_t opened; /* end of the part of the window whose tables are open */
 	bool is_busy;	  /* an interrupted call is at work on the tables */
 	uint32_t stream_count;
+	uint32_t run; /* heap_begin_run() was called so often */
 	uint64_t *levels[LEVELS];
 	struct heap_record *records;
 	struct heap_stream *streams; /* [0] takes what does not fit */
@@ -140,6 +142,11 @@ void heap_start_recording(void)
 	heap.base = heap.opened = heap_program_end();
 	heap.stream_count = 1;
 	heap_is_recording = true;
+}
+
+void heap_begin_run(void)
+{
+	heap.run++;
 }
 
 /* ---- starts of blocks in the window ---- */
@@ -273,9 +280,14 @@ static struct heap_stream *heap_stream(uint64_t site, uint8_t kind)
 static struct heap_record heap_new_record(uint64_t site, uint8_t kind)
 {
 	struct heap_stream *stream = heap_stream(site, kind);
-	const uint32_t ordinal = ++stream->count;
+	uint32_t ordinal;
 
-	return (struct heap_record){.name = (object_name)hash_pair(stream->hash, ordinal) | 1,
+	if (stream->run != heap.run)
+		stream->count = 0;
+	stream->run = heap.run;
+	ordinal = ++stream->count;
+	return (struct heap_record){
+		.name = (object_name)hash_pair(stream->hash ^ (heap.run != 0), ordinal) | 1,
 		.stream = (uint16_t)(stream - heap.streams),
 		.ordinal = ordinal,
 		.loop = heap_loop_number(stream->hash, site)};

@@ -14,6 +14,11 @@
 /* Set once, by heap_start_recording(); read by every interposed allocation function. */
 extern bool heap_is_recording;
 
+/*
+ * Where no image of the memory is restored: blocks made from here on are counted, and named, as those of any
+ * other such run. They never have the name of one that was made before the first.
+ */
+void heap_begin_run(void);
 /* A block of `bytes` was given out to the call at `site`. `kind`: enum memory_block_kind. */
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
 /* The block is about to be given back; nothing happens where it is not known or was freed before. */

@@ -10,12 +10,25 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
+/* glibc keeps the stack pointer scrambled. */
+#define PLACE_STACK_POINTER 6
+
+static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
+{
+	uintptr_t pointer = (uintptr_t)place->__jmpbuf[PLACE_STACK_POINTER];
+
+	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(pointer) : : "cc");
+	return pointer;
+}
+
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
 static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
 	__attribute__((noreturn));
 static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
 {
+	if (runtime.jumps_to)
+		runtime.jumps_to(jump_stack_pointer(place));
 	if (!signals_have_left_control())
 		signal_left_handlers(place->__mask_was_saved && !runtime.has_dispatch);
 	((jump_function *)runtime_next_symbol(name))(place, value);

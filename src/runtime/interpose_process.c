@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/attach.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -112,6 +113,8 @@ static void fork_in_child(void)
 
 __attribute__((constructor)) static void process_constructor(void)
 {
+	if (!attach_is_first())
+		return;
 	/* First of all child handlers, last of all prepare handlers: around those of the target. */
 	(void)pthread_atfork(
 		fork_prepare, fork_in_parent, fork_in_child); /* fails without memory */

@@ -19,13 +19,18 @@ static void thread_find_destructors(void)
 
 /* ---- creation ---- */
 
+void runtime_prepare_threads(void)
+{
+	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
+	thread_find_destructors();
+	runtime_add_modules();
+}
+
 /* The first creation of a run: the place where every restart but fork_main comes back to. */
 static void thread_first_create(void)
 {
 	runtime.has_created = true;
-	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
-	thread_find_destructors();
-	runtime_add_modules();
+	runtime_prepare_threads();
 	if (runtime.contract && runtime.is_forked_child && daemon_becomes_program())
 		process_take_control();
 	else if (runtime.contract && !runtime.is_forked_child && daemon_has_replaced_us())

@@ -226,6 +226,13 @@ static bool memory_waits(const struct memory_access *access)
 	return false;
 }
 
+void memory_begin_run(void)
+{
+	waiting.step = waiting.site = 0;
+	waiting.address = NULL;
+	waiting.visits = waiting.reads_between = 0;
+}
+
 /* Set by memory_give_turn() in a signal handler. */
 static volatile bool turn_is_wanted;
 

@@ -66,6 +66,9 @@ void memory_prepare_run(uint64_t number);
  */
 void memory_switch_sites(void);
 
+/* Where no image of the memory is restored: forgets what an earlier run has done here. */
+void memory_begin_run(void);
+
 /* For struct schedule_view. */
 bool memory_place(object_name object, struct object_place *out);
 

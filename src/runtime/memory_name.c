@@ -65,11 +65,23 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 		       : stack_standard_bytes;
 }
 
+/* Apart from depths in the stack that main's part of the run has for itself. */
+#define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
+
 static bool main_holds(uintptr_t address, uint64_t *depth)
 {
 	const uintptr_t end = (uintptr_t)__libc_stack_end;
 	const uintptr_t base = engine_thread(0)->handle;
 
+	if (runtime.main_stack_end) {
+		*depth = runtime.main_stack_end - address;
+		if (*depth < stack_standard_bytes)
+			return true;
+		/* Above it: how large the environment is, and what called, is another thing each time. */
+		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
+		if (address >= runtime.main_frame && address < end)
+			return true;
+	}
 	*depth = end - address;
 	if (address < end ? end - address < stack_standard_bytes
 			  : address - end < MAIN_ARGUMENTS_BYTES)

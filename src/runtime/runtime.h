@@ -33,6 +33,11 @@ struct runtime {
 	bool has_created;     /* the first thread creation has been passed in this run */
 	bool is_run_over;     /* runtime_finish_run() was entered */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
+	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
+	/* longjmp() to a frame at this address: ends the run where that is out of bounds. NULL: nothing is. */
+	void (*jumps_to)(uintptr_t stack_pointer);
+	/* Where main's part of a run is on a stack of its own: the end of that, and of the frame that it left. */
+	uintptr_t main_stack_end, main_frame;
 };
 
 extern struct runtime runtime;
@@ -89,6 +94,9 @@ void runtime_detect_begin(void);
 
 /* ---- thread creation (interpose_thread.c) ---- */
 
+/* What is looked up before the first thread is made: modules, functions of libc. */
+void runtime_prepare_threads(void);
+
 /* pthread_create, pthread_join and pthread_detach on behalf of a call at `site`; POSIX error codes. */
 int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument, uint64_t site);
@@ -124,8 +132,8 @@ void runtime_spin_tick(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
 
-/* Gives this kernel thread a stack of our own for fatal signals; NULL: no memory. */
-void *runtime_crash_stack(void);
+/* Gives this kernel thread a stack of our own for fatal signals, made if `stack` is NULL. NULL: no memory. */
+void *runtime_crash_stack(void *stack);
 void runtime_crash_stack_free(void *stack); /* its kernel thread is gone */
 /* Installs handlers for fatal signals on a stack of our own. */
 void runtime_crash_set_up(void);

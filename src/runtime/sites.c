@@ -36,6 +36,9 @@ static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
 	const struct site_module *last; /* that a site was looked up in */
+	/* All that are loaded, also where nobody drives the process yet. */
+	uint32_t loaded_count;
+	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;
 
 uint8_t sites_are_live;
@@ -140,15 +143,11 @@ static void sites_find_mapping(struct site_module *module)
 	module->end = (uintptr_t)object.dlfo_map_end;
 }
 
-EXPORT void raddle_module_loaded(const struct instrumented_module *module)
+static void sites_add_module(const struct instrumented_module *module)
 {
-	struct contract_memory *memory;
+	struct contract_memory *memory = sites_memory();
 	struct site_module *own;
 
-	ENTER();
-	memory = sites_memory();
-	if (!memory || runtime.is_forked_child)
-		return;
 	if (module->magic != INSTRUMENT_MAGIC || module->version != INSTRUMENT_ABI_VERSION)
 		runtime_refuse(
 			"a part of the program was compiled by the raddle-cc of another raddle; "
@@ -175,8 +174,31 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 		(void)sites_apply();
 }
 
+EXPORT void raddle_module_loaded(const struct instrumented_module *module)
+{
+	ENTER();
+	if (sites.loaded_count < MEMORY_MODULES_MAX)
+		sites.loaded[sites.loaded_count++] = module;
+	if (sites_memory() && !runtime.is_forked_child)
+		sites_add_module(module);
+}
+
+void sites_tell_again(void)
+{
+	sites.module_count = 0;
+	sites.last = NULL;
+	for (uint32_t i = 0; i < sites.loaded_count; i++)
+		sites_add_module(sites.loaded[i]);
+}
+
 EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
 {
+	for (uint32_t i = 0; i < sites.loaded_count; i++) {
+		if (sites.loaded[i] != module)
+			continue;
+		sites.loaded[i] = sites.loaded[--sites.loaded_count];
+		break;
+	}
 	for (uint32_t i = 0; i < sites.module_count; i++) {
 		if (sites.modules[i].first != module->first)
 			continue;

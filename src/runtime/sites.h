@@ -27,6 +27,8 @@ extern uint32_t sites_vectors_by_hand;
 /* Where a point that is on leads instead of the site's own stub; its answer NULL: there. Set at start-up. */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 
+/* To a contract that is new to this process: all modules that are loaded. */
+void sites_tell_again(void);
 /*
  * From site_thunk.S, with nothing but general registers saved: the code at the record's point is about to
  * do its access; `frame` is its frame pointer. True: site_perform() is to be called, with all registers saved.

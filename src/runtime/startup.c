@@ -181,6 +181,8 @@ static void startup_at_exit(int status, void *unused)
 
 __attribute__((constructor)) static void startup_constructor(void)
 {
+	if (!attach_is_first())
+		return;
 	runtime_set_up();
 	/* Registered first of all handlers, so it runs last. */
 	(void)on_exit(startup_at_exit, NULL);

@@ -12,6 +12,7 @@
 void tsan_begin(void)
 {
 	ENTER();
+	runtime.has_tsan_calls = true;
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
 	/* For every process: the contract may have been told by one before it. */

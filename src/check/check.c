@@ -1,0 +1,274 @@
+/* raddle_check_at(): what the caller wants, the loop over schedules, and the verdict. */
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "campaign/strategy_option.h"
+#include "check/check_internal.h"
+#include "runtime/attach.h"
+
+#define REPLAY_ENVIRONMENT "RADDLE_REPLAY"
+#define SCHEDULES_STANDARD 100000
+#define MILLISECONDS_STANDARD 10000
+#define STEPS_STANDARD 1000000
+/* The clock is looked at so often. */
+#define RUNS_PER_LOOK 64
+
+enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_UNABLE };
+
+struct check {
+	int (*function)(void *);
+	void *argument;
+	struct raddle_options options; /* with standard values filled in */
+	char name[256];
+	struct check_plan plan;
+	struct token token; /* state NULL: explores */
+	uintptr_t frame;    /* of the caller */
+	bool is_complete;
+	bool has_framework_failed;
+};
+
+/* What raddle_result points to: of the last check. */
+static struct {
+	struct strbuf message, replay;
+	bool is_up;
+} kept;
+
+__attribute__((format(printf, 2, 3))) static void say(
+	const struct check *check, const char *format, ...)
+{
+	struct strbuf line;
+	va_list args;
+
+	if (check->options.is_quiet)
+		return;
+	strbuf_init(&line);
+	va_start(args, format);
+	strbuf_vaddf(&line, format, args);
+	va_end(args);
+	/* Not by stdio: what the test has in its buffers stays there. Nobody to tell if it fails. */
+	(void)platform_call(SYS_write, STDERR_FILENO, line.text, line.length);
+	strbuf_release(&line);
+}
+
+/* ---- what is wanted ---- */
+
+static void set_name(struct check *check, const char *file, const char *caller)
+{
+	const char *base = file ? strrchr(file, '/') : NULL;
+
+	base = base ? base + 1 : file;
+	if (check->options.name)
+		(void)snprintf(check->name, sizeof check->name, "%s", check->options.name);
+	else
+		(void)snprintf(check->name, sizeof check->name, "%s:%s", base ? base : "",
+			caller ? caller : "");
+}
+
+static void set_standards(struct raddle_options *options)
+{
+	if (!options->strategy)
+		options->strategy = STRATEGY_STANDARD;
+	if (!options->schedules)
+		options->schedules = SCHEDULES_STANDARD;
+	if (!options->milliseconds)
+		options->milliseconds = MILLISECONDS_STANDARD;
+	if (!options->steps)
+		options->steps = STEPS_STANDARD;
+	if (!options->seed)
+		options->seed = 1;
+	if (!options->replay)
+		options->replay = getenv(REPLAY_ENVIRONMENT);
+}
+
+static int plan_replay(struct check *check, struct error *err)
+{
+	switch (token_read(check->options.replay, check->name, &check->plan, &check->token, err)) {
+	case TOKEN_FITS:
+		return strategy_parse("replay", &check->plan.strategy, &check->plan.config, err);
+	case TOKEN_IS_FOREIGN:
+		return 0;
+	default:
+		return ERROR_USAGE;
+	}
+}
+
+static int make_plan(struct check *check, struct error *err)
+{
+	struct raddle_options *options = &check->options;
+	struct check_plan *plan = &check->plan;
+	int code;
+
+	*plan = (struct check_plan){
+		.seed = options->seed,
+		.step_limit = options->steps,
+		.has_spurious_wakeups = options->has_spurious_wakeups,
+		.has_early_timeouts = options->has_early_timeouts,
+	};
+	if (options->replay && options->replay[0]) {
+		code = plan_replay(check, err);
+		if (code || check->token.state)
+			return code;
+	}
+	code = strategy_parse(options->strategy, &plan->strategy, &plan->config, err);
+	if (!code)
+		plan->strategy_bytes = strategies[plan->strategy]->state_bytes(&plan->config);
+	return code;
+}
+
+/* ---- the loop ---- */
+
+static bool has_failed(struct check *check)
+{
+	if (check->options.has_failed && check->options.has_failed()) {
+		check->has_framework_failed = true;
+		return true;
+	}
+	return false;
+}
+
+/* Returns whether the last run failed. */
+static bool explore(struct check *check)
+{
+	struct contract *contract = room_contract();
+	const uint64_t deadline =
+		platform_monotonic_ns() + check->options.milliseconds * UINT64_C(1000000);
+
+	for (uint64_t number = 0; number < check->options.schedules; number++) {
+		bool is_failure;
+
+		function_run(check->function, check->argument, check->frame, number);
+		is_failure = runtime_account_run();
+		if (is_failure || contract->outcome.kind == OUTCOME_REFUSED || has_failed(check))
+			return true;
+		if (runtime_is_exhausted()) {
+			check->is_complete = true;
+			return false;
+		}
+		if (number % RUNS_PER_LOOK == 0 && platform_monotonic_ns() >= deadline)
+			return false;
+	}
+	return false;
+}
+
+static bool replay(struct check *check)
+{
+	token_apply(&check->token);
+	function_run(check->function, check->argument, check->frame, 0);
+	return runtime_account_run() || has_failed(check);
+}
+
+/* ---- the verdict ---- */
+
+static void fill_result(const struct check *check, bool is_failure)
+{
+	struct raddle_result *result = check->options.result;
+	const struct contract *contract = room_contract();
+
+	if (!result)
+		return;
+	*result = (struct raddle_result){
+		.schedules = contract->totals.runs,
+		.steps = contract->totals.steps,
+		.is_complete = check->is_complete,
+		.outcome = outcome_descriptions[contract->outcome.kind].word,
+		.message = is_failure ? kept.message.text : "",
+		.replay = is_failure ? kept.replay.text : "",
+	};
+}
+
+static void keep_failure(const struct check *check)
+{
+	strbuf_clear(&kept.message);
+	strbuf_clear(&kept.replay);
+	if (check->has_framework_failed)
+		strbuf_adds(&kept.message, "the test framework has noted a failure");
+	else
+		describe_failure(&kept.message);
+	token_write(&kept.replay, check->name);
+}
+
+static enum verdict tell_failure(const struct check *check)
+{
+	const struct contract *contract = room_contract();
+	struct strbuf run;
+
+	strbuf_init(&run);
+	describe_run(&run);
+	say(check, "raddle: %s: schedule %" PRIu64 " fails: %s\n%s  this schedule alone: %s=%s\n",
+		check->name, contract->totals.runs, kept.message.text, run.text, REPLAY_ENVIRONMENT,
+		kept.replay.text);
+	strbuf_release(&run);
+	return VERDICT_FAILED;
+}
+
+static enum verdict judge_replay(const struct check *check, bool is_failure)
+{
+	const struct replay_state *state = contract_strategy(room_contract());
+
+	if (state->diverged) {
+		say(check,
+			"raddle: %s: the function does not follow RADDLE_REPLAY from step %" PRIu64
+			" on; it has changed since, or depends on more than its schedule\n",
+			check->name, state->diverged_step);
+		return is_failure ? VERDICT_FAILED : VERDICT_UNABLE;
+	}
+	if (!is_failure)
+		say(check, "raddle: %s: the schedule of RADDLE_REPLAY passes\n", check->name);
+	return is_failure ? VERDICT_FAILED : VERDICT_PASSED;
+}
+
+static enum verdict perform(struct check *check)
+{
+	struct error err;
+	bool is_failure;
+
+	if (make_plan(check, &err) || room_enter(&check->plan, &err)) {
+		say(check, "raddle: %s: %s\n", check->name, err.text);
+		return VERDICT_UNABLE;
+	}
+	is_failure = check->token.state ? replay(check) : explore(check);
+	room_leave();
+	if (is_failure)
+		keep_failure(check);
+	fill_result(check, is_failure);
+	if (is_failure)
+		(void)tell_failure(check);
+	if (check->token.state)
+		return judge_replay(check, is_failure);
+	return is_failure ? VERDICT_FAILED : VERDICT_PASSED;
+}
+
+EXPORT int raddle_check_at(int (*function)(void *), void *argument,
+	const struct raddle_options *options, const char *file, const char *caller)
+{
+	struct check check = {.function = function,
+		.argument = argument,
+		.frame = (uintptr_t)__builtin_frame_address(0)};
+	enum verdict verdict;
+
+	/* raddle run has the whole program, and makes its schedules. */
+	if (!attach_is_first())
+		return function(argument) ? VERDICT_FAILED : VERDICT_PASSED;
+	if (!kept.is_up) {
+		strbuf_init(&kept.message);
+		strbuf_init(&kept.replay);
+		kept.is_up = true;
+	}
+	if (options)
+		check.options = *options;
+	set_name(&check, file, caller);
+	set_standards(&check.options);
+	verdict = perform(&check);
+	free(check.token.state);
+	free(check.token.points);
+	return (int)verdict;
+}

@@ -1,0 +1,90 @@
+/*
+ * What the files of src/check share. A check is the command and the runtime in one process: it lays out a
+ * contract as the command does, and makes the runs of its plan one after the other, each on fibers of the
+ * calling kernel thread. Nothing is restored between runs but the engine: the function under test sets up
+ * its own state.
+ *
+ *	check.c		raddle_check_at(): options, the loop, the verdict
+ *	room.c		the contract, and the process under control only while a check lasts
+ *	function_run.c	one run of the function, from its fiber to its end, whatever that is
+ *	token.c		schedules as RADDLE_REPLAY has them
+ *	describe.c	a failing run in words
+ *	leave.c		exit() and longjmp() out of the function
+ *
+ * Thread context: the kernel thread that called raddle_check(), in or outside of its function.
+ */
+#ifndef RADDLE_CHECK_CHECK_INTERNAL_H
+#define RADDLE_CHECK_CHECK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "campaign/contract_block.h"
+#include "platform/platform.h"
+#include "raddle_check.h"
+#include "runtime/restart.h"
+#include "strategies/replay.h"
+
+/* ---- room.c ---- */
+
+/* What a check is to be. */
+struct check_plan {
+	uint32_t strategy;
+	struct strategy_config config;
+	uint64_t seed, step_limit;
+	bool has_spurious_wakeups, has_early_timeouts;
+	size_t strategy_bytes; /* of its state */
+};
+
+/* Puts the process under control. ERROR_USAGE with why that is not possible. */
+int room_enter(const struct check_plan *plan, struct error *err);
+/* Back to what it was. The contract of the check stays readable until the next. */
+void room_leave(void);
+/* Of the current check, else of the last. */
+struct contract *room_contract(void);
+
+/* ---- function_run.c ---- */
+
+bool function_run_set_up(void); /* false: no memory */
+extern const struct restart restart_check;
+/* Returns when the run is over; its outcome stands in the contract. */
+/* `frame`: where the stack of raddle_check()'s caller begins. */
+void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint64_t number);
+/* Is this address in the stack of the function itself? */
+bool function_run_has_stack(uintptr_t address);
+
+/* ---- leave.c ---- */
+
+/* For runtime.jumps_to. */
+void leave_by_jump(uintptr_t stack_pointer);
+
+/* ---- token.c ---- */
+
+/* The last run. `name` of the check is part of it. */
+void token_write(struct strbuf *out, const char *name);
+/* What a token says. `points`: names of variables. Both arrays are to be freed. */
+struct token {
+	struct replay_state *state;
+	variable_name *points;
+	uint32_t point_count;
+};
+enum token_fit { TOKEN_FITS, TOKEN_IS_FOREIGN, TOKEN_IS_BAD };
+/*
+ * A token for this check as the plan of a replay.
+ * TOKEN_IS_FOREIGN: it is of a check with another name. TOKEN_IS_BAD: `err` says what is wrong with it.
+ */
+enum token_fit token_read(const char *token, const char *name, struct check_plan *plan,
+	struct token *out, struct error *err);
+/* The run to come makes points of what the token names, and of nothing else. */
+void token_apply(const struct token *token);
+
+/* ---- describe.c ---- */
+
+/* Why the last run failed, in one line. */
+void describe_failure(struct strbuf *out);
+/* Who waited for what, and who moved when. */
+void describe_run(struct strbuf *out);
+
+#endif

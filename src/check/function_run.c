@@ -1,0 +1,172 @@
+/*
+ * One run of the function under test. It is called on a stack of its own, with the thread-local block of the
+ * thread that called raddle_check(): so the run can be left wherever it stands. Its other threads are fibers
+ * of the runtime's pool, which the engine takes back before the next run.
+ */
+#include "runtime/heap.h"
+#include "runtime/interpose.h"
+#include "runtime/memory.h"
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "check/check_internal.h"
+
+/* As much as main's by default; what is not touched costs nothing. */
+#define STACK_BYTES ((size_t)8 << 20)
+#define GUARD_BYTES ((size_t)1 << 16)
+/* The same in every process, away from the mappings of programs, so that what lies there has a name. */
+#define STACK_ADDRESS ((void *)0x7e9800000000)
+
+/* Of libstdc++: the exceptions that the calling thread handles. */
+struct cxx_handled {
+	void *caught;
+	unsigned uncaught;
+};
+extern struct cxx_handled *__cxa_get_globals(void) __attribute__((weak));
+
+/* Written by the kernel thread that made the check. */
+static struct {
+	char *stack;
+	struct context driver; /* in function_run() */
+	int (*function)(void *);
+	void *argument;
+	uintptr_t caller_frame; /* end of the frame of raddle_check_at() */
+} running;
+
+bool function_run_set_up(void)
+{
+	long stack;
+
+	if (running.stack)
+		return true;
+	stack = platform_call(SYS_mmap, STACK_ADDRESS, STACK_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (platform_failed(stack))
+		stack = platform_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (platform_failed(stack))
+		return false;
+	/* An overrun must not run on into what lies below. */
+	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE); /* valid: cannot fail */
+	running.stack = (char *)stack;
+	return true;
+}
+
+bool function_run_has_stack(uintptr_t address)
+{
+	return address - (uintptr_t)running.stack < STACK_BYTES;
+}
+
+static void switch_to(struct context *from, const struct context *to)
+{
+	if (context_has_fsgsbase())
+		context_switch_fsgsbase(from, to);
+	else
+		context_switch_prctl(from, to);
+}
+
+/* ---- the function ---- */
+
+static bool has_ended(const struct engine_op *op, const struct engine_thread *self)
+{
+	(void)self;
+	return ((const struct engine_thread *)op->address)->state != THREAD_ALIVE;
+}
+
+/* The run is not over before its threads are, whether anybody joins them or not. */
+static void await_threads(void)
+{
+	for (uint32_t i = 1; engine_live_count() > 1 && i < engine_thread_count(); i++) {
+		struct engine_op op = {.kind = OP_THREAD_JOIN,
+			.address = engine_thread(i),
+			.ready = has_ended,
+			.deadline_ns = ENGINE_FOREVER};
+
+		if (engine_thread(i)->state == THREAD_ALIVE)
+			(void)engine_perform(&op); /* always WAIT_DONE */
+	}
+}
+
+static void run_function(void *unused) __attribute__((noreturn));
+static void run_function(void *unused)
+{
+	__pthread_unwind_buf_t buffer;
+	volatile int status = 0;
+
+	(void)unused;
+	/* pthread_exit() in the function ends its walk here. */
+	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
+		__pthread_register_cancel(&buffer);
+		status = running.function(running.argument);
+		__pthread_unregister_cancel(&buffer);
+	}
+	await_threads();
+	engine_exited(status);
+}
+
+/* ---- the run ---- */
+
+/*
+ * All sites are on in all runs, and what they find to be shared is a point in those that follow. So what is a
+ * point depends on the points alone, which a token can tell.
+ */
+static void prepare_memory(void)
+{
+	struct contract_memory *memory = contract_memory(runtime.contract);
+
+	runtime.main_stack_end = (uintptr_t)running.stack + STACK_BYTES;
+	runtime.main_frame = running.caller_frame;
+	heap_begin_run();
+	memory_begin_run();
+	if (memory->is_frozen || memory->newly_shared || !memory->profile_runs) {
+		memory_prepare_run(0); /* the number of a profiling run */
+		memory_switch_sites();
+	} else {
+		memory_next_epoch(memory);
+	}
+}
+
+void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint64_t number)
+{
+	struct context start;
+	struct cxx_handled *handled = __cxa_get_globals ? __cxa_get_globals() : NULL;
+	struct cxx_handled before = handled ? *handled : (struct cxx_handled){NULL, 0};
+
+	running.caller_frame = frame;
+	running.function = function;
+	running.argument = argument;
+	running.driver.thread_base = context_thread_base();
+	context_make(
+		&start, running.stack + STACK_BYTES, context_thread_base(), run_function, NULL);
+	engine_renew();
+	runtime.is_run_over = false;
+	prepare_memory();
+	runtime_begin_run(number, NULL);
+	switch_to(&running.driver, &start);
+	if (handled)
+		*handled = before;
+}
+
+static void check_finish(int status) __attribute__((noreturn));
+static void check_finish(int status)
+{
+	struct context unused;
+
+	(void)status; /* stands in the outcome */
+	switch_to(&unused, &running.driver);
+	__builtin_trap();
+}
+
+static void check_nothing(void)
+{
+}
+
+const struct restart restart_check = {
+	.name = "check",
+	.at_main = check_nothing,
+	.at_first_create = check_nothing,
+	.finish = check_finish,
+};

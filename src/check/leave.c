@@ -1,0 +1,68 @@
+/* Ways out of the function under test that are not its end: exit(), and jumps to frames around the check. */
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/text.h"
+#include "check/check_internal.h"
+
+static bool is_in_function(void)
+{
+	return runtime.contract && !runtime.is_forked_child && !runtime.is_run_over;
+}
+
+void leave_by_jump(uintptr_t stack_pointer)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const char *stack = fiber_stack_of(engine_current());
+	bool is_within;
+
+	if (!is_in_function())
+		return;
+	/* A jump goes up, within the stack that it starts from. */
+	if (stack)
+		is_within = stack_pointer > here && stack_pointer < (uintptr_t)stack;
+	else
+		is_within = stack_pointer > here && function_run_has_stack(stack_pointer);
+	if (!is_within)
+		runtime_fail_run(OUTCOME_CHECK_FAILED,
+			"a longjmp() left the function, as failed assertions of test frameworks do");
+}
+
+/* Handlers of atexit() are for the end of the process. */
+EXPORT void exit(int status)
+{
+	char why[64];
+	struct text text;
+
+	ENTER();
+	if (is_in_function()) {
+		text_init(&text, why, sizeof why);
+		text_add(&text, "the function called exit(");
+		text_unsigned(&text, (uint64_t)(status & 255));
+		text_add(&text, ")");
+		runtime_fail_run(OUTCOME_CHECK_FAILED, why);
+	}
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
+
+EXPORT void raddle_fail(const char *message)
+{
+	ENTER();
+	if (is_in_function())
+		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
+	/* Nobody checks, or the whole program is under raddle run: a failure like any other. */
+	(void)platform_call(SYS_write, 2, message, strlen(message));
+	(void)platform_call(SYS_write, 2, "\n", 1);
+	abort();
+}
+
+EXPORT unsigned raddle_choose(unsigned count)
+{
+	ENTER();
+	return is_in_function() ? engine_choose_value(count) : 0;
+}

@@ -1,0 +1,149 @@
+#include "runtime/heap.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/sites.h"
+#include "runtime/world.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "check/check_internal.h"
+
+/* As many threads as most tests make; further ones are made when they are wanted. */
+#define THREAD_POOL 4
+
+static const int fatal_signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
+#define FATAL_COUNT (sizeof fatal_signals / sizeof *fatal_signals)
+
+/* Written by room_enter() and room_leave(). */
+static struct {
+	struct contract_block block;
+	struct signal_action before[FATAL_COUNT]; /* of the test framework */
+	stack_t stack_before;
+	void *stack; /* for fatal signals */
+	bool is_prepared;
+} room;
+
+struct contract *room_contract(void)
+{
+	return room.block.contract;
+}
+
+static int room_lay_out(const struct check_plan *plan, struct error *err)
+{
+	struct contract *contract;
+	int code;
+
+	contract_block_close(&room.block);
+	code = contract_block_open(
+		&room.block, &(struct contract_sizes){.strategy_bytes = plan->strategy_bytes}, err);
+	if (code)
+		return code;
+	contract = room.block.contract;
+	contract->plan = (struct contract_plan){
+		.executor = EXECUTOR_FIBER,
+		.strategy = plan->strategy,
+		.strategy_config = plan->config,
+		.seed = plan->seed,
+		.step_limit = plan->step_limit,
+		.has_spurious_wakeups = plan->has_spurious_wakeups,
+		.has_early_timeouts = plan->has_early_timeouts,
+		.is_fresh_state = true,
+		.stop_at_failure = true,
+		.thread_pool = THREAD_POOL,
+	};
+	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+	return 0;
+}
+
+/* A test framework's own handlers would end the test, not the schedule. */
+static void room_take_signals(void)
+{
+	(void)platform_call(SYS_sigaltstack, NULL, &room.stack_before); /* cannot fail */
+	if (!room.stack)
+		room.stack = runtime_crash_stack(NULL);
+	else
+		(void)runtime_crash_stack(room.stack);
+	for (unsigned i = 0; i < FATAL_COUNT; i++) {
+		struct signal_action *action = signal_action_of(fatal_signals[i]);
+
+		room.before[i] = *action;
+		*action = (struct signal_action){.handler.plain = SIG_DFL};
+		signal_catch(fatal_signals[i]);
+	}
+}
+
+static void room_give_signals_back(void)
+{
+	for (unsigned i = 0; i < FATAL_COUNT; i++) {
+		*signal_action_of(fatal_signals[i]) = room.before[i];
+		signal_catch(fatal_signals[i]);
+	}
+	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL); /* it was valid before */
+}
+
+static const char *room_obstacle(void)
+{
+	if (runtime.contract)
+		return "raddle_check() was called within a check; check the inner function on its own";
+	if (runtime.is_forked_child)
+		return "raddle_check() does not work in a child made by fork(); call it in the parent";
+	if (engine_current()->id.index != 0 || engine_current()->handle != context_thread_base())
+		return "raddle_check() was called in a thread; call it in the main thread";
+	if (engine_live_count() > 1)
+		return "the program has other threads running; join them before raddle_check()";
+	return NULL;
+}
+
+int room_enter(const struct check_plan *plan, struct error *err)
+{
+	const char *obstacle;
+	int code;
+
+	ENTER();
+	obstacle = room_obstacle();
+	if (obstacle)
+		return error_set(err, ERROR_USAGE, "%s", obstacle);
+	code = room_lay_out(plan, err);
+	if (code)
+		return code;
+	if (!function_run_set_up())
+		return error_set(
+			err, ERROR_NOMEM, "no memory for the function's stack; raise ulimit -v");
+	engine_renew();
+	if (!room.is_prepared) {
+		runtime_prepare_threads();
+		fiber_pool_grow(THREAD_POOL);
+	}
+	room.is_prepared = true;
+	runtime.contract = room.block.contract;
+	runtime.restart = &restart_check;
+	runtime.jumps_to = leave_by_jump;
+	runtime.has_virtual_time = true;
+	runtime.has_created = true;
+	room_take_signals();
+	runtime.has_dispatch = runtime_dispatch_arm();
+	if (runtime.has_tsan_calls) {
+		heap_start_recording();
+		runtime.contract->has_memory_sites = 1;
+	}
+	sites_tell_again();
+	return 0;
+}
+
+void room_leave(void)
+{
+	sites_are_live = 0;
+	runtime_dispatch_disarm();
+	runtime.has_dispatch = false;
+	room_give_signals_back();
+	runtime.contract = NULL;
+	runtime.has_virtual_time = false;
+	runtime.jumps_to = NULL;
+	runtime.main_stack_end = runtime.main_frame = 0;
+	runtime.has_created = false;
+	runtime.is_run_over = false;
+	engine_renew();
+}

@@ -1,0 +1,254 @@
+/*
+ * Schedules on one line that every shell leaves alone:
+ *
+ *	5b1e03c7:m4,m0x3,m0.1x2,v1x3,m
+ *
+ * A hash of the check's name, then the segments of the schedule: a thread by its path of creations ("m" is
+ * main, "m0.1" the second thread that main's first one made) with the steps that it takes in a row, 1 where
+ * none are given; "v1x3" is the value 1 of 3. Behind "p" stand the names of the variables whose accesses are
+ * steps, where the code under test shows its accesses to memory.
+ */
+#include "check/check_internal.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/thread_name.h"
+
+#define NAME_DIGITS 8
+
+static uint32_t name_hash(const char *name)
+{
+	return (uint32_t)hash_bytes(name, strlen(name));
+}
+
+/* ---- writing ---- */
+
+static void write_path(struct strbuf *out, const struct contract_thread *threads, uint32_t index)
+{
+	const uint32_t parent = threads[index].parent.index;
+
+	if (!index) {
+		strbuf_adds(out, "m");
+		return;
+	}
+	write_path(out, threads, parent);
+	strbuf_addf(out, parent ? ".%u" : "%u", threads[index].ordinal);
+}
+
+static void write_points(struct strbuf *out, const struct contract_memory *memory)
+{
+	const char *separator = ",p";
+
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
+		if (!(memory->variables[slot].flags & VARIABLE_POINT))
+			continue;
+		strbuf_addf(out, "%s%" PRIx64, separator, memory->variables[slot].name);
+		separator = ".";
+	}
+}
+
+void token_write(struct strbuf *out, const char *name)
+{
+	struct contract *contract = room_contract();
+	const struct schedule *schedule = contract_schedule(contract);
+	const struct contract_thread *threads = contract_threads(contract);
+
+	strbuf_addf(out, "%0*" PRIx32 ":", NAME_DIGITS, name_hash(name));
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		const struct schedule_segment *segment = &schedule->segments[i];
+
+		if (i)
+			strbuf_adds(out, ",");
+		if (segment->flags & SEGMENT_VALUE)
+			strbuf_addf(out, "v%u", segment->thread);
+		else
+			write_path(out, threads, segment->thread);
+		if (segment->count != 1 || segment->flags & SEGMENT_VALUE)
+			strbuf_addf(out, "x%" PRIu32, segment->count);
+	}
+	if (contract->has_memory_sites)
+		write_points(out, contract_memory(contract));
+}
+
+/* ---- reading ---- */
+
+struct token_reader {
+	const char *at;
+	thread_name names[THREAD_CAPACITY];
+	uint32_t name_count;
+	struct schedule_segment *segments;
+	uint32_t segment_count;
+	variable_name *points;
+	uint32_t point_count;
+};
+
+static bool read_number(struct token_reader *reader, uint32_t most, uint32_t *number)
+{
+	char *end;
+	unsigned long long value;
+
+	if (!isdigit((unsigned char)*reader->at))
+		return false;
+	value = strtoull(reader->at, &end, 10);
+	if (value > most)
+		return false;
+	reader->at = end;
+	*number = (uint32_t)value;
+	return true;
+}
+
+/* Its index in names[]. */
+static bool read_thread(struct token_reader *reader, uint16_t *thread)
+{
+	thread_name name = THREAD_NAME_MAIN;
+	uint32_t ordinal;
+
+	for (bool is_first = true;; is_first = false) {
+		if (!is_first && *reader->at == '.')
+			reader->at++;
+		else if (!is_first || !isdigit((unsigned char)*reader->at))
+			break;
+		if (!read_number(reader, UINT16_MAX, &ordinal))
+			return false;
+		name = thread_name_child(name, ordinal);
+	}
+	for (uint32_t i = 0; i < reader->name_count; i++)
+		if (reader->names[i] == name) {
+			*thread = (uint16_t)i;
+			return true;
+		}
+	if (reader->name_count == THREAD_CAPACITY)
+		return false;
+	reader->names[reader->name_count] = name;
+	*thread = (uint16_t)reader->name_count++;
+	return true;
+}
+
+static bool read_segment(struct token_reader *reader)
+{
+	struct schedule_segment *segment = &reader->segments[reader->segment_count++];
+	const char kind = *reader->at++;
+	uint32_t value;
+
+	*segment = (struct schedule_segment){.count = 1};
+	if (kind == 'v') {
+		if (!read_number(reader, UINT16_MAX, &value) || *reader->at != 'x')
+			return false;
+		segment->thread = (uint16_t)value;
+		segment->flags = SEGMENT_VALUE;
+	} else if (kind != 'm' || !read_thread(reader, &segment->thread)) {
+		return false;
+	}
+	if (*reader->at == 'x') {
+		reader->at++;
+		return read_number(reader, UINT32_MAX, &segment->count) && segment->count;
+	}
+	return true;
+}
+
+static bool read_points(struct token_reader *reader)
+{
+	do {
+		char *end;
+
+		if (!isxdigit((unsigned char)*++reader->at))
+			return false;
+		reader->points[reader->point_count++] = strtoull(reader->at, &end, 16);
+		reader->at = end;
+	} while (*reader->at == '.');
+	return !*reader->at;
+}
+
+static bool read_segments(struct token_reader *reader)
+{
+	while (*reader->at) {
+		if (reader->segment_count && *reader->at++ != ',')
+			return false;
+		if (*reader->at == 'p')
+			return read_points(reader);
+		if (!read_segment(reader))
+			return false;
+	}
+	return true; /* none: it fails before its first step */
+}
+
+static bool is_name(const char *token)
+{
+	return strspn(token, "0123456789abcdef") == NAME_DIGITS && token[NAME_DIGITS] == ':';
+}
+
+static struct replay_state *make_state(
+	const struct token_reader *reader, struct check_plan *plan, struct error *err)
+{
+	struct replay_state *state;
+
+	plan->strategy_bytes = replay_state_bytes(reader->segment_count, 0);
+	state = calloc(1, plan->strategy_bytes);
+	if (!state) {
+		(void)error_set(err, ERROR_NOMEM, "out of memory for RADDLE_REPLAY");
+		return NULL;
+	}
+	replay_state_init(state, REPLAY_EXACT, reader->segments, reader->segment_count, NULL, 0);
+	replay_state_set_names(state, reader->names, reader->name_count);
+	return state;
+}
+
+void token_apply(const struct token *token)
+{
+	struct contract_memory *memory = contract_memory(room_contract());
+
+	for (uint32_t i = 0; i < token->point_count; i++) {
+		uint32_t slot = memory_variable_slot(token->points[i]);
+
+		while (memory->variables[slot].name &&
+			memory->variables[slot].name != token->points[i])
+			slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+		memory->variables[slot].name = token->points[i];
+		memory->variables[slot].flags = VARIABLE_POINT;
+	}
+	memory->is_frozen = 1;
+	for (uint32_t i = 0; i < memory->site_count; i++)
+		memory->sites[i] = SITE_ON;
+	memory->has_changed = true; /* sites are to be switched */
+	memcpy(contract_strategy(room_contract()), token->state, token->state->bytes);
+}
+
+enum token_fit token_read(const char *token, const char *name, struct check_plan *plan,
+	struct token *out, struct error *err)
+{
+	struct token_reader reader = {.at = token + NAME_DIGITS + 1};
+	enum token_fit fit = TOKEN_IS_BAD;
+
+	if (!is_name(token)) {
+		(void)error_set(err, ERROR_USAGE,
+			"RADDLE_REPLAY does not begin as a token does; copy the whole value that "
+			"the failing test printed");
+		return TOKEN_IS_BAD;
+	}
+	if (strtoul(token, NULL, 16) != name_hash(name))
+		return TOKEN_IS_FOREIGN;
+	/* No segment is shorter than a byte and a comma. */
+	reader.segments = calloc(strlen(token) / 2 + 1, sizeof *reader.segments);
+	reader.points = calloc(strlen(token) / 2 + 1, sizeof *reader.points);
+	if (!reader.segments || !reader.points) {
+		(void)error_set(err, ERROR_NOMEM, "out of memory for RADDLE_REPLAY");
+		free(reader.segments);
+		free(reader.points);
+		return TOKEN_IS_BAD;
+	}
+	if (!read_segments(&reader))
+		(void)error_set(err, ERROR_USAGE,
+			"RADDLE_REPLAY is damaged at byte %td; copy the whole value that the "
+			"failing test printed",
+			reader.at - token + 1);
+	else if ((out->state = make_state(&reader, plan, err)))
+		fit = TOKEN_FITS;
+	free(reader.segments);
+	out->points = reader.points;
+	out->point_count = reader.point_count;
+	return fit;
+}
