@@ -38,7 +38,8 @@ struct raddle_options {
 	uint64_t milliseconds; /* at most; 0: 10,000 */
 	uint64_t seed;	       /* 0: 1 */
 	uint64_t steps;	       /* of one schedule at most, beyond is a livelock; 0: 1,000,000 */
-	const char *name;      /* of the check in messages and tokens; NULL: file and function */
+	uint64_t hang_milliseconds; /* of processor time without a step is a hang; 0: 5,000 */
+	const char *name; /* of the check in messages and tokens; NULL: file and function */
 	const char
 		*replay; /* a token, instead of RADDLE_REPLAY; "": that is not looked at, either */
 	int is_quiet;	 /* nothing is printed */
@@ -53,11 +54,14 @@ struct raddle_options {
  * 0: no schedule failed. 1: one did. 2: the check could not be made, standard error says why.
  * `options` may be NULL.
  */
+#ifndef __cplusplus
 #define raddle_check(function, argument, options)                                                  \
-	raddle_check_at((function), (argument), (options), __FILE__, __func__)
+	raddle_check_at((function), (argument), (options), __FILE__, #function)
+#endif
 
+/* `file` and `what` are the name of the check, where the options give none. */
 int raddle_check_at(int (*function)(void *), void *argument, const struct raddle_options *options,
-	const char *file, const char *caller);
+	const char *file, const char *what);
 
 /* The schedule fails, for this reason. From any thread of the function. */
 void raddle_fail(const char *message) __attribute__((noreturn));
@@ -68,10 +72,20 @@ unsigned raddle_choose(unsigned count);
 #ifdef __cplusplus
 }
 
+#if defined(GTEST_INCLUDE_GTEST_GTEST_H_) || defined(GOOGLETEST_INCLUDE_GTEST_GTEST_H_)
+#define RADDLE_HAS_GTEST
+#endif
+
 #include <cstdio>
 #include <cxxabi.h>
 #include <exception>
 #include <type_traits>
+
+inline int raddle_check(int (*function)(void *), void *argument, const raddle_options *options,
+	const char *file = __builtin_FILE(), const char *caller = __builtin_FUNCTION())
+{
+	return raddle_check_at(function, argument, options, file, caller);
+}
 
 namespace raddle
 {
@@ -110,7 +124,7 @@ template <class Function> int call_caught(void *argument)
 	raddle_fail(message);
 }
 
-#ifdef GTEST_INCLUDE_GTEST_GTEST_H_
+#ifdef RADDLE_HAS_GTEST
 inline int has_failed()
 {
 	return ::testing::Test::HasFailure();
@@ -140,7 +154,7 @@ int check(Function &&function, options wanted = {}, const char *file = __builtin
 {
 	using plain = typename std::remove_reference<Function>::type;
 
-#ifdef GTEST_INCLUDE_GTEST_GTEST_H_
+#ifdef RADDLE_HAS_GTEST
 	if (!wanted.has_failed && !detail::has_failed())
 		wanted.has_failed = detail::has_failed;
 #endif

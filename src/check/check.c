@@ -18,6 +18,7 @@
 #define REPLAY_ENVIRONMENT "RADDLE_REPLAY"
 #define SCHEDULES_STANDARD 100000
 #define MILLISECONDS_STANDARD 10000
+#define HANG_MILLISECONDS_STANDARD 5000
 #define STEPS_STANDARD 1000000
 /* The clock is looked at so often. */
 #define RUNS_PER_LOOK 64
@@ -61,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void say(
 
 /* ---- what is wanted ---- */
 
-static void set_name(struct check *check, const char *file, const char *caller)
+static void set_name(struct check *check, const char *file, const char *what)
 {
 	const char *base = file ? strrchr(file, '/') : NULL;
 
@@ -70,7 +71,7 @@ static void set_name(struct check *check, const char *file, const char *caller)
 		(void)snprintf(check->name, sizeof check->name, "%s", check->options.name);
 	else
 		(void)snprintf(check->name, sizeof check->name, "%s:%s", base ? base : "",
-			caller ? caller : "");
+			what ? what : "");
 }
 
 static void set_standards(struct raddle_options *options)
@@ -81,6 +82,8 @@ static void set_standards(struct raddle_options *options)
 		options->schedules = SCHEDULES_STANDARD;
 	if (!options->milliseconds)
 		options->milliseconds = MILLISECONDS_STANDARD;
+	if (!options->hang_milliseconds)
+		options->hang_milliseconds = HANG_MILLISECONDS_STANDARD;
 	if (!options->steps)
 		options->steps = STEPS_STANDARD;
 	if (!options->seed)
@@ -110,6 +113,7 @@ static int make_plan(struct check *check, struct error *err)
 	*plan = (struct check_plan){
 		.seed = options->seed,
 		.step_limit = options->steps,
+		.hang_ns = options->hang_milliseconds * UINT64_C(1000000),
 		.has_spurious_wakeups = options->has_spurious_wakeups,
 		.has_early_timeouts = options->has_early_timeouts,
 	};
@@ -130,6 +134,7 @@ static bool has_failed(struct check *check)
 {
 	if (check->options.has_failed && check->options.has_failed()) {
 		check->has_framework_failed = true;
+		runtime_publish_threads();
 		return true;
 	}
 	return false;
@@ -185,29 +190,24 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-static void keep_failure(const struct check *check)
-{
-	strbuf_clear(&kept.message);
-	strbuf_clear(&kept.replay);
-	if (check->has_framework_failed)
-		strbuf_adds(&kept.message, "the test framework has noted a failure");
-	else
-		describe_failure(&kept.message);
-	token_write(&kept.replay, check->name);
-}
-
-static enum verdict tell_failure(const struct check *check)
+static void keep_and_tell(const struct check *check)
 {
 	const struct contract *contract = room_contract();
 	struct strbuf run;
 
 	strbuf_init(&run);
-	describe_run(&run);
+	strbuf_clear(&kept.message);
+	strbuf_clear(&kept.replay);
+	describe_failure(&kept.message, &run);
+	if (check->has_framework_failed) {
+		strbuf_clear(&kept.message);
+		strbuf_adds(&kept.message, "the test framework has noted a failure");
+	}
+	token_write(&kept.replay, check->name);
 	say(check, "raddle: %s: schedule %" PRIu64 " fails: %s\n%s  this schedule alone: %s=%s\n",
 		check->name, contract->totals.runs, kept.message.text, run.text, REPLAY_ENVIRONMENT,
 		kept.replay.text);
 	strbuf_release(&run);
-	return VERDICT_FAILED;
 }
 
 static enum verdict judge_replay(const struct check *check, bool is_failure)
@@ -238,17 +238,15 @@ static enum verdict perform(struct check *check)
 	is_failure = check->token.state ? replay(check) : explore(check);
 	room_leave();
 	if (is_failure)
-		keep_failure(check);
+		keep_and_tell(check);
 	fill_result(check, is_failure);
-	if (is_failure)
-		(void)tell_failure(check);
 	if (check->token.state)
 		return judge_replay(check, is_failure);
 	return is_failure ? VERDICT_FAILED : VERDICT_PASSED;
 }
 
 EXPORT int raddle_check_at(int (*function)(void *), void *argument,
-	const struct raddle_options *options, const char *file, const char *caller)
+	const struct raddle_options *options, const char *file, const char *what)
 {
 	struct check check = {.function = function,
 		.argument = argument,
@@ -265,7 +263,7 @@ EXPORT int raddle_check_at(int (*function)(void *), void *argument,
 	}
 	if (options)
 		check.options = *options;
-	set_name(&check, file, caller);
+	set_name(&check, file, what);
 	set_standards(&check.options);
 	verdict = perform(&check);
 	free(check.token.state);

@@ -7,6 +7,7 @@
  *	check.c		raddle_check_at(): options, the loop, the verdict
  *	room.c		the contract, and the process under control only while a check lasts
  *	function_run.c	one run of the function, from its fiber to its end, whatever that is
+ *	watch.c		runs that do not get on
  *	token.c		schedules as RADDLE_REPLAY has them
  *	describe.c	a failing run in words
  *	leave.c		exit() and longjmp() out of the function
@@ -33,7 +34,7 @@
 struct check_plan {
 	uint32_t strategy;
 	struct strategy_config config;
-	uint64_t seed, step_limit;
+	uint64_t seed, step_limit, hang_ns;
 	bool has_spurious_wakeups, has_early_timeouts;
 	size_t strategy_bytes; /* of its state */
 };
@@ -54,6 +55,12 @@ extern const struct restart restart_check;
 void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint64_t number);
 /* Is this address in the stack of the function itself? */
 bool function_run_has_stack(uintptr_t address);
+
+/* ---- watch.c ---- */
+
+/* From here on a run without a step for so much processor time is a hang. */
+void watch_begin(uint64_t hang_ns);
+void watch_end(void);
 
 /* ---- leave.c ---- */
 
@@ -82,9 +89,7 @@ void token_apply(const struct token *token);
 
 /* ---- describe.c ---- */
 
-/* Why the last run failed, in one line. */
-void describe_failure(struct strbuf *out);
-/* Who waited for what, and who moved when. */
-void describe_run(struct strbuf *out);
+/* Why the last run failed, in one line; and in lines of `run` who waited for what, and who moved when. */
+void describe_failure(struct strbuf *message, struct strbuf *run);
 
 #endif

@@ -1,4 +1,4 @@
-/* A failing run in words. Places are those of the dynamic symbol table, else module and offset. */
+/* A failing run in words. */
 #include "check/check_internal.h"
 
 #include <dlfcn.h>
@@ -7,25 +7,78 @@
 
 #include "model/op.h"
 #include "model/outcome.h"
+#include "places/places.h"
 
-static void add_place(struct strbuf *out, uint64_t site)
+/* Of the last failure; `places` NULL: only what the dynamic symbol table says. */
+struct description {
+	struct strbuf *out;
+	const struct contract_thread *threads;
+	void *places;
+	places_describe *describe_place;
+};
+
+/* Beside this library: lib/raddle/libraddle-check-places.so. */
+static void *load_places(void)
 {
+	struct strbuf path;
+	Dl_info own;
+	const char *end;
+	void *library = NULL;
+
+	if (!dladdr((void *)(uintptr_t)raddle_check_at, &own) || !own.dli_fname)
+		return NULL;
+	end = strrchr(own.dli_fname, '/');
+	strbuf_init(&path);
+	strbuf_add(&path, own.dli_fname, end ? (size_t)(end + 1 - own.dli_fname) : 0);
+	strbuf_adds(&path, "raddle/" PLACES_LIBRARY);
+	library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
+	strbuf_release(&path);
+	return library; /* stays loaded: the next failure wants it again */
+}
+
+static void open_places(struct description *description)
+{
+	places_open *open = NULL;
+	void *library = load_places();
+
+	description->places = NULL;
+	if (!library)
+		return;
+	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	*(void **)&open = dlsym(library, PLACES_OPEN);
+	*(void **)&description->describe_place = dlsym(library, PLACES_DESCRIBE);
+	if (open && description->describe_place)
+		description->places = open();
+}
+
+static void close_places(const struct description *description)
+{
+	places_close *close = NULL;
+
+	if (!description->places)
+		return;
+	*(void **)&close = dlsym(load_places(), PLACES_CLOSE);
+	if (close)
+		close(description->places);
+}
+
+static void add_place(const struct description *description, uint64_t site, bool is_return_address)
+{
+	struct strbuf *out = description->out;
 	Dl_info found;
 	const char *module;
 
-	/* The call, not what comes behind it. */
-	if (!site || !dladdr((void *)(uintptr_t)(site - 1), &found) || !found.dli_fname) {
+	if (description->places) {
+		description->describe_place(description->places, site, is_return_address, out);
+		return;
+	}
+	if (!dladdr((void *)(uintptr_t)(site - is_return_address), &found) || !found.dli_fname) {
 		strbuf_adds(out, "an unknown place");
 		return;
 	}
 	module = strrchr(found.dli_fname, '/');
-	module = module ? module + 1 : found.dli_fname;
-	if (found.dli_sname)
-		strbuf_addf(out, "%s (%s+0x%" PRIxPTR ")", found.dli_sname, module,
-			(uintptr_t)(site - 1) - (uintptr_t)found.dli_fbase);
-	else
-		strbuf_addf(out, "%s+0x%" PRIxPTR, module,
-			(uintptr_t)(site - 1) - (uintptr_t)found.dli_fbase);
+	strbuf_addf(out, "%s+0x%" PRIxPTR, module ? module + 1 : found.dli_fname,
+		(uintptr_t)(site - is_return_address) - (uintptr_t)found.dli_fbase);
 }
 
 static void add_thread(struct strbuf *out, const struct contract_thread *threads, uint32_t index)
@@ -38,8 +91,12 @@ static void add_thread(struct strbuf *out, const struct contract_thread *threads
 	strbuf_addf(out, ".%u", threads[index].ordinal);
 }
 
-static void add_outcome(struct strbuf *out, const struct outcome *outcome)
+static void add_outcome(const struct description *description, const struct outcome *outcome)
 {
+	struct strbuf *out = description->out;
+	const bool is_abort = outcome->kind == OUTCOME_ABORT;
+	const uint64_t site = is_abort ? outcome->other_site : outcome->site;
+
 	switch (outcome->kind) {
 	case OUTCOME_EXIT:
 		strbuf_addf(out, "the function returned %d", outcome->code);
@@ -47,9 +104,14 @@ static void add_outcome(struct strbuf *out, const struct outcome *outcome)
 	case OUTCOME_CHECK_FAILED:
 		strbuf_adds(out, outcome->text);
 		return;
+	case OUTCOME_DEADLOCK:
+	case OUTCOME_LOST_WAKEUP:
+	case OUTCOME_REFUSED:
+		strbuf_adds(out, outcome->text[0] ? outcome->text
+						  : outcome_descriptions[outcome->kind].sentence);
+		return;
 	case OUTCOME_ABORT:
-		strbuf_adds(out, "the function aborted: a failed assertion, or an exception "
-				 "that nobody caught");
+		strbuf_adds(out, "aborted: a failed assertion, or an exception that nobody caught");
 		break;
 	case OUTCOME_CRASH:
 		strbuf_addf(out, "%s%s%s", strsignal(outcome->code), outcome->text[0] ? ": " : "",
@@ -58,63 +120,70 @@ static void add_outcome(struct strbuf *out, const struct outcome *outcome)
 	default:
 		strbuf_adds(out, outcome_descriptions[outcome->kind].sentence);
 	}
-	if (outcome->kind == OUTCOME_ABORT ? outcome->other_site : outcome->site) {
-		strbuf_adds(out, ", at ");
-		add_place(
-			out, outcome->kind == OUTCOME_ABORT ? outcome->other_site : outcome->site);
+	if (site) {
+		strbuf_adds(out, ", in ");
+		add_place(description, site,
+			outcome->kind != OUTCOME_CRASH && outcome->kind != OUTCOME_HANG);
 	}
 }
 
-void describe_failure(struct strbuf *out)
+static void add_wait(const struct description *description, const struct wait_edge *edge)
 {
-	add_outcome(out, &room_contract()->outcome);
-}
+	struct strbuf *out = description->out;
 
-static void add_wait(
-	struct strbuf *out, const struct contract_thread *threads, const struct wait_edge *edge)
-{
 	strbuf_adds(out, "  ");
-	add_thread(out, threads, edge->waiter.index);
-	strbuf_addf(out, " waits where it %s, at ", op_descriptions[edge->op].verb);
-	add_place(out, edge->site);
+	add_thread(out, description->threads, edge->waiter.index);
+	strbuf_addf(out, " %s in ", op_descriptions[edge->op].verb);
+	add_place(description, edge->site, true);
 	if (edge->holder.index != THREAD_NONE.index) {
-		strbuf_adds(out, ", for ");
-		add_thread(out, threads, edge->holder.index);
+		strbuf_adds(out, ", waiting for ");
+		add_thread(out, description->threads, edge->holder.index);
 		if (edge->holder_site) {
-			strbuf_adds(out, " since ");
-			add_place(out, edge->holder_site);
+			strbuf_adds(out, ", who did so in ");
+			add_place(description, edge->holder_site, true);
 		}
 	}
 	if (edge->lost_signals)
-		strbuf_addf(out, ", which was signalled %u times before", edge->lost_signals);
+		strbuf_addf(out, ", signalled %u times before it waited", edge->lost_signals);
 	strbuf_adds(out, "\n");
 }
 
 #define SEGMENTS_SHOWN 24
 
-void describe_run(struct strbuf *out)
+static void add_order(const struct description *description, const struct schedule *schedule)
 {
-	struct contract *contract = room_contract();
-	const struct contract_thread *threads = contract_threads(contract);
-	const struct schedule *schedule = contract_schedule(contract);
-	uint32_t first = 0;
+	struct strbuf *out = description->out;
+	const uint32_t first =
+		schedule->count > SEGMENTS_SHOWN ? schedule->count - SEGMENTS_SHOWN : 0;
 
-	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
-		add_wait(out, threads, &contract->outcome.waits[i]);
-	strbuf_adds(out, "  in the order ");
-	if (schedule->count > SEGMENTS_SHOWN) {
-		first = schedule->count - SEGMENTS_SHOWN;
-		strbuf_adds(out, "... ");
-	}
+	if (!schedule->count)
+		return;
+	strbuf_addf(out, "  steps in this order: %s", first ? "..., " : "");
 	for (uint32_t i = first; i < schedule->count; i++) {
 		const struct schedule_segment *segment = &schedule->segments[i];
 
+		if (i > first)
+			strbuf_adds(out, ", ");
 		if (segment->flags & SEGMENT_VALUE) {
-			strbuf_addf(out, "(value %u of %u) ", segment->thread, segment->count);
+			strbuf_addf(out, "value %u of %u", segment->thread, segment->count);
 			continue;
 		}
-		add_thread(out, threads, segment->thread);
-		strbuf_addf(out, " %u%s ", segment->count, i + 1 < schedule->count ? "," : "");
+		add_thread(out, description->threads, segment->thread);
+		strbuf_addf(out, " %u", segment->count);
 	}
-	strbuf_adds(out, "steps\n");
+	strbuf_adds(out, "\n");
+}
+
+void describe_failure(struct strbuf *message, struct strbuf *run)
+{
+	struct contract *contract = room_contract();
+	struct description description = {.out = message, .threads = contract_threads(contract)};
+
+	open_places(&description);
+	add_outcome(&description, &contract->outcome);
+	description.out = run;
+	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
+		add_wait(&description, &contract->outcome.waits[i]);
+	add_order(&description, contract_schedule(contract));
+	close_places(&description);
 }

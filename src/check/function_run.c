@@ -7,6 +7,7 @@
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -141,6 +142,8 @@ void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint
 	running.driver.thread_base = context_thread_base();
 	context_make(
 		&start, running.stack + STACK_BYTES, context_thread_base(), run_function, NULL);
+	if (runtime.contract->has_memory_sites)
+		spinning_begin_run(engine_thread_count());
 	engine_renew();
 	runtime.is_run_over = false;
 	prepare_memory();

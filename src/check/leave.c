@@ -1,4 +1,7 @@
-/* Ways out of the function under test that are not its end: exit(), and jumps to frames around the check. */
+/*
+ * Ways out of the function under test that are not its end: exit(), and jumps to frames around the check.
+ * Nothing here sets the runtime up: where it is not, there is no check.
+ */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -38,7 +41,6 @@ EXPORT void exit(int status)
 	char why[64];
 	struct text text;
 
-	ENTER();
 	if (is_in_function()) {
 		text_init(&text, why, sizeof why);
 		text_add(&text, "the function called exit(");
@@ -52,7 +54,6 @@ EXPORT void exit(int status)
 
 EXPORT void raddle_fail(const char *message)
 {
-	ENTER();
 	if (is_in_function())
 		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
 	/* Nobody checks, or the whole program is under raddle run: a failure like any other. */
@@ -63,6 +64,5 @@ EXPORT void raddle_fail(const char *message)
 
 EXPORT unsigned raddle_choose(unsigned count)
 {
-	ENTER();
 	return is_in_function() ? engine_choose_value(count) : 0;
 }

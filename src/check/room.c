@@ -41,6 +41,8 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 		&room.block, &(struct contract_sizes){.strategy_bytes = plan->strategy_bytes}, err);
 	if (code)
 		return code;
+	(void)platform_call(SYS_close, room.block.file); /* memory only, and mapped */
+	room.block.file = -1;
 	contract = room.block.contract;
 	contract->plan = (struct contract_plan){
 		.executor = EXECUTOR_FIBER,
@@ -130,11 +132,13 @@ int room_enter(const struct check_plan *plan, struct error *err)
 		runtime.contract->has_memory_sites = 1;
 	}
 	sites_tell_again();
+	watch_begin(plan->hang_ns);
 	return 0;
 }
 
 void room_leave(void)
 {
+	watch_end();
 	sites_are_live = 0;
 	runtime_dispatch_disarm();
 	runtime.has_dispatch = false;

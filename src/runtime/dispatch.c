@@ -129,6 +129,11 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	(void)signal;
 	if (info->si_code != SYS_USER_DISPATCH && dispatch_forward(info))
 		return;
+	if (info->si_code == SI_TIMER && runtime.watchdog &&
+		info->si_value.sival_ptr == (void *)(uintptr_t)runtime.watchdog) {
+		runtime.watchdog(context);
+		return;
+	}
 	if (info->si_code == SI_TIMER) {
 		runtime_spin_tick((uint64_t)registers[REG_RIP]);
 		return;

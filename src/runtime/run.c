@@ -233,8 +233,9 @@ static void run_count_steps(struct contract *contract, struct contract_thread *t
 	}
 }
 
-static void run_publish_threads(struct contract *contract)
+void runtime_publish_threads(void)
 {
+	struct contract *contract = runtime.contract;
 	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
 
 	contract->thread_count = engine_thread_count();
@@ -296,7 +297,7 @@ static void run_inspect(void)
 
 void runtime_stand_still(void)
 {
-	run_publish_threads(runtime.contract);
+	runtime_publish_threads();
 	run_inspect();
 }
 
@@ -335,7 +336,7 @@ void runtime_finish_run(void)
 		contract->plan.sanitizer_status == status)
 		outcome->kind = OUTCOME_SANITIZER;
 	if (outcome_is_failure(outcome) || contract->plan.is_traced || contract->plan.is_recorded) {
-		run_publish_threads(contract);
+		runtime_publish_threads();
 		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))
 			__asm__ volatile("int3");
 		if (contract->plan.inspect)

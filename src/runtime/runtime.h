@@ -34,6 +34,8 @@ struct runtime {
 	bool is_run_over;     /* runtime_finish_run() was entered */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
+	/* A timer of its own rang, with its address as value; `context` was interrupted. NULL: there is none. */
+	void (*watchdog)(void *context);
 	/* longjmp() to a frame at this address: ends the run where that is out of bounds. NULL: nothing is. */
 	void (*jumps_to)(uintptr_t stack_pointer);
 	/* Where main's part of a run is on a stack of its own: the end of that, and of the frame that it left. */
@@ -61,6 +63,8 @@ uint64_t runtime_seed(uint64_t number);
 bool runtime_account_run(void);
 /* The strategy has made every run it knows of: a batch ends early. */
 bool runtime_is_exhausted(void);
+/* What is known of the threads of the run that ends: contract_thread. Of failing runs it is told anyway. */
+void runtime_publish_threads(void);
 /* plan.inspect: tells the host where the threads stand, and goes on when it has looked. */
 void runtime_stand_still(void);
 /* The run is over; the outcome is in place. */
@@ -127,6 +131,8 @@ void runtime_dispatch_resume(void);
 void runtime_spin_look(uint64_t site);
 /* Starts the timer that looks for spinning threads, where any has been found; for each process. */
 void runtime_spin_watch(void);
+/* No more of that. */
+void runtime_spin_stop(void);
 /* The timer rang while the code at `site` ran. */
 void runtime_spin_tick(uint64_t site);
 

@@ -28,6 +28,9 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
+/* Of the kernel. Written when the timer is made, which a run does at most once in a process. */
+static int spin_timer;
+
 void runtime_spin_watch(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGSYS};
@@ -47,6 +50,16 @@ void runtime_spin_watch(void)
 		return; /* without it spinning threads are hangs */
 	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL); /* valid: cannot fail */
 	spin->is_watched = process;
+	spin_timer = timer;
+}
+
+void runtime_spin_stop(void)
+{
+	struct contract_spin *spin = &runtime.contract->spin;
+
+	if (spin->is_watched == (uint32_t)platform_call(SYS_getpid))
+		(void)platform_call(SYS_timer_delete, spin_timer); /* it is there */
+	spin->is_watched = 0;
 }
 
 static bool spin_is_known(const struct contract_spin *spin, uint64_t site)
@@ -102,10 +115,13 @@ void runtime_spin_look(uint64_t site)
 
 void runtime_spin_tick(uint64_t site)
 {
-	struct contract_spin *spin = &runtime.contract->spin;
+	struct contract_spin *spin;
 	uint64_t step = engine_step();
 	bool is_own_code;
 
+	if (!runtime.contract) /* stopped, and this one was on its way */
+		return;
+	spin = &runtime.contract->spin;
 	if (step != spin->last_step) {
 		spin->last_step = step;
 		spin->quiet_ticks = 0;

@@ -28,6 +28,12 @@ struct spinning_thread {
 /* Indexed by thread; those beyond are never held back here. */
 static struct spinning_thread spinning[256];
 
+void spinning_begin_run(uint32_t count)
+{
+	for (uint32_t i = 0; i < count && i < 256; i++)
+		spinning[i] = (struct spinning_thread){0};
+}
+
 static bool spinning_is_read(uint8_t kind)
 {
 	return kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD || kind == SITE_ATOMIC_UPDATE ||

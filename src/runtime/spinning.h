@@ -4,6 +4,8 @@
 
 #include "runtime/memory.h"
 
+/* Where no image of the memory is restored: the threads below `count` are new ones. */
+void spinning_begin_run(uint32_t count);
 /*
  * The moving thread passed the point of this access and is about to do it. A thread that only repeats
  * reads whose values have not changed loses its turn until another thread has moved.

@@ -1,0 +1,39 @@
+/*
+ * What the examples test: a stock that several threads take from. With -DSTOCK_BROKEN it looks whether there is
+ * something left under one lock, and takes it under another.
+ */
+#ifndef STOCK_H
+#define STOCK_H
+
+#include <pthread.h>
+
+struct stock {
+	pthread_mutex_t lock;
+	int left;
+};
+
+static inline void stock_set_up(struct stock *stock, int left)
+{
+	pthread_mutex_init(&stock->lock, NULL);
+	stock->left = left;
+}
+
+/* Whether there was one left. */
+static inline int stock_take(struct stock *stock)
+{
+	int has_taken = 0;
+
+	pthread_mutex_lock(&stock->lock);
+	if (stock->left > 0) {
+#ifdef STOCK_BROKEN
+		pthread_mutex_unlock(&stock->lock);
+		pthread_mutex_lock(&stock->lock);
+#endif
+		stock->left--;
+		has_taken = 1;
+	}
+	pthread_mutex_unlock(&stock->lock);
+	return has_taken;
+}
+
+#endif

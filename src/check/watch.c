@@ -1,0 +1,68 @@
+/*
+ * In place of the command's watchdog: a timer on the processor time of the process, which comes as SIGSYS like
+ * everything of ours (dispatch.c). A run that has not made a step for a second may be spinning: the others get a
+ * turn. One that makes none at all is a hang.
+ */
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "check/check_internal.h"
+
+#define TICK_NS 20000000
+/* Once for each second. */
+#define TICKS_BEFORE_LOOK 50
+
+/* Written by watch_begin(), and by the timer's handler. */
+static struct {
+	int timer;
+	uint64_t ticks_before_hang;
+	uint64_t quiet_ticks; /* in a row, without a step */
+	uint64_t run, step;   /* at the last tick */
+} watch;
+
+static void watch_tick(void *context)
+{
+	const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (!runtime.contract || runtime.is_forked_child || !engine_is_live() ||
+		runtime.contract->run_number != watch.run || engine_step() != watch.step) {
+		watch.quiet_ticks = 0;
+		watch.run = runtime.contract ? runtime.contract->run_number : 0;
+		watch.step = engine_step();
+		return;
+	}
+	watch.quiet_ticks++;
+	if (watch.quiet_ticks >= watch.ticks_before_hang)
+		runtime_hang(context);
+	else if (watch.quiet_ticks % TICKS_BEFORE_LOOK == 0)
+		runtime_spin_look((uint64_t)registers[REG_RIP]);
+}
+
+void watch_begin(uint64_t hang_ns)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = SIGSYS,
+		.sigev_value.sival_ptr = (void *)(uintptr_t)watch_tick};
+	struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+
+	watch.quiet_ticks = 0;
+	watch.ticks_before_hang = hang_ns / TICK_NS + 1;
+	if (platform_failed(platform_call(
+		    SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &watch.timer)))
+		return; /* without it a hang hangs */
+	runtime.watchdog = watch_tick;
+	(void)platform_call(
+		SYS_timer_settime, watch.timer, 0, &every, NULL); /* valid: cannot fail */
+}
+
+void watch_end(void)
+{
+	if (runtime.watchdog)
+		(void)platform_call(SYS_timer_delete, watch.timer); /* it is there */
+	runtime_spin_stop();
+}

@@ -1,0 +1,39 @@
+#include "places/places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "symbols/symbols.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT places_open raddle_places_open;
+EXPORT places_describe raddle_places_describe;
+EXPORT places_close raddle_places_close;
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	(void)fprintf(stderr, "raddle: internal error: %s at %s:%d\n", condition, file, line);
+	abort();
+}
+
+void *raddle_places_open(void)
+{
+	struct symbols *symbols;
+	struct error err;
+
+	return symbols_from_process(&symbols, getpid(), &err) ? NULL : symbols;
+}
+
+void raddle_places_describe(
+	void *places, uint64_t address, bool is_return_address, struct strbuf *out)
+{
+	symbols_describe_code(places, address, is_return_address, out);
+}
+
+void raddle_places_close(void *places)
+{
+	symbols_free(places);
+}

@@ -1,0 +1,102 @@
+// Accesses to memory in a function under raddle::check(), compiled to be seen: static, heap, stack of the function and of its caller, atomics.
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <raddle_check.h>
+
+static int failures;
+static int global;
+
+template <class Function> static void loses_an_update(const char *name, Function function)
+{
+	raddle_result result{};
+	raddle_options options{};
+	std::string token;
+
+	options.result = &result;
+	options.name = name;
+	if (raddle::check(function, options) != 1) {
+		std::printf("FAILED: %s: found nothing in %lu schedules\n", name,
+			(unsigned long)result.schedules);
+		failures++;
+		return;
+	}
+	token = result.replay;
+	options.replay = token.c_str();
+	if (raddle::check(function, options) != 1 || result.replay != token) {
+		std::printf("FAILED: %s: %s does not repeat\n", name, token.c_str());
+		failures++;
+	}
+}
+
+template <class Function> static void twice(Function function)
+{
+	std::thread one(function), two(function);
+
+	one.join();
+	two.join();
+}
+
+int main()
+{
+	int outside = 0;
+	raddle_result result{};
+	raddle_options options{};
+
+	loses_an_update("static", [] {
+		global = 0;
+		twice([] { global++; });
+		if (global != 2)
+			raddle_fail("static");
+	});
+	loses_an_update("heap", [] {
+		auto counts = std::make_unique<int[]>(100);
+
+		twice([&] { counts[50]++; });
+		if (counts[50] != 2)
+			raddle_fail("heap");
+	});
+	loses_an_update("stack", [] {
+		int count = 0;
+
+		twice([&] { count++; });
+		if (count != 2)
+			raddle_fail("stack");
+	});
+	loses_an_update("stack of the caller", [&] {
+		outside = 0;
+		twice([&] { outside++; });
+		if (outside != 2)
+			raddle_fail("stack of the caller");
+	});
+	loses_an_update("atomics", [] {
+		std::atomic<int> count{0};
+
+		twice([&] { count = count + 1; });
+		if (count != 2)
+			raddle_fail("atomics");
+	});
+
+	options.result = &result;
+	options.name = "atomic updates";
+	options.strategy = "dpor";
+	options.replay = "";
+	if (raddle::check(
+		    [] {
+			    std::atomic<int> count{0};
+
+			    twice([&] { count++; });
+			    return count != 2;
+		    },
+		    options) != 0 ||
+		!result.is_complete) {
+		std::printf("FAILED: atomic updates are lost: %s\n", result.message);
+		failures++;
+	}
+	std::printf("%d failures\n", failures);
+	return failures != 0;
+}
