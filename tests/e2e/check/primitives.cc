@@ -19,7 +19,8 @@
 
 static int failures;
 
-template <class Function> static void passes(const char *name, Function function, raddle_options options = {})
+template <class Function>
+static void passes(const char *name, Function function, raddle_options options = {})
 {
 	raddle_result result{};
 
@@ -44,7 +45,8 @@ template <class Function> static void counts(const char *name, uint64_t count, F
 	options.name = name;
 	options.strategy = "dpor";
 	options.replay = "";
-	if (raddle::check(function, options) != 0 || !result.is_complete || result.schedules != count) {
+	if (raddle::check(function, options) != 0 || !result.is_complete ||
+		result.schedules != count) {
 		std::printf("FAILED: %s: %lu schedules, complete %d, not %lu\n", name,
 			(unsigned long)result.schedules, result.is_complete, (unsigned long)count);
 		failures++;
@@ -222,7 +224,8 @@ static void keep_a_promise()
 
 static void catch_an_exception()
 {
-	auto result = std::async(std::launch::async, []() -> int { throw std::runtime_error("inside"); });
+	auto result =
+		std::async(std::launch::async, []() -> int { throw std::runtime_error("inside"); });
 
 	try {
 		result.get();
@@ -237,7 +240,8 @@ static void exit_a_thread()
 	pthread_t thread;
 	void *result;
 
-	pthread_create(&thread, nullptr, [](void *) -> void * { pthread_exit((void *)7); }, nullptr);
+	pthread_create(
+		&thread, nullptr, [](void *) -> void * { pthread_exit((void *)7); }, nullptr);
 	pthread_join(thread, &result);
 	if (result != (void *)7)
 		raddle_fail("another result");
