@@ -31,8 +31,12 @@ demo: build
 bench: build
 	@bench/run --keep $(if $(FULL),--full) $(BUILD)
 
-install: build
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+# Where nothing is built yet, without the tests.
+install: deps
+	@[ -e $(BUILD)/CMakeCache.txt ] || cmake -S . -B $(BUILD)/installed -G Ninja -DRADDLE_TESTS=OFF \
+		-DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@build=$(BUILD); [ -e $(BUILD)/CMakeCache.txt ] || build=$(BUILD)/installed; \
+		cmake --build $$build && cmake --install $$build --prefix $(PREFIX)
 
 format:
 	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i

@@ -131,6 +131,7 @@ static bool on_exec(struct follow *follow, pid_t pid)
 	process->is_fork = process->has_threads = false;
 	follow->has_started = true;
 	follow->result->programs += pid != follow->first;
+	follow->listener->started(follow->listener->context, follow->result->programs);
 	if (process->program && process->program->has_lost_rights)
 		follow->listener->without_rights(
 			follow->listener->context, &process->program->program);

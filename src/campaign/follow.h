@@ -36,6 +36,8 @@ struct follow_listener {
 	void *context;
 	/* A process that made threads has ended. It may start and wait for processes of its own. */
 	void (*ended)(void *context, const struct follow_process *process);
+	/* A program was started; so many were by now, without the first. */
+	void (*started)(void *context, uint32_t programs);
 	/* A program with the rights of its file's owner ran without them. */
 	void (*without_rights)(void *context, const struct follow_program *program);
 };

@@ -39,7 +39,7 @@ static void print_bash_options(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s) options='--help", command->name);
 	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
-		if (option->name)
+		if (option->name && !(option->flags & OPTION_HIDDEN))
 			(void)fprintf(stream, " --%s", option->name);
 	(void)fputs("' ;;\n", stream);
 }
@@ -131,7 +131,7 @@ static void print_zsh_text(FILE *stream, const char *text)
 
 static void print_zsh_value(FILE *stream, const struct argp_option *option)
 {
-	(void)fputc(':', stream);
+	(void)fputs(option->flags & OPTION_ARG_OPTIONAL ? "::" : ":", stream);
 	print_zsh_text(stream, option->arg);
 	if (!has_choices(option)) {
 		(void)fputs(":_files'", stream);
@@ -145,7 +145,11 @@ static void print_zsh_value(FILE *stream, const struct argp_option *option)
 
 static void print_zsh_option(FILE *stream, const struct argp_option *option)
 {
-	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->arg ? "=" : "");
+	const char *joint = option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=";
+
+	if (option->flags & OPTION_HIDDEN)
+		return;
+	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->arg ? joint : "");
 	print_zsh_text(stream, option->doc);
 	(void)fputc(']', stream);
 	if (option->arg)

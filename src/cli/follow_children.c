@@ -17,6 +17,7 @@
 #include "campaign/follow.h"
 #include "cli/command.h"
 #include "cli/shell_words.h"
+#include "cli/terminal.h"
 
 #define OPTION "--follow-children"
 /* "--f" could be --fail-on, too. */
@@ -299,6 +300,7 @@ static void on_ended(void *context, const struct follow_process *process)
 {
 	struct following *following = context;
 
+	terminal_clear_live();
 	if (*following->is_interrupted || process->is_first ||
 		is_known(following, process->program))
 		return;
@@ -318,6 +320,17 @@ static void on_ended(void *context, const struct follow_process *process)
 			"exec");
 	else
 		explore(following, process);
+}
+
+/* Where the runner's own output goes to the terminal there is no place for it. */
+static void on_started(void *context, uint32_t programs)
+{
+	const struct following *following = context;
+
+	if (!following->follow->is_quiet && !following->follow->show_output)
+		terminal_live("%s: %u programs started, %u explored, %u of them can fail",
+			following->follow->argv[0], programs, following->explored,
+			following->found);
 }
 
 static void on_without_rights(void *context, const struct follow_program *program)
@@ -369,6 +382,7 @@ static int conclude(
 	const char *name = following->follow->argv[0];
 	struct strbuf text;
 
+	terminal_clear_live();
 	if (following->follow->is_json)
 		print_json(following, result);
 	strbuf_init(&text);
@@ -428,7 +442,8 @@ static void release(struct following *following)
 
 static int run_and_conclude(struct following *following)
 {
-	const struct follow_listener listener = {following, on_ended, on_without_rights};
+	const struct follow_listener listener = {
+		following, on_ended, on_started, on_without_rights};
 	const int output = following->follow->show_output ? -1 : hidden_file();
 	struct follow_result result;
 	struct error err;

@@ -61,64 +61,72 @@ uint32_t *predict_ranking(const struct predict_result *result)
 
 /* ---- words ---- */
 
-static void say_verdict(const struct candidate *candidate, const struct prediction *prediction)
+static void add_verdict(
+	const struct candidate *candidate, const struct prediction *prediction, struct strbuf *out)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
 	struct strbuf reason;
 
 	switch (prediction->state) {
 	case PREDICTION_CONFIRMED:
-		(void)printf("  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
-			     " runs that showed it\n",
+		strbuf_addf(out,
+			"  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
+			" runs that showed it\n",
 			prediction->finding, attempt->shown_failed, attempt->shown);
 		break;
 	case PREDICTION_HARMLESS:
-		(void)printf("  confirmed, no failure seen: %" PRIu64 " of %" PRIu64
-			     " runs showed it%s%s\n",
+		strbuf_addf(out,
+			"  confirmed, no failure seen: %" PRIu64 " of %" PRIu64
+			" runs showed it%s%s\n",
 			attempt->shown, attempt->runs,
 			*prediction->finding ? "; to see it: raddle replay --trace " : "",
 			prediction->finding);
 		break;
 	default:
 		reason = prediction_reason(candidate, prediction);
-		(void)printf("  %s: %s\n", prediction_state_words[prediction->state], reason.text);
+		strbuf_addf(
+			out, "  %s: %s\n", prediction_state_words[prediction->state], reason.text);
 		strbuf_release(&reason);
 	}
 }
 
 /* "main.0  reads  account.checking  in account_checking (account_copy.c:32), called by account_copy" */
-static void say_place(const struct candidate *candidate, uint32_t index)
+static void add_place(const struct candidate *candidate, uint32_t index, struct strbuf *out)
 {
 	const struct finding_wait *wait = &candidate->waits[index];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
 	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
 	uint32_t shown = 0;
 
-	(void)printf("    %-8s %s %s", wait->thread, wait->verb, wait->object);
+	strbuf_addf(out, "    %-8s %s %s", wait->thread, wait->verb, wait->object);
 	if (frame && frame->function)
-		(void)printf(" in %s", frame->function);
+		strbuf_addf(out, " in %s", frame->function);
 	if (frame && frame->file)
-		(void)printf(" (%s:%u)", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : frame->file, frame->line);
 	for (uint32_t i = 0; i < wait->at.count && shown < 3; i++) {
 		const struct finding_frame *outer = &wait->at.frames[i];
 
 		if (!frame || outer <= frame || outer->is_system || !outer->function)
 			continue;
-		(void)printf(
-			"%s %s:%u", shown++ ? "," : ", called by", outer->function, outer->line);
+		strbuf_addf(out, "%s %s:%u", shown++ ? "," : ", called by", outer->function,
+			outer->line);
 	}
-	(void)printf("\n");
+	strbuf_adds(out, "\n");
 }
 
 static void say_scenario(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
+	struct strbuf text;
 
-	(void)printf("C%-2u %s\n", index + 1, candidate->title);
+	strbuf_init(&text);
+	strbuf_addf(&text, "C%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
-		say_place(candidate, i);
-	say_verdict(candidate, &result->predictions[index]);
-	(void)printf("\n");
+		add_place(candidate, i, &text);
+	add_verdict(candidate, &result->predictions[index], &text);
+	strbuf_adds(&text, "\n");
+	terminal_put(stdout, text.text);
+	strbuf_release(&text);
 }
 
 void predict_report_candidates(const struct predict_result *result)

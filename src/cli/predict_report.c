@@ -283,7 +283,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct prediction *prediction = &result->predictions[index];
-	struct strbuf reason;
+	struct strbuf reason, text;
 
 	terminal_clear_live();
 	if (result->is_json)
@@ -296,7 +296,11 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	(void)printf("C%-2u ", index + 1);
 	show_candidate(candidate, stdout);
 	reason = prediction_reason(candidate, prediction);
-	(void)printf("\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
+	strbuf_init(&text);
+	strbuf_addf(
+		&text, "\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
+	terminal_put(stdout, text.text);
+	strbuf_release(&text);
 	(void)fflush(stdout); /* main checks the stream */
 	strbuf_release(&reason);
 }

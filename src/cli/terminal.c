@@ -83,14 +83,10 @@ static void put_line(FILE *stream, const char *line, size_t length, unsigned col
 	}
 }
 
-void terminal_put(FILE *stream, const char *text)
+static void put_lines(FILE *stream, const char *text)
 {
 	const unsigned columns = terminal_columns(stream);
 
-	if (!isatty(fileno(stream))) {
-		(void)fputs(text, stream); /* main checks the stream */
-		return;
-	}
 	while (*text) {
 		const size_t length = strcspn(text, "\n");
 
@@ -99,6 +95,22 @@ void terminal_put(FILE *stream, const char *text)
 			(void)fputc('\n', stream);
 		text += length + (text[length] != '\0');
 	}
+}
+
+void terminal_put(FILE *stream, const char *text)
+{
+	struct strbuf clean;
+
+	strbuf_init(&clean);
+	strbuf_adds(&clean, text);
+	for (char *at = clean.text; *at; at++)
+		if (((unsigned char)*at < ' ' && *at != '\n') || *at == 0x7f)
+			*at = '?';
+	if (isatty(fileno(stream)))
+		put_lines(stream, clean.text);
+	else
+		(void)fputs(clean.text, stream); /* main checks the stream */
+	strbuf_release(&clean);
 }
 
 void terminal_live(const char *format, ...)
