@@ -59,6 +59,7 @@ static const struct {
 	{"report", "raddle report F1\nraddle report C1 --html > report.html\n"
 		   "raddle report C1 --sarif > raddle.sarif\n"},
 	{"list", "raddle list findings\nraddle list strategies\n"},
+	{"merge", "raddle merge --store all shard-1 shard-2\n"},
 	{"cc", "raddle-cc -g -O1 -pthread bank.c -o bank\n"
 	       "CC=raddle-cc CXX=raddle-c++ ./configure && make\n"},
 	{"c++", "raddle-c++ -g -O1 -pthread bank.cc -o bank\n"
