@@ -30,6 +30,16 @@ variable_name engine_static_name(const void *object)
 	return 0;
 }
 
+/* Before the cache: the table's entries are used again for other threads. 0: it is no thread. */
+static object_name engine_name_of_thread(const void *address)
+{
+	const struct engine_thread *thread = address;
+
+	if (thread < engine.threads || thread >= engine.threads + THREAD_CAPACITY)
+		return 0;
+	return (object_name)hash_pair(thread->name, 0) | 1;
+}
+
 /*
  * The cache is also the memory of first uses: an entry that is pushed out by another object of the
  * same slot gets a new ordinal at its next use. That is deterministic, and costs a name only in
@@ -38,11 +48,16 @@ variable_name engine_static_name(const void *object)
 object_name engine_object_name(const void *address)
 {
 	struct engine_name_entry *entry = engine_name_entry(address);
+	const object_name of_thread = engine_name_of_thread(address);
 
+	if (of_thread)
+		return of_thread;
 	if (entry->address == address)
 		return entry->name;
 	entry->address = address;
 	entry->name = (object_name)engine_static_name(address);
+	if (!entry->name && engine.host.name)
+		entry->name = engine.host.name(address);
 	if (!entry->name) {
 		struct engine_thread *self = engine.current;
 

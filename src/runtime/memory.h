@@ -122,6 +122,8 @@ variable_name memory_variable_name(const void *address);
 variable_name memory_quick_name(const void *address);
 /* The same of blocks of the heap and of static data alone; else 0. */
 variable_name memory_lasting_name(const void *address);
+/* The same of an object of synchronisation there; 0: it is not on a recorded heap nor on a stack. */
+object_name memory_object_name(const void *address);
 /* From the heap: memory there has another name than before, or none. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
 /*

@@ -175,6 +175,16 @@ variable_name memory_variable_name(const void *pointer)
 	return name ? name : name_of(FAMILY_REST, 0, address);
 }
 
+object_name memory_object_name(const void *pointer)
+{
+	variable_name name;
+
+	find_stack_standard();
+	name = memory_quick_name(pointer);
+	/* Small objects share the eight bytes that a variable is. */
+	return name ? (object_name)hash_pair(name, (uintptr_t)pointer & 7) | 1 : 0;
+}
+
 uint32_t memory_class(uint64_t address)
 {
 	const void *pointer = (const void *)(uintptr_t)address;

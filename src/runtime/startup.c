@@ -125,6 +125,7 @@ void runtime_set_up(void)
 		.wait_outside = runtime_wait_outside,
 		.cancel_now = runtime_act_on_cancel,
 		.place = memory_place,
+		.name = memory_object_name,
 	};
 
 	if (runtime_is_up)

@@ -8,6 +8,8 @@
  * sleeps there shows that it has been had. Without races left all Mazurkiewicz traces have been run.
  *
  * Deviations from the paper:
+ * - A race that is settled (dpor_reverse_races) is not looked at again in later runs that have it.
+ * - One run is made before, only to learn what threads race for: see somebody_awake().
  * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
  *   lock's release and the next acquisition have one order only, so the race is between the two
  *   acquisitions. A branch that turns out to lead to a thread that cannot move is dropped.
@@ -148,7 +150,7 @@ static void dpor_begin_campaign(void *state, const struct strategy_config *confi
 	struct dpor *dpor = state;
 
 	(void)dpor_lay_out(config, dpor);
-	dpor->branch_free = DPOR_NONE;
+	dpor->branch_free = dpor->open = DPOR_NONE;
 }
 
 static void dpor_begin_run(void *state, uint64_t seed)
@@ -233,12 +235,14 @@ static struct dpor_step *push(struct dpor *dpor)
 	return step;
 }
 
-static bool is_sleeping(struct dpor *dpor, const struct dpor_step *step, uint8_t slot)
+static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 {
+	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + step->sleeper;
+	uint64_t slots = 0;
+
 	for (uint32_t i = 0; i < step->sleeper_count; i++)
-		if (dpor_sleepers(dpor)[step->sleeper + i].op.thread == slot)
-			return true;
-	return false;
+		slots |= UINT64_C(1) << sleepers[i].op.thread;
+	return slots;
 }
 
 /* Branches to threads that cannot move here lead nowhere. */
@@ -254,19 +258,38 @@ static void drop_dead_branches(
 	}
 }
 
-/* The current thread if it does not sleep, else the first that does not; DPOR_NONE: all sleep. */
+/*
+ * Which of the threads that do not sleep; DPOR_NONE: all do. Any would do for the sake of completeness.
+ * Whoever is about to race goes last, those that race for the same thing together: so runs that differ
+ * in the order of a race have as much in common as they can, and go on from late checkpoints.
+ */
 static uint32_t somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
+	const uint64_t asleep = sleeping_slots(dpor, step);
 	const uint32_t standard = view_default(view).index;
+	uint32_t best = DPOR_NONE;
+	object_name least = 0;
+	struct dpor_op op = op_of(dpor, view, standard);
 
-	if (!is_sleeping(dpor, step, slot_of(dpor, standard)))
-		return standard;
-	bitset_each (index, view->enabled, view->thread_count) {
-		if (!is_sleeping(dpor, step, slot_of(dpor, index)))
-			return index;
+	if (!(asleep >> op.thread & 1)) {
+		if (!dpor_is_racy(dpor, &op))
+			return standard;
+		best = standard;
+		least = op.object;
 	}
-	return DPOR_NONE;
+	bitset_each (index, view->enabled, view->thread_count) {
+		if (asleep >> slot_of(dpor, index) & 1)
+			continue;
+		op = op_of(dpor, view, index);
+		if (!dpor_is_racy(dpor, &op))
+			return index;
+		if (best == DPOR_NONE || op.object < least) {
+			best = index;
+			least = op.object;
+		}
+	}
+	return best;
 }
 
 /* A step that no earlier run has had. */
@@ -402,6 +425,16 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 
 /* ---- from one run to the next ---- */
 
+/* The first run was made to see who races for what: from now on they go last. */
+static void begin_again(struct dpor *dpor)
+{
+	dpor->knows_racy = true;
+	dpor->step_count = dpor->first_new = 0;
+	dpor->branch_free = dpor->open = DPOR_NONE;
+	dpor->branch_used = dpor->sleeper_used = 0;
+	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
+}
+
 static void dpor_end_run(void *state, const struct run_summary *summary)
 {
 	struct dpor *dpor = state;
@@ -414,6 +447,8 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	if (!dpor->is_blocked && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
 	dpor_back_up(dpor);
+	if (!dpor->knows_racy && !dpor->is_exhausted && !dpor->is_lost)
+		begin_again(dpor);
 }
 
 static bool dpor_is_exhausted(const void *state)

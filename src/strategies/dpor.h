@@ -19,6 +19,7 @@
 #define DPOR_NONE UINT32_MAX
 #define DPOR_LANES 16	 /* clocks are handled in such parts: few instructions each */
 #define DPOR_BUCKETS 256 /* of steps by what they are about; a power of two */
+#define DPOR_RACY 1024	 /* bits of what was raced for; a power of two */
 
 struct dpor_op {
 	object_name object;
@@ -43,12 +44,13 @@ struct dpor_step {
 	struct dpor_op op;
 	bool is_value; /* no step but a choice of a value: `value` of `value_count` */
 	uint32_t value, value_count;
-	uint32_t ordinal;  /* n-th step of its thread, from 1 */
-	uint32_t previous; /* step of the same thread, DPOR_NONE: there is none */
-	uint32_t alike;	   /* step before it of the same bucket, DPOR_NONE: there is none */
-	uint32_t wide;	   /* step before it that is wide */
-	uint32_t wakeup;   /* branches to take from here; the first is being taken */
-	uint32_t sleeper;  /* first of its sleepers; they end where the next step's begin */
+	uint32_t ordinal;     /* n-th step of its thread, from 1 */
+	uint32_t previous;    /* step of the same thread, DPOR_NONE: there is none */
+	uint32_t alike;	      /* step before it of the same bucket, DPOR_NONE: there is none */
+	uint32_t wide;	      /* step before it that is wide */
+	uint32_t open_before; /* of an open step: the open step before it */
+	uint32_t wakeup;      /* branches to take from here; the first is being taken */
+	uint32_t sleeper;     /* first of its sleepers; they end where the next step's begin */
 	uint32_t sleeper_count;
 	uint64_t enabled; /* slots that could move */
 };
@@ -58,6 +60,7 @@ struct dpor {
 	uint32_t depth;	      /* steps of the run at hand */
 	uint32_t step_count;  /* on the stack: those from `depth` on are to be repeated */
 	uint32_t first_new;   /* step whose branch is taken for the first time in this run */
+	uint32_t open;	      /* the last step with races that are not settled; DPOR_NONE: none */
 	uint32_t branch_free; /* chain */
 	uint32_t branch_used; /* those beyond have never been used */
 	uint32_t sleeper_used;
@@ -67,6 +70,13 @@ struct dpor {
 	struct dpor_op left[DPOR_THREADS]; /* pending when the run ended, by slot */
 	uint64_t left_slots;		   /* that have one */
 	uint64_t left_enabled;		   /* and could have moved */
+
+	/*
+	 * What ops raced for in this campaign, by the hash of its name; two with the same are one, which costs
+	 * nothing but time.
+	 */
+	uint64_t racy[DPOR_RACY / 64];
+	bool knows_racy; /* the run that is made only for this is over */
 
 	bool is_exhausted;
 	bool is_blocked;   /* this run repeats what is known: all that could move slept */
@@ -129,6 +139,8 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 void dpor_back_up(struct dpor *dpor);
 
 /* dpor_races.c. */
+/* Has an op on what this one is about been in a race? */
+bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op);
 bool dpor_is_plain(const struct dpor_op *op);
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 

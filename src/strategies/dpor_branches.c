@@ -84,4 +84,6 @@ void dpor_back_up(struct dpor *dpor)
 	}
 	dpor->is_exhausted = !dpor->step_count;
 	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
+	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
+		dpor->open = dpor_steps(dpor)[dpor->open].open_before;
 }

@@ -124,13 +124,36 @@ static bool is_wide(const struct dpor_op *op)
 	return has_mutex(op) || is_wide_access(op);
 }
 
-/* NULL: an op about nothing, which depends on nothing. */
-static uint32_t *bucket_of(struct dpor *dpor, const struct dpor_op *op)
+/* What it is about, as a number; 0: nothing, and it depends on nothing. */
+static uint64_t key_of(const struct dpor_op *op)
 {
 	const uint8_t class = class_of(op);
-	const uint64_t key = is_entangled(class) ? class : op->object;
+
+	return is_entangled(class) ? class : op->object;
+}
+
+/* NULL: an op about nothing. */
+static uint32_t *bucket_of(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = key_of(op);
 
 	return key ? &dpor->last_alike[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
+}
+
+bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = key_of(op);
+	const uint64_t bit = (key ^ key >> 16) % DPOR_RACY;
+
+	return key && dpor->racy[bit / 64] >> bit % 64 & 1;
+}
+
+static void note_racy(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = key_of(op);
+	const uint64_t bit = (key ^ key >> 16) % DPOR_RACY;
+
+	dpor->racy[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 void dpor_enlist(struct dpor *dpor, uint32_t step)
@@ -230,6 +253,7 @@ static bool happens_before(struct dpor *dpor, uint32_t first, uint32_t second)
 struct sequence {
 	uint32_t *steps;
 	uint32_t count;
+	uint32_t core; /* of those: up to the op that is to come before another one */
 };
 
 static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
@@ -247,21 +271,31 @@ static uint32_t first_of(struct dpor *dpor, const struct sequence *sequence, uin
 	return i;
 }
 
-/* Weak initial: could `op` be the first of the sequence, or stand before all of it? */
-static bool may_come_first(
+/*
+ * Weak initial: could `op` be the first of the sequence, or stand before all of it? Returns where its thread
+ * has its first op there; sequence->count: nowhere; DPOR_NONE: it could not.
+ */
+static uint32_t place_of_first(
 	struct dpor *dpor, const struct sequence *sequence, const struct dpor_op *op)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t i;
 
-	for (uint32_t i = 0; i < sequence->count; i++) {
+	for (i = 0; i < sequence->count; i++) {
 		const uint32_t step = sequence->steps[i];
 
 		if (steps[step].op.thread == op->thread)
-			return true;
+			break;
 		if (dpor_dependent(&steps[step].op, op) || makes_thread(dpor, step, op->thread))
-			return false;
+			return DPOR_NONE;
 	}
-	return true;
+	return i;
+}
+
+static bool may_come_first(
+	struct dpor *dpor, const struct sequence *sequence, const struct dpor_op *op)
+{
+	return place_of_first(dpor, sequence, op) != DPOR_NONE;
 }
 
 static void remove_first_of(struct dpor *dpor, struct sequence *sequence, uint8_t thread)
@@ -342,58 +376,102 @@ static bool has_other_order(const struct dpor_step *first, const struct dpor_ste
  * it has to do with what it waits for, it cannot move then either.
  */
 static bool is_stuck(
-	struct dpor *dpor, uint32_t first, uint32_t second, const struct sequence *before)
+	struct dpor *dpor, uint32_t first, uint32_t second, const struct sequence *sequence)
 {
 	const struct dpor_step *self = &dpor_steps(dpor)[second];
 
 	if (!(self->op.flags & OP_MAYBLOCK) || self->previous == DPOR_NONE ||
 		self->previous > first || dpor_steps(dpor)[first].enabled >> self->op.thread & 1)
 		return false;
-	for (uint32_t i = 0; i < before->count; i++)
-		if (dpor_dependent(&dpor_steps(dpor)[before->steps[i]].op, &self->op))
+	for (uint32_t i = 0; i + 1 < sequence->core; i++)
+		if (dpor_dependent(&dpor_steps(dpor)[sequence->steps[i]].op, &self->op))
 			return false;
 	return true;
 }
 
-/* notdep(first) . second: what follows `first` and does not depend on it, then the other one. */
+/*
+ * notdep(first) . second: what follows `first` and does not depend on it, with the other one in its place
+ * among these. What comes behind that does not depend on it, or it would depend on `first`.
+ */
 static void other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct sequence *sequence)
 {
 	*sequence = (struct sequence){.steps = dpor_scratch(dpor)};
-	for (uint32_t i = first + 1; i < dpor->depth; i++)
-		if (!dpor_steps(dpor)[i].is_value && !happens_before(dpor, first, i))
+	for (uint32_t i = first + 1; i < dpor->depth; i++) {
+		if (i == second)
+			sequence->steps[sequence->count++] = second;
+		else if (!dpor_steps(dpor)[i].is_value && !happens_before(dpor, first, i))
 			sequence->steps[sequence->count++] = i;
-	sequence->steps[sequence->count++] = second;
+		if (i == second)
+			sequence->core = sequence->count;
+	}
+	if (second < dpor->depth)
+		return;
+	sequence->steps[sequence->count++] = second; /* one that was left */
+	sequence->core = sequence->count;
 }
 
-/* The sequence from that step on, unless a sleeper there shows that it has been had. */
-static void add_order(struct dpor *dpor, uint32_t step, struct sequence *sequence)
+/*
+ * Will one of the branches there begin the core of the sequence, or one that is yet to be made of the
+ * sequence?
+ */
+static bool is_begun_there(struct dpor *dpor, uint32_t branch, const struct sequence *sequence)
+{
+	bool is_covered = false;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		const uint32_t place =
+			place_of_first(dpor, sequence, &dpor_branches(dpor)[branch].op);
+
+		if (place < sequence->core)
+			return true;
+		is_covered |= place != DPOR_NONE;
+	}
+	return !is_covered;
+}
+
+/*
+ * The sequence from that step on, unless a sleeper there shows that it has been had. True: this is settled
+ * for all runs that have the race; see dpor_reverse_races().
+ */
+static bool add_order(struct dpor *dpor, uint32_t step, struct sequence *sequence)
 {
 	struct dpor_step *at = &dpor_steps(dpor)[step];
 	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + at->sleeper;
+	bool is_had = false;
+	bool is_settled;
 
-	for (uint32_t i = 0; i < at->sleeper_count; i++)
-		if (may_come_first(dpor, sequence, &sleepers[i].op))
-			return;
+	for (uint32_t i = 0; i < at->sleeper_count; i++) {
+		const uint32_t place = place_of_first(dpor, sequence, &sleepers[i].op);
+
+		if (place < sequence->core)
+			return true;
+		is_had |= place != DPOR_NONE;
+	}
+	if (is_had)
+		return false;
+	is_settled = is_begun_there(dpor, at->wakeup, sequence);
 	insert(dpor, &at->wakeup, sequence);
+	return is_settled;
 }
 
-static void reverse(struct dpor *dpor, uint32_t first, uint32_t second)
+static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 {
-	struct sequence sequence, before;
+	struct sequence sequence;
 
+	note_racy(dpor, &dpor_steps(dpor)[first].op);
+	note_racy(dpor, &dpor_steps(dpor)[second].op);
 	other_order(dpor, first, second, &sequence);
-	before = (struct sequence){sequence.steps, sequence.count - 1};
-	if (!is_stuck(dpor, first, second, &before))
-		add_order(dpor, first, &sequence);
+	return is_stuck(dpor, first, second, &sequence) || add_order(dpor, first, &sequence);
 }
 
-/* The steps that race with this one: dependent, and nothing between them orders them. */
-static void reverse_races_of(struct dpor *dpor, uint32_t second)
+/* The steps that race with this one: dependent, and nothing between them orders them. True: all settled. */
+static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t past[DPOR_THREADS], ordered[DPOR_THREADS];
 	struct look_back look;
+	bool is_settled = true;
 	uint32_t first;
 
 	own_past(dpor, second, past);
@@ -404,9 +482,10 @@ static void reverse_races_of(struct dpor *dpor, uint32_t second)
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
 			!has_other_order(&steps[first], &steps[second]))
 			continue;
-		reverse(dpor, first, second);
+		is_settled &= reverse(dpor, first, second);
 		join(dpor, ordered, dpor_clock(dpor, first));
 	}
+	return is_settled;
 }
 
 /* ---- ops that were still to come ---- */
@@ -445,22 +524,43 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 	const uint32_t step = step_left(dpor, slot);
 	const uint32_t end = last_real_step(dpor);
 
-	reverse_races_of(dpor, step);
+	(void)reverse_races_of(dpor, step); /* likewise */
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
-		struct sequence sequence = {.steps = dpor_scratch(dpor), .count = 1};
+		struct sequence sequence = {.steps = dpor_scratch(dpor), .count = 1, .core = 1};
 
 		sequence.steps[0] = step;
 		if (dpor_steps(dpor)[end].enabled >> slot & 1)
-			add_order(dpor, end, &sequence);
+			(void)add_order(dpor, end, &sequence); /* asked again in every run */
 	}
 }
 
+/*
+ * Each run has to be asked for all of its races, not only for those that are new in it: whether a sleeper
+ * or a branch covers the other order may depend on what happened behind the race. It does not where a
+ * thread that is tried at `first` in any case could begin the core of the sequence, which is the same in all runs
+ * that share the race: then one op of every run with the other order is tried there (a source set), and
+ * the race is *settled*.
+ */
 void dpor_reverse_races(struct dpor *dpor)
 {
-	for (uint32_t i = dpor->first_new; i < dpor->depth && !dpor->is_lost; i++)
-		if (!dpor_steps(dpor)[i].is_value)
-			reverse_races_of(dpor, i);
+	struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t *open = &dpor->open;
+
+	while (*open != DPOR_NONE && !dpor->is_lost) {
+		struct dpor_step *step = &steps[*open];
+
+		if (reverse_races_of(dpor, *open))
+			*open = step->open_before;
+		else
+			open = &step->open_before;
+	}
+	for (uint32_t i = dpor->first_new; i < dpor->depth && !dpor->is_lost; i++) {
+		if (steps[i].is_value || reverse_races_of(dpor, i))
+			continue;
+		steps[i].open_before = dpor->open;
+		dpor->open = i;
+	}
 	for (uint8_t slot = 0; slot < dpor->slot_count && !dpor->is_lost; slot++)
 		if (dpor->left_slots >> slot & 1)
 			reverse_races_of_left(dpor, slot);

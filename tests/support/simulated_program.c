@@ -57,6 +57,7 @@ static const struct {
 	[SIMULATED_ADVANCE] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
 	[SIMULATED_EXPECT] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_REFUSE] = {OP_LOAD, OBJECT_MEMORY},
+	[SIMULATED_LEAVE] = {OP_LOAD, OBJECT_MEMORY},
 };
 
 object_name simulated_object_name(enum simulated_kind kind, uint32_t object)
@@ -240,6 +241,12 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 		return machine.variable[op->object] == op->argument ? OUTCOME_NONE : OUTCOME_ABORT;
 	case SIMULATED_REFUSE:
 		return machine.variable[op->object] != op->argument ? OUTCOME_NONE : OUTCOME_ABORT;
+	case SIMULATED_LEAVE:
+		if (machine.variable[op->object] == op->argument) {
+			thread->at = thread->code->op_count - 1; /* this was the last one */
+			thread->round = thread->code->repeat ? thread->code->repeat - 1 : 0;
+		}
+		break;
 	default:
 		break; /* reads and joins change nothing */
 	}

@@ -46,7 +46,8 @@ enum simulated_kind {
 	SIMULATED_ADD,	   /* variable += argument, at once */
 	SIMULATED_ADVANCE, /* if variable == argument then variable = argument + 1, at once */
 	SIMULATED_EXPECT,  /* reads a variable: not argument is OUTCOME_ABORT */
-	SIMULATED_REFUSE   /* reads a variable: argument is OUTCOME_ABORT */
+	SIMULATED_REFUSE,  /* reads a variable: argument is OUTCOME_ABORT */
+	SIMULATED_LEAVE	   /* reads a variable: if it holds the argument, the thread ends */
 };
 
 #define SIMULATED_OBJECTS 32 /* of each class */
@@ -113,6 +114,10 @@ struct simulated_op {
 #define EXPECT(variable, value)                                                                    \
 	{                                                                                          \
 		SIMULATED_EXPECT, variable, value                                                  \
+	}
+#define LEAVE(variable, value)                                                                     \
+	{                                                                                          \
+		SIMULATED_LEAVE, variable, value                                                   \
 	}
 #define REFUSE(variable, value)                                                                    \
 	{                                                                                          \
