@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "campaign/target.h"
+#include "record/record_file.h"
 #include "platform/platform.h"
 
 const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
@@ -418,6 +419,16 @@ static int check(const struct recorded *first, const char *program, struct error
 	return 0;
 }
 
+/* The run that is analysed first: made now, or kept. */
+static int take_first(const struct record_request *request, const struct branches_options *options,
+	struct recorded *first, struct error *err)
+{
+	if (!options->from_record)
+		return record_run(request, first, err);
+	first->has_sites = first->is_live = true; /* else it would not have been kept */
+	return record_file_read(&first->record, options->from_record, err);
+}
+
 int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err)
 {
@@ -433,9 +444,11 @@ int branches_search(
 	*out = (struct branches_result){0};
 	if (status < 0)
 		return status;
-	status = record_run(&request, &first, err);
+	status = take_first(&request, options, &first, err);
 	if (status == 0)
 		status = check(&first, program, err);
+	if (status == 0 && options->save_record)
+		status = record_file_write(&first.record, options->save_record, err);
 	if (status == 0) {
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;

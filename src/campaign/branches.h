@@ -18,8 +18,10 @@ struct branches_progress {
 struct branches_options {
 	struct campaign_options campaign; /* program, settings, runtime; the rest is not used */
 	struct sensitivity_options sensitivity;
-	uint64_t record_bytes;	/* the record may have; 0: the standard limit */
-	uint32_t continuations; /* random runs from a flipped branch on, to see what comes of it */
+	const char *save_record; /* file that the record of the first run is kept in; NULL: none */
+	const char *from_record; /* file that it is taken from, without a run; NULL: none */
+	uint64_t record_bytes;	 /* the record may have; 0: the standard limit */
+	uint32_t continuations;	 /* random runs from a flipped branch on, to see what comes of it */
 	uint32_t rounds;  /* runs that are analysed: flipped branches lead to others; 0: one */
 	uint32_t samples; /* random runs, to see whether they show a branch that was not found */
 	/* Called now and then. NULL: nobody looks. */

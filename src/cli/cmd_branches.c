@@ -16,6 +16,8 @@ enum {
 	OPTION_TOLERATE,
 	OPTION_ASSERTIONS,
 	OPTION_RECORD_SIZE,
+	OPTION_SAVE_RECORD,
+	OPTION_FROM_RECORD,
 	OPTION_CONTINUATIONS,
 	OPTION_JSON,
 	OPTION_WINDOW,
@@ -58,6 +60,10 @@ static const struct argp_option branches_options[] = {
 	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
 	{"global-window", OPTION_GLOBAL, NULL, 0,
 		"Look at events that were near each other in the run, instead", 2},
+	{"save-record", OPTION_SAVE_RECORD, "FILE", 0, "Keep the record of the first run in FILE",
+		2},
+	{"from-record", OPTION_FROM_RECORD, "FILE", 0,
+		"Analyse the run that --save-record kept, instead of making one", 2},
 	{"record-size", OPTION_RECORD_SIZE, "MB", 0, "The record of a run may be so long (4096)",
 		2},
 	{"continuations", OPTION_CONTINUATIONS, "N", 0,
@@ -122,6 +128,12 @@ static bool parse_number(
 		if (!number_parse(text, 0, 1000000000, &number))
 			argp_error(state, "--queries wants a whole number, not %s", text);
 		options->sensitivity.queries_most = (uint32_t)number;
+		return true;
+	case OPTION_SAVE_RECORD:
+		options->save_record = text;
+		return true;
+	case OPTION_FROM_RECORD:
+		options->from_record = text;
 		return true;
 	case OPTION_RECORD_SIZE:
 		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))

@@ -32,6 +32,16 @@ static const char *object_path(const struct image *image, uint32_t object, const
 	return *path ? path : program;
 }
 
+/* Are the sites those that the process had? */
+static bool is_same_build(const struct program_file *file, const struct run_module *module)
+{
+	size_t size;
+	const void *sites = site_table_section(file->sites, "raddle_sites", &size);
+
+	return sites && size == module->count * sizeof(struct site_record) &&
+	       memory_module_fingerprint(sites, module->count) == module->fingerprint;
+}
+
 static int load_files(struct image *image, const char *program, struct error *err)
 {
 	const struct run_record *record = image->record;
@@ -51,7 +61,7 @@ static int load_files(struct image *image, const char *program, struct error *er
 	status = program_load(
 		&image->program, (const char *const *)image->paths, record->module_count, err);
 	for (uint32_t i = 0; i < record->module_count && status == 0; i++)
-		if (site_table_count(image->program.files[i].sites) != record->modules[i].count)
+		if (!is_same_build(&image->program.files[i], &record->modules[i]))
 			status = error_set(err, ERROR_VERSION,
 				"the record is of another build of %s; record it again",
 				image->paths[i]);

@@ -1,5 +1,5 @@
 /*
- * fuzz_readers schedule|trace|finding|memory|suppressions|sites ITERATIONS: damages a good file in many small ways and reads
+ * fuzz_readers schedule|trace|finding|memory|suppressions|sites|record ITERATIONS: damages a good file in many small ways and reads
  * it. The same every time. A trace has checksums that would hide its inside from damage, so in two of
  * three rounds the contents of one block are damaged and the sums are put right.
  */
@@ -13,7 +13,9 @@
 #include "base/bug.h"
 #include "fuzz/fuzz_targets.h"
 #include "fuzz/mutate.h"
+#include "record/record_file.h"
 #include "support/sample_finding.h"
+#include "support/sample_record.h"
 #include "support/sample_sites.h"
 #include "support/sample_trace.h"
 #include "trace/trace_format_internal.h"
@@ -87,6 +89,18 @@ static void seed_sites(struct seed *seed)
 	seed->size = sample_sites(seed->bytes, CAPACITY);
 }
 
+/* The contents of the file: its checksum would hide them. */
+static void seed_record(struct seed *seed)
+{
+	struct run_record record = sample_record();
+	uint8_t *bytes = record_contents(&record, &seed->size);
+
+	BUG_ON(seed->size > CAPACITY / 2);
+	memcpy(seed->bytes, bytes, seed->size);
+	free(bytes);
+	run_record_release(&record);
+}
+
 /* ---- damage inside a block ---- */
 
 /* Start of the block with that number, or of the last one. */
@@ -145,6 +159,7 @@ static const struct reader {
 	{"memory", fuzz_memory, seed_memory, false},
 	{"suppressions", fuzz_suppressions, seed_suppressions, false},
 	{"sites", fuzz_sites, seed_sites, false},
+	{"record", fuzz_record, seed_record, false},
 };
 
 static int fuzz(const struct reader *reader, unsigned long iterations)
@@ -180,6 +195,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], readers[i].name))
 			return fuzz(&readers[i], strtoul(argv[2], NULL, 10));
 	(void)fprintf(stderr,
-		"usage: fuzz_readers schedule|trace|finding|memory|suppressions|sites ITERATIONS\n");
+		"usage: fuzz_readers schedule|trace|finding|memory|suppressions|sites|record ITERATIONS\n");
 	return 2;
 }

@@ -7,6 +7,7 @@
 #include "campaign/memory_view.h"
 #include "findings/finding.h"
 #include "findings/suppressions.h"
+#include "record/record_file.h"
 #include "symbols/site_table.h"
 #include "trace/schedule_text.h"
 #include "trace/trace_reader.h"
@@ -160,5 +161,28 @@ bool fuzz_sites(const uint8_t *bytes, size_t size)
 		BUG_ON(site->point && !site_table_find(table, site->point));
 	}
 	site_table_free(table);
+	return true;
+}
+
+bool fuzz_record(const uint8_t *bytes, size_t size)
+{
+	struct run_record record;
+	struct error err = {0};
+	uint8_t *first, *second;
+	size_t first_size, second_size;
+	int status = record_contents_read(&record, bytes, size, "fuzz", &err);
+
+	if (status) {
+		check_refusal(status, &err);
+		return false;
+	}
+	first = record_contents(&record, &first_size);
+	run_record_release(&record);
+	BUG_ON(record_contents_read(&record, first, first_size, "again", &err));
+	second = record_contents(&record, &second_size);
+	BUG_ON(first_size != second_size || memcmp(first, second, first_size) != 0);
+	run_record_release(&record);
+	free(first);
+	free(second);
 	return true;
 }

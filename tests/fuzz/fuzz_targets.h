@@ -12,6 +12,7 @@
 /* True when the reader took the bytes for good ones. */
 typedef bool fuzz_target(const uint8_t *bytes, size_t size);
 
-fuzz_target fuzz_schedule, fuzz_trace, fuzz_finding, fuzz_memory, fuzz_suppressions, fuzz_sites;
+fuzz_target fuzz_schedule, fuzz_trace, fuzz_finding, fuzz_memory, fuzz_suppressions, fuzz_sites,
+	fuzz_record;
 
 #endif
