@@ -25,6 +25,7 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
 	if (branch->delayed)
 		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
+	BUG_ON(json_object_set_new(value, "proven", json_boolean(!branch->delayed)));
 	return value;
 }
 

@@ -1,0 +1,50 @@
+/*
+ * The litmus test of store buffers: each thread writes its own variable and reads the other's. Both read
+ * nothing only where a write may be seen later than a read behind it (x86 does that), so the last branch is
+ * sensitive with --store-buffers alone. With FENCE a fence stands between, with STORE_ORDER=memory_order_seq_cst
+ * the write waits itself: then it is not sensitive at all.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#ifndef STORE_ORDER
+#define STORE_ORDER memory_order_relaxed
+#endif
+#ifdef FENCE
+#define fence() atomic_thread_fence(memory_order_seq_cst)
+#else
+#define fence()
+#endif
+
+static atomic_int left, right;
+static int seen_left, seen_right;
+
+static void *write_left(void *unused)
+{
+	atomic_store_explicit(&left, 1, STORE_ORDER);
+	fence();
+	seen_right = atomic_load_explicit(&right, memory_order_relaxed);
+	return unused;
+}
+
+static void *write_right(void *unused)
+{
+	atomic_store_explicit(&right, 1, STORE_ORDER);
+	fence();
+	seen_left = atomic_load_explicit(&left, memory_order_relaxed);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, write_left, NULL);
+	pthread_create(&threads[1], NULL, write_right, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	if ((seen_left | seen_right) == 0)
+		puts("both were late");
+	return 0;
+}
