@@ -7,6 +7,15 @@
 /* A run of so many windows is one chunk; a global window is as long. */
 #define WINDOWS_TOGETHER 4
 
+/*
+ * Of so many other threads the chunk has a window (a deviation from the paper, whose programs have few threads:
+ * with two hundred of them constraints grow beyond all use): those that write most of what the first one
+ * reads. The others stand still.
+ */
+#define PARTNERS_MOST 3
+/* Whom the thread waits for comes first: without him it comes no further. */
+#define SCORE_OF_WAIT 1000
+
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis)
 {
 	const uint32_t threads = analysis->order.thread_count;
@@ -69,6 +78,106 @@ static bool next_global(
 	return count > 0;
 }
 
+/* ---- partners ---- */
+
+static int compare_words(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* What the thread reads in its window, sorted. To be freed. */
+static uint64_t *words_read(
+	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
+{
+	uint64_t *words = calloc(window->end[thread] - window->begin[thread] + 1u, sizeof *words);
+
+	BUG_ON(!words);
+	*count = 0;
+	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++)
+		if (walk->threads[thread].events[i].kind == EVENT_READ)
+			words[(*count)++] = walk->threads[thread].events[i].address >> 3;
+	if (*count)
+		qsort(words, *count, sizeof *words, compare_words);
+	return words;
+}
+
+static uint32_t writes_of(const struct walk *walk, const struct order_window *window,
+	uint32_t thread, const uint64_t *words, size_t count)
+{
+	uint32_t writes = 0;
+
+	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++) {
+		const struct walk_event *event = &walk->threads[thread].events[i];
+		const uint64_t word = event->address >> 3;
+
+		writes += event->kind == EVENT_WRITE &&
+			  bsearch(&word, words, count, sizeof *words, compare_words) != NULL;
+	}
+	return writes;
+}
+
+/* How often the thread's window has to wait for each of the others. */
+static void add_waits(const struct order *order, const struct order_window *window, uint32_t thread,
+	uint32_t *scores)
+{
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		if (edge->second.thread == thread && edge->second.index >= window->begin[thread] &&
+			edge->second.index < window->end[thread] &&
+			edge->first.index >= window->begin[edge->first.thread])
+			scores[edge->first.thread] += SCORE_OF_WAIT;
+	}
+}
+
+/* All but the best partners of the thread stand still. */
+static void choose_partners(
+	const struct sensitivity *analysis, struct order_window *window, uint32_t thread)
+{
+	const uint32_t threads = analysis->order.thread_count;
+	uint32_t *scores = calloc(threads + 1u, sizeof *scores);
+	size_t count;
+	uint64_t *words = words_read(&analysis->walk, window, thread, &count);
+
+	BUG_ON(!scores);
+	for (uint32_t i = 0; i < threads; i++)
+		scores[i] = 1 + writes_of(&analysis->walk, window, i, words, count);
+	add_waits(&analysis->order, window, thread, scores);
+	scores[thread] = UINT32_MAX;
+	for (uint32_t round = 0; round <= PARTNERS_MOST; round++) {
+		uint32_t best = 0;
+
+		for (uint32_t i = 1; i < threads; i++)
+			if (scores[i] > scores[best])
+				best = i;
+		scores[best] = 0;
+	}
+	for (uint32_t i = 0; i < threads; i++)
+		if (scores[i])
+			window->end[i] = window->begin[i];
+	free(words);
+	free(scores);
+}
+
+/* What had happened before the thread came to the event, by thread; NULL: nothing. */
+static const uint32_t *past_of(const struct order *order, struct event_id event)
+{
+	if (event.index)
+		return order->pasts[event.thread] +
+		       (uint64_t)(event.index - 1) * order->thread_count;
+	/* A thread has its creator's. */
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		if (edge->second.thread == event.thread && edge->second.index == 0)
+			return order->pasts[edge->first.thread] +
+			       (uint64_t)edge->first.index * order->thread_count;
+	}
+	return NULL;
+}
+
 /*
  * The next window of one thread, with those windows of the others that begin as early as what was before
  * it lets them.
@@ -79,6 +188,7 @@ static bool next_distributed(
 	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
 	uint64_t begin = cursor->number * analysis->options.window;
+	const uint32_t *past;
 
 	while (cursor->thread < order->thread_count &&
 		begin >= walk->threads[cursor->thread].count) {
@@ -87,16 +197,17 @@ static bool next_distributed(
 	}
 	if (cursor->thread == order->thread_count)
 		return false;
+	past = past_of(order, (struct event_id){cursor->thread, (uint32_t)begin});
 	for (uint32_t i = 0; i < order->thread_count; i++) {
-		const uint64_t start =
-			begin ? order->pasts[cursor->thread][(begin - 1) * order->thread_count + i]
-			      : 0;
+		const uint64_t start = past ? past[i] : 0;
 		const uint64_t end = start + analysis->options.window;
 
 		chunk->window.begin[i] = (uint32_t)start;
 		chunk->window.end[i] =
 			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
 	}
+	if (order->thread_count > PARTNERS_MOST + 1)
+		choose_partners(analysis, &chunk->window, cursor->thread);
 	chunk->first = chunk->last = cursor->thread;
 	chunk->begin = begin;
 	cursor->number++;

@@ -272,10 +272,13 @@ static Z3_ast translate(
 	}
 }
 
+/* What was read before the window is known. */
 static Z3_ast variable(struct constraints *constraints, const struct term *term)
 {
 	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
 
+	if (constraints_is_past(constraints, constraints->order->reads[term->number]))
+		return constraints_bits(constraints, term->width, term->value);
 	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
 }
 

@@ -370,6 +370,7 @@ void order_release(struct order *order)
 	free(order->clocks);
 	free(order->pasts);
 	free(order->events);
+	free(order->reads);
 	free(order->edges);
 	free(order->sections);
 	free(order->failures);

@@ -48,6 +48,7 @@ struct order {
 	struct event_id *events; /* all of them, in the order of the run */
 	uint64_t event_count;
 	uint32_t **clocks; /* [thread][index * thread_count + other]: events of `other` before it */
+	struct event_id *reads; /* by the number of a variable: where it was read */
 	/* The same with what happened to be before it in this run: what it read, who had its lock. */
 	uint32_t **pasts;
 };

@@ -156,8 +156,25 @@ static uint32_t **make_clocks(const struct order *order)
 	return clocks;
 }
 
+static void list_reads(struct order *order)
+{
+	const struct walk *walk = order->walk;
+
+	order->reads = calloc(walk->terms.variable_count + 1u, sizeof *order->reads);
+	BUG_ON(!order->reads);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ)
+				order->reads[event->term->number] =
+					(struct event_id){(uint16_t)i, (uint32_t)j};
+		}
+}
+
 void order_fill_clocks(struct order *order)
 {
+	list_reads(order);
 	if (order->edge_count)
 		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
 	sort_events(order);

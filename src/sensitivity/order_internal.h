@@ -11,7 +11,7 @@ static inline uint64_t order_lock_of(const struct record_op *op)
 	return op->kind == OP_COND_WAIT ? op->argument : op->address;
 }
 
-/* Of the edges: sorts them, and the events; fills `clocks` and `pasts`. */
+/* Of the edges: sorts them, and the events; fills `reads`, `clocks` and `pasts`. */
 void order_fill_clocks(struct order *order);
 
 #endif

@@ -221,16 +221,9 @@ void places_describe(
 
 static const struct walk_event *read_of(const struct sensitivity *analysis, uint32_t variable)
 {
-	const struct walk *walk = &analysis->walk;
+	const struct event_id id = analysis->order.reads[variable];
 
-	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
-		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			const struct walk_event *event = &walk->threads[thread].events[i];
-
-			if (event->kind == EVENT_READ && event->term->number == variable)
-				return event;
-		}
-	return NULL;
+	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
 static LLVMValueRef object_of(LLVMValueRef pointer)
@@ -264,14 +257,10 @@ static void name_variable(
 
 static void add_variables(struct sensitivity *analysis, const struct term *term, uint32_t depth)
 {
-	const struct walk_event *read;
-
 	if (!term || depth > 64)
 		return;
 	if (term->op == TERM_VARIABLE) {
-		read = read_of(analysis, term->number);
-		if (read)
-			name_variable(&analysis->variables, analysis, read);
+		name_variable(&analysis->variables, analysis, read_of(analysis, term->number));
 		return;
 	}
 	add_variables(analysis, term->a, depth + 1);

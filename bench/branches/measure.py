@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""measure.py BUILD SOURCES [SUBJECT...]: tables 1 to 3 of Huang and Rauchwerger (ESEC/FSE 2015); see branches.md."""
+import glob
+import json
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+build, sources = sys.argv[1:3]
+chosen = sys.argv[3:] or os.environ.get("SUBJECTS", "").split()
+raddle = os.path.join(build, "bin", "raddle")
+kept = os.path.join(build, "bench", "branches", "measured")
+SAMPLES = os.environ.get("SAMPLES", "60")
+TIME = os.environ.get("TIME", "60s")
+JOBS = os.environ.get("JOBS", "2")
+# Of the large ones: their options are those of their headers' EXPECT-TIMES, but where these are given here.
+LARGE = {
+    "hash_set": None,
+    "tree_set": None,
+    "lru_cache": None,
+    "blocking_queue": "-DCAPACITY=4096 -DELEMENTS=4000",
+    "molecular_dynamics": None,
+    "monte_carlo": "-DTHREADS=4 -DWALKS=300 -DSTEPS=2000",
+    "relaxation": "-DTHREADS=5 -DROWS=60 -DCOLUMNS=60 -DROUNDS=60",
+    "traveling_salesman": "-DTHREADS=5 -DROUNDS=2000",
+}
+
+
+def source_of(name):
+    for kind in ("buggy", "sensitive"):
+        for path in glob.glob(os.path.join(sources, "subjects", kind, name, name + ".c*")):
+            return path
+    sys.exit("no subject %s" % name)
+
+
+def small_subjects():
+    names = []
+    for path in glob.glob(os.path.join(sources, "subjects", "*", "*", "*.c*")):
+        if " * EXPECT-BRANCH: " in open(path).read():
+            names.append(os.path.basename(os.path.dirname(path)))
+    return sorted(names)
+
+
+def compile_subject(name, options):
+    program = os.path.join(kept, name + ("_large" if options is not None else ""))
+    path = source_of(name)
+    compiler = "raddle-c++" if path.endswith(".cc") else "raddle-cc"
+    subprocess.run([os.path.join(build, "bin", compiler), "-O1", "-g", "-UNDEBUG", "-pthread",
+                    "-I" + os.path.join(sources, "include"), *shlex.split(options or ""), path, "-o", program],
+                   check=True)
+    return program
+
+
+def large_options(name):
+    if LARGE[name] is not None:
+        return LARGE[name]
+    return re.search(r" \* EXPECT-TIMES: .* paper=\S+ (-D.*)$", open(source_of(name)).read(), re.M).group(1)
+
+
+def native_seconds(program):
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        times.append(time.perf_counter() - start)
+    return sorted(times)[2]
+
+
+def branches(program, *options):
+    """The answer of raddle branches, with what the whole command took."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        done = subprocess.run([raddle, "branches", "--json", *options, "--", program], cwd=folder, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        took = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        sys.exit("raddle branches on %s: %s" % (program, done.stderr))
+    result = json.loads(done.stdout)
+    result["seconds"] = took
+    result["peak_kb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return result
+
+
+def measured(name, what, make):
+    """What was measured before with this raddle, or what make() measures now."""
+    path = os.path.join(kept, "%s.%s.json" % (name, what))
+    built = max(map(os.path.getmtime, [raddle, *glob.glob(os.path.join(build, "lib", "raddle", "*.so"))]))
+    if os.path.exists(path) and os.path.getmtime(path) > built:
+        return json.load(open(path))
+    print("branches: %s, %s" % (name, what), file=sys.stderr)
+    result = make()
+    with open(path + ".new", "w") as file:
+        json.dump(result, file)
+    os.rename(path + ".new", path)
+    return result
+
+
+def measure_small(name):
+    program = compile_subject(name, None)
+    result = branches(program, "--sample", SAMPLES)
+    result["native"] = native_seconds(program)
+    return result
+
+
+def measure_large(name):
+    program = compile_subject(name, large_options(name))
+    result = {"native": native_seconds(program)}
+    for way, options in (("distributed", []), ("window", ["--global-window"])):
+        result[way] = branches(program, "-j", JOBS, "--time", TIME, "--queries", "40", "--query-time", "2s",
+                               "--continuations", "5", *options)
+    return result
+
+
+def harmful(result):
+    return sum(branch["class"] == "bug" for branch in result["branches"])
+
+
+def size(value):
+    for unit in ("", "k", "M", "G"):
+        if value < 1000:
+            return ("%d%s" if unit == "" else "%.3g%s") % (value, unit)
+        value /= 1000
+    return "%.3gT" % value
+
+
+def seconds(value):
+    return "%.0f ms" % (value * 1e3) if value < 1 else "%.1f s" % value
+
+
+def print_table(heads, rows):
+    widths = [max(len(str(row[i])) for row in [heads] + rows) for i in range(len(heads))]
+    for row in [heads] + rows:
+        print("  ".join(str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+    print()
+
+
+def figures_row(name, native, result):
+    figures = result["figures"]
+    return [name, figures["threads"], size(figures["events"]), size(figures["critical_events"]),
+            size(figures["branches"]), seconds(native), seconds(figures["run_ns"] / 1e9),
+            size(figures["constraint_bytes"] / max(1, figures["chunks"])) + "B",
+            seconds(figures["solve_ns"] / 1e9), len(result["branches"]), harmful(result)]
+
+
+HEADS = ["subject", "threads", "events", "critical", "branches", "native", "recording", "constraints", "solving",
+         "sensitive", "harmful"]
+
+
+def table_one(names):
+    rows, table_three, missed, seen, found, lost = [], [], 0, 0, 0, 0
+    for name in names:
+        result = measured(name, "small", lambda: measure_small(name))
+        rows.append(figures_row(name, result["native"], result))
+        lines = open(source_of(name)).read().split("\n")
+        samples = result["samples"]["branches"]
+        places = {(item["file"], item["line"]) for item in samples}
+        missed += sum(not item["found"] for item in samples)
+        seen += sum((branch["file"], branch["line"]) in places for branch in result["branches"])
+        found += len(result["branches"])
+        lost += len(result["unproven"]) + result["samples"]["lost"]
+        for branch in result["branches"]:
+            text = re.sub(r"[ \t]*/\*.*$", "", lines[branch["line"] - 1]).strip()
+            table_three.append([name, branch["function"], branch["line"], text[:60], branch["class"]])
+    if not rows:
+        return
+    print("Table 1: small subjects, one chunk each\n")
+    print_table(HEADS, rows)
+    print("%s random runs of each subject: %d of %d branches are what a run did first, %d were shown by runs and "
+          "missed by solving; answers that no run showed, and runs that could not be followed: %d\n"
+          % (SAMPLES, seen, found, missed, lost))
+    print("Table 3: what they are\n")
+    print_table(["subject", "function", "line", "condition", "class"], table_three)
+
+
+def table_two(names):
+    rows, costs = [], []
+    for name in names:
+        result = measured(name, "large", lambda: measure_large(name))
+        both = result["distributed"]
+        figures = both["figures"]
+        rows.append(figures_row(name, result["native"], both))
+        costs.append([name, size(figures["instructions"]), "%.1fx" % (figures["run_ns"] / 1e9 / result["native"]),
+                      "%.3f" % (figures["record_bytes"] / max(1, figures["instructions"])),
+                      size(3 * figures["instructions"] / (figures["walk_ns"] / 1e9)),
+                      len(both["branches"]), seconds(both["seconds"]), figures["unasked"],
+                      len(result["window"]["branches"]), seconds(result["window"]["seconds"]),
+                      result["window"]["figures"]["unasked"], size(both["peak_kb"] * 1024) + "B"])
+    if not rows:
+        return
+    print("Table 2: large subjects, distributed partition\n")
+    print_table(HEADS, rows)
+    print("Distributed partition against the plain window, each with %s\n" % TIME)
+    print_table(["subject", "instructions", "recording", "B/instr.", "walk/s", "distributed", "time", "unasked",
+                 "window", "time", "unasked", "memory"], costs)
+
+
+os.makedirs(kept, exist_ok=True)
+table_one([name for name in small_subjects() if not chosen or name in chosen])
+table_two([name for name in LARGE if not chosen or name in chosen or "large" in chosen])
