@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "campaign/branches_internal.h"
 #include "campaign/investigate.h"
+#include "campaign/probe.h"
 #include "campaign/store.h"
 #include "campaign/target.h"
 
@@ -83,6 +84,27 @@ static int store_finding(struct branches_state *state, struct finding *finding, 
 	return status;
 }
 
+/*
+ * Recorded runs let threads read the same again and again; other runs take a turn from who does. The schedule
+ * is followed once as other runs go, and what that did is the failure, if it is the same one.
+ */
+static int follow(const struct probe_params *params, struct failure *failure, struct error *err)
+{
+	const struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int status = probe_open(&probe, params, err);
+
+	if (status < 0)
+		return status;
+	status = probe_run(&probe, &plan, err);
+	if (status == 0 && probe.is_failure &&
+		probe.worker.contract->outcome.kind == failure->outcome.kind &&
+		probe.worker.contract->outcome.code == failure->outcome.code)
+		failure_take(failure, probe.worker.contract);
+	probe_close(&probe);
+	return status;
+}
+
 static int investigate_run(struct branches_state *state, const struct memory_view *view,
 	const struct target *target, struct failure *failure, char id[32], struct error *err)
 {
@@ -101,6 +123,9 @@ static int investigate_run(struct branches_state *state, const struct memory_vie
 	int status;
 
 	memset(&finding, 0, sizeof finding);
+	status = follow(&investigation.probe, failure, err);
+	if (status < 0)
+		return status;
 	status = investigate(&investigation, failure, &finding, err);
 	if (status < 0)
 		return status;

@@ -178,6 +178,32 @@ static const uint32_t *past_of(const struct order *order, struct event_id event)
 	return NULL;
 }
 
+static void add_past(const struct order *order, struct order_window *window, const uint32_t *past)
+{
+	for (uint32_t i = 0; past && i < order->thread_count; i++)
+		if (past[i] > window->begin[i])
+			window->begin[i] = past[i];
+}
+
+/*
+ * All threads stand where they must when the thread comes to its event. Those that are not there yet are created
+ * as well, where nothing of the thread's window is needed for that.
+ */
+static void begin_windows(
+	const struct order *order, struct event_id event, struct order_window *window)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		window->begin[i] = 0;
+	add_past(order, window, past_of(order, event));
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint32_t *past =
+			window->begin[i] ? NULL : past_of(order, (struct event_id){(uint16_t)i, 0});
+
+		if (past && past[event.thread] <= window->begin[event.thread])
+			add_past(order, window, past);
+	}
+}
+
 /*
  * The next window of one thread, with those windows of the others that begin as early as what was before
  * it lets them.
@@ -188,7 +214,6 @@ static bool next_distributed(
 	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
 	uint64_t begin = cursor->number * analysis->options.window;
-	const uint32_t *past;
 
 	while (cursor->thread < order->thread_count &&
 		begin >= walk->threads[cursor->thread].count) {
@@ -197,12 +222,10 @@ static bool next_distributed(
 	}
 	if (cursor->thread == order->thread_count)
 		return false;
-	past = past_of(order, (struct event_id){cursor->thread, (uint32_t)begin});
+	begin_windows(order, (struct event_id){cursor->thread, (uint32_t)begin}, &chunk->window);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
-		const uint64_t start = past ? past[i] : 0;
-		const uint64_t end = start + analysis->options.window;
+		const uint64_t end = chunk->window.begin[i] + (uint64_t)analysis->options.window;
 
-		chunk->window.begin[i] = (uint32_t)start;
 		chunk->window.end[i] =
 			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
 	}

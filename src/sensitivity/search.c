@@ -10,6 +10,10 @@
 /* While workers are at work the caller is told so often how it goes. */
 #define PROGRESS_NS 100000000
 
+/* A chunk has this part of the questions about one place, and at least so many. */
+#define QUERIES_PARTS 10
+#define QUERIES_LEAST 4
+
 uint64_t search_now_ns(void)
 {
 	struct timespec time;
@@ -108,6 +112,16 @@ static void hand_over(struct worker *worker)
 		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
 }
 
+/* One chunk shall not use up all questions about a place. */
+static uint32_t queries_of_chunk(const struct sensitivity *analysis)
+{
+	const uint32_t part = analysis->options.queries_most / QUERIES_PARTS;
+
+	if (chunk_is_whole(analysis))
+		return analysis->options.queries_most;
+	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
+}
+
 /* May the event be asked about? Counts it. Holds the lock. */
 static bool admit(struct worker *worker, uint32_t place)
 {
@@ -115,9 +129,13 @@ static bool admit(struct worker *worker, uint32_t place)
 
 	if (!is_open(worker, place) || analysis->search.is_stopping)
 		return false;
-	if (analysis->places.items[place].queries++ < analysis->options.queries_most &&
-		!is_late(analysis))
+	if (worker->queries[place] < queries_of_chunk(analysis) &&
+		analysis->places.items[place].queries < analysis->options.queries_most &&
+		!is_late(analysis)) {
+		worker->queries[place]++;
+		analysis->places.items[place].queries++;
 		return true;
+	}
 	analysis->figures.unasked++;
 	return false;
 }
@@ -235,6 +253,7 @@ static void search_chunk(struct worker *worker)
 {
 	const struct chunk *chunk = &worker->chunk;
 
+	memset(worker->queries, 0, worker->analysis->places.count * sizeof *worker->queries);
 	open_constraints(worker);
 	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
@@ -320,8 +339,11 @@ static void begin(struct sensitivity *analysis)
 
 		worker->analysis = analysis;
 		chunk_open(&worker->chunk, analysis);
+		worker->queries = calloc(analysis->places.count + 1u, sizeof *worker->queries);
+		BUG_ON(!worker->queries);
 		if (pthread_create(&worker->thread, NULL, work, worker)) {
 			chunk_release(&worker->chunk);
+			free(worker->queries);
 			break;
 		}
 		search->running++;
@@ -405,6 +427,7 @@ void search_close(struct sensitivity *analysis)
 	for (uint32_t i = 0; i < search->worker_count; i++) {
 		(void)pthread_join(search->workers[i].thread, NULL);
 		chunk_release(&search->workers[i].chunk);
+		free(search->workers[i].queries);
 		solution_release(&search->workers[i].solution);
 	}
 	free(search->cursor.ends);

@@ -81,6 +81,7 @@ struct worker {
 	struct constraints constraints;
 	struct chunk chunk;
 	enum search_pass pass; /* of the chunk */
+	uint32_t *queries;     /* in it, by place */
 	/* Its last answer. */
 	struct event_id goal;
 	uint32_t place;
