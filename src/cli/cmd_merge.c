@@ -10,6 +10,7 @@ enum { OPTION_STORE = 256 };
 static const struct argp_option merge_options[] = {
 	{"store", OPTION_STORE, "DIR", 0, "Into DIR/.raddle, which is made if it is not there (.)",
 		0},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors", 0},
 	{0},
 };
 
@@ -24,6 +25,9 @@ static error_t parse_merge(int key, char *text, struct argp_state *state)
 	struct merge_arguments *arguments = state->input;
 
 	switch (key) {
+	case 'q':
+		terminal_be_quiet();
+		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
 		return 0;
@@ -76,14 +80,14 @@ static void say_merged(const struct merge_arguments *arguments, const struct sto
 {
 	char runs[32], failures[32];
 
-	(void)fprintf(stderr,
+	terminal_hint(
 		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of "
 		"them new here\n",
 		arguments->other_count, arguments->other_count == 1 ? "" : "s", total->campaigns,
 		total->campaigns == 1 ? "" : "s", terminal_number(total->runs, runs),
 		terminal_number(total->failures, failures), total->findings,
 		total->findings == 1 ? "" : "s", total->new_findings);
-	(void)fprintf(stderr, "next: raddle list %s\n", total->findings ? "findings" : "campaigns");
+	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }
 
 static int merge_run(int argc, char **argv)
