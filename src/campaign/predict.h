@@ -40,6 +40,9 @@ struct predict *predict_open(
 	const struct predict_options *options, const struct campaign_listener *listener);
 void predict_close(struct predict *predict);
 
+/* To time phases by. */
+uint64_t predict_clock_ns(void);
+
 /* Makes runs until enough have passed; failures among them are findings. */
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err);
 

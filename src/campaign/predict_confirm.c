@@ -32,11 +32,13 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 }
 
 /* Which coming of its thread to its site the place is, in the recorded run. */
-static struct directed_start start_at(
-	const struct predict *predict, const struct candidate_place *place)
+static struct directed_start start_of(
+	const struct predict *predict, const struct candidate *candidate)
 {
+	const struct candidate_place *place = &candidate->places[0];
 	const struct recorded_run *run = &predict->runs[place->run];
-	struct directed_start start = {.thread = place->op.thread};
+	struct directed_start start = {
+		.thread = place->op.thread, .other = candidate->places[1].op.thread};
 
 	for (uint64_t i = 0; i < run->event_count && run->events[i].step <= place->op.step; i++)
 		start.ordinal += run->events[i].thread == place->op.thread &&
@@ -67,7 +69,7 @@ static void equip_scenario(const struct predict *predict, const struct candidate
 		};
 	}
 	directed_state_set_scenario(state, ops, count);
-	state->scenario.recorded = start_at(predict, &candidate->places[0]);
+	state->scenario.recorded = start_of(predict, candidate);
 }
 
 static void equip_race(const struct candidate *candidate, struct directed_state *state)
@@ -126,20 +128,19 @@ static void look_at_scenario(
 	struct predict_attempt *attempt = drive->attempt;
 	const bool has_failed = outcome_is_failure(&contract->outcome);
 	const char *finding;
+	bool is_shown;
 
 	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
 		op += i && !is_one_op(drive->candidate, i);
 		attempt->arrivals[i] = scenario->reached[op];
 	}
 	attempt->meetings = scenario->completions;
-	if (scenario->completions == drive->completions)
-		return;
+	is_shown = scenario->completions != drive->completions &&
+		   predict_judge_run(drive->predict, contract, drive->judge, drive->context);
 	drive->completions = scenario->completions;
-	if (!predict_judge_run(drive->predict, contract, drive->judge, drive->context))
+	directed_scenario_learn(scenario, is_shown, has_failed);
+	if (!is_shown)
 		return;
-	if (has_failed || !scenario->has_failed)
-		scenario->proven = scenario->completed_from;
-	scenario->has_failed |= has_failed;
 	attempt->shown++;
 	attempt->shown_failed += has_failed;
 	attempt->is_confirmed = true;

@@ -6,6 +6,12 @@
 #include "base/bug.h"
 #include "campaign/contract_block.h"
 #include "campaign/predict_internal.h"
+#include "platform/platform.h"
+
+uint64_t predict_clock_ns(void)
+{
+	return platform_monotonic_ns();
+}
 
 /* ---- failures ---- */
 

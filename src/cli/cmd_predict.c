@@ -314,7 +314,9 @@ static int do_work(const struct predict_arguments *arguments)
 	strbuf_init(&result.findings);
 	predict_report_listen(&result, &listener);
 	result.predict = predict = predict_open(&arguments->options, &listener);
+	result.begun_ns = predict_clock_ns();
 	status = predict_record(predict, &result.recording, &err);
+	result.recorded_ns = predict_clock_ns();
 	if (status == 0)
 		status = need_memory(arguments, &work, &err);
 	if (status == 0)

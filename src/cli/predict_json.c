@@ -110,6 +110,11 @@ static json_t *runs_to_json(const struct predict_result *result)
 	return runs;
 }
 
+static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
+}
+
 void predict_print_json(const struct predict_result *result)
 {
 	json_t *candidates = json_array();
@@ -124,10 +129,15 @@ void predict_print_json(const struct predict_result *result)
 	run_text = json_dumps(runs, JSON_COMPACT);
 	BUG_ON(!candidate_text || !run_text);
 	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"watched\":%" PRIu64
-		     ",\"watched_showing\":%" PRIu64 ",\"runs\":%s,\"candidates\":%s,"
+		     ",\"watched_showing\":%" PRIu64
+		     ",\"seconds\":{\"recording\":%.6f,\"inference\":%.6f,\"driving\":%.6f}"
+		     ",\"runs\":%s,\"candidates\":%s,"
 		     "\"findings\":[%s]}\n",
 		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
-		result->watched.runs, result->runs_showing, run_text, candidate_text,
+		result->watched.runs, result->runs_showing,
+		seconds_between(result->begun_ns, result->recorded_ns),
+		seconds_between(result->recorded_ns, result->inferred_ns),
+		seconds_between(result->inferred_ns, result->ended_ns), run_text, candidate_text,
 		result->findings.text);
 	free(candidate_text);
 	free(run_text);

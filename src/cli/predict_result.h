@@ -36,6 +36,7 @@ struct predict_result {
 	uint32_t harmless_count;	/* predictions that came about and did no harm */
 	uint32_t finding_count;		/* of this command, also those that nobody predicted */
 	char last_finding[32];
+	uint64_t begun_ns, recorded_ns, inferred_ns, ended_ns; /* when phases began and ended */
 	bool has_started;
 	bool has_memory_sites; /* the program is raddle-cc's */
 	const char *nothing;   /* what is said where there are no candidates */

@@ -201,6 +201,7 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 		status = predict_describe(predict, &result->candidates.items[i], err);
 	if (status == 0)
 		predict_report_recorded(result);
+	result->inferred_ns = predict_clock_ns();
 	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
 		(void)prediction_at(result, i);
 		if (i < work->candidates && !*result->options->campaign.is_interrupted)
@@ -249,7 +250,10 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 static int watch(struct predict_work *work, struct predict *predict, struct error *err)
 {
 	struct predict_result *result = work->result;
-	int status = predict_watch(
+	int status;
+
+	result->inferred_ns = predict_clock_ns();
+	status = predict_watch(
 		predict, result->options->attempts, judge_watched, work, &result->watched, err);
 
 	for (uint32_t i = 0; i < result->candidates.count; i++) {
@@ -269,8 +273,11 @@ static int watch(struct predict_work *work, struct predict *predict, struct erro
 
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err)
 {
-	return work->method == METHOD_MONITOR ? watch(work, predict, err)
-					      : drive(work, predict, err);
+	const int status = work->method == METHOD_MONITOR ? watch(work, predict, err)
+							  : drive(work, predict, err);
+
+	work->result->ended_ns = predict_clock_ns();
+	return status;
 }
 
 /* ---- what was inferred ---- */

@@ -364,6 +364,31 @@ static bool directed_draw_gone(struct directed_state *directed, struct thread_id
 	return seen > 0;
 }
 
+/* Those who may move; where the scenario's parties are among them and are to be alone, only these. */
+static uint32_t directed_count_candidates(
+	struct directed_state *directed, const struct schedule_view *view)
+{
+	const bool is_alone = directed_scenario_is_alone(&directed->scenario);
+	uint64_t parties[BITSET_WORDS(THREAD_CAPACITY)];
+	uint32_t count = 0, party_count = 0;
+
+	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++) {
+		count += (uint32_t)__builtin_popcountll(directed->candidates[word]);
+		parties[word] = 0;
+	}
+	for (uint32_t thread = view_next_enabled(view, 0); is_alone && thread < view->thread_count;
+		thread = view_next_enabled(view, thread + 1)) {
+		if (!bitset_has(directed->candidates, thread) ||
+			directed_scenario_is_outsider(&directed->scenario, thread))
+			continue;
+		bitset_add(parties, thread);
+		party_count++;
+	}
+	for (uint32_t word = 0; party_count && word < BITSET_WORDS(view->thread_count); word++)
+		directed->candidates[word] = parties[word];
+	return party_count ? party_count : count;
+}
+
 static struct thread_id directed_choose(void *state, const struct schedule_view *view)
 {
 	struct directed_state *directed = state;
@@ -391,8 +416,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	if (directed_follow_orders(directed, view, &chosen) ||
 		directed_draw_gone(directed, &chosen))
 		return chosen;
-	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
-		count += (uint32_t)__builtin_popcountll(directed->candidates[word]);
+	count = directed_count_candidates(directed, view);
 	if (!count)
 		return directed_thrash(directed, view);
 	return directed_draw(directed, directed->candidates, count);

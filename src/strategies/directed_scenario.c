@@ -5,7 +5,9 @@
 #define COMPLETIONS_WANTED 4
 /* One run in so many tries something else than what is proven; and than what is, but did no harm. */
 #define FAILING_PART 16
-#define HARMLESS_PART 4
+#define HARMLESS_PART 8
+/* What has come about so often may fail to so often more than it does before it is given up. */
+#define TRUST_MOST 3
 
 static void scenario_restart(struct directed_scenario *scenario)
 {
@@ -19,10 +21,15 @@ static struct directed_start draw_start(struct directed_scenario *scenario, stru
 {
 	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
 
-	if (scenario->proven.ordinal && rng_below(rng, part))
+	scenario->tries_proven = scenario->proven.ordinal && rng_below(rng, part);
+	if (scenario->tries_proven)
 		return scenario->proven;
-	if (scenario->recorded.ordinal && rng_below(rng, 2))
-		return scenario->recorded;
+	if (scenario->recorded.ordinal && rng_below(rng, 2)) {
+		struct directed_start start = scenario->recorded;
+
+		start.is_alone = rng_below(rng, 2);
+		return start;
+	}
 	while (scenario->skipped + 1 < scenario->firsts && rng_below(rng, 2))
 		scenario->skipped++;
 	return (struct directed_start){0};
@@ -35,6 +42,7 @@ void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng 
 	scenario->wanted = draw_start(scenario, rng);
 	if (scenario->wanted.ordinal)
 		scenario->threads[scenario->ops[0].party] = scenario->wanted.thread;
+	scenario->parties = scenario->wanted;
 	scenario->began = scenario->completed_from = (struct directed_start){0};
 	for (uint32_t i = 0; i < SCENARIO_THREADS; i++)
 		scenario->comings[i] = 0;
@@ -42,6 +50,21 @@ void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng 
 	scenario->waiting_since = 0;
 	scenario->seen = 0;
 	scenario->completed = 0;
+}
+
+void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed)
+{
+	if (scenario->tries_proven && !is_shown && --scenario->trust == 0) {
+		scenario->proven = (struct directed_start){0};
+		scenario->has_failed = false;
+	}
+	if (scenario->tries_proven && is_shown && scenario->trust < TRUST_MOST)
+		scenario->trust++;
+	if (is_shown && (!scenario->proven.ordinal || (has_failed && !scenario->has_failed))) {
+		scenario->proven = scenario->completed_from;
+		scenario->trust = 1;
+		scenario->has_failed = has_failed;
+	}
 }
 
 static bool is_over(const struct directed_scenario *scenario)
@@ -146,6 +169,16 @@ bool directed_scenario_wants(
 	return !is_over(scenario) && scenario->next && is_due(scenario, view, thread);
 }
 
+bool directed_scenario_is_alone(const struct directed_scenario *scenario)
+{
+	return scenario->parties.is_alone && !scenario->completed;
+}
+
+bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread)
+{
+	return thread != scenario->parties.thread && thread != scenario->parties.other;
+}
+
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread)
 {
 	return !is_over(scenario) && scenario->next &&
@@ -235,7 +268,10 @@ void directed_scenario_executed(
 	if (++scenario->next < scenario->op_count)
 		return;
 	scenario->completions += !scenario->completed;
-	if (!scenario->completed++)
+	if (!scenario->completed++) {
 		scenario->completed_from = scenario->began;
+		scenario->completed_from.other = scenario->threads[!scenario->ops[0].party];
+		scenario->completed_from.is_alone = scenario->parties.is_alone;
+	}
 	scenario_restart(scenario);
 }

@@ -37,19 +37,25 @@ struct directed_op {
 	uint8_t party, variable;	/* 0 or 1 */
 };
 
-/* Which of the places where a scenario could begin: one thread's so-many-th coming to the first op's site. */
+/*
+ * Which of the places where a scenario could begin: one thread's so-many-th coming to the first op's site.
+ * Alone: until it has come about once others than the two parties move only where neither party can, so
+ * that nobody else changes what they find.
+ */
 struct directed_start {
-	uint32_t ordinal; /* from 1; 0: not known */
-	uint16_t thread;
+	uint32_t ordinal;	/* from 1; 0: not known */
+	uint16_t thread, other; /* of the first op, and the other party */
+	bool is_alone;
 };
 
 struct directed_scenario {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t op_count;		/* 0: there is none */
 	struct directed_start recorded; /* where the run that was recorded had it */
-	/* Set by whoever saw that it really came about, and whether the run failed then. */
+	/* With what it really came about, whether a run failed then, and how far it is still trusted. */
 	struct directed_start proven;
 	bool has_failed;
+	uint8_t trust;
 	/* Over all runs. */
 	uint64_t completions;		    /* runs in which it came about */
 	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when it was due */
@@ -57,6 +63,8 @@ struct directed_scenario {
 	uint32_t next;
 	uint32_t skipped;		      /* first ops that are still let pass */
 	uint32_t firsts;		      /* first ops of the run, or of the last one */
+	struct directed_start parties;	      /* what the run began with, */
+	bool tries_proven;		      /* and that this is the proven one */
 	struct directed_start wanted;	      /* where it is to begin; ordinal 0: anywhere */
 	struct directed_start began;	      /* where it did the last time, */
 	struct directed_start completed_from; /* and where the one that came about did first */
@@ -71,10 +79,12 @@ struct directed_scenario {
 
 /*
  * Which of its first ops is to begin the scenario is drawn: mostly that which is proven, else half the
- * time that of the recorded run, half the time one of as many as the last run had, the earlier the
+ * time that of the recorded run, alone or not, half the time one of as many as the last run had, the earlier the
  * likelier.
  */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
+/* What came of the run, told by whoever looked at it, before the next one begins. */
+void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed);
 /* Must the thread wait before its pending op? */
 bool directed_scenario_holds(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
@@ -83,6 +93,9 @@ void directed_scenario_waits(struct directed_scenario *scenario, const struct sc
 /* Is its pending op the one that is due, by a party that is known? */
 bool directed_scenario_wants(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
+/* Is the run to be left to the parties for now? Then: is the thread none of them? */
+bool directed_scenario_is_alone(const struct directed_scenario *scenario);
+bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
 /* Is it the turn of this thread, whatever its pending op? */
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
 /* The thread is about to perform its pending op. */

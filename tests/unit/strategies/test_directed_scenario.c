@@ -198,6 +198,7 @@ static unsigned count_from_seventh(struct directed_start recorded, struct direct
 	scenario->recorded = recorded;
 	scenario->proven = proven;
 	scenario->has_failed = true;
+	scenario->trust = 1;
 	for (unsigned i = 0; i < RUNS; i++) {
 		assert_int_equal(simulated_campaign_count(&campaign, 1, OUTCOME_PASSED), 1);
 		from_seventh += scenario->completed_from.ordinal == 7;

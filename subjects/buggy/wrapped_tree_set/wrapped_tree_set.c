@@ -1,0 +1,118 @@
+/* EXPECT: abort runs<=500 needs=memory */
+/*
+ * Pattern: wrapped tree set (a synchronised set goes through another, which is locked for each step and
+ * not in between; ../../wrapper.h).
+ *
+ * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the first
+ * one asks it for an element that is gone.
+ *
+ * EXPECT-VIOLATION: R1-W2-R1 wrapped_has_all wrapped_clear @size @clear @at
+ * EXPECT-VIOLATION: R1-W2-R1 wrapped_add_all wrapped_clear @size @clear @at
+ * EXPECT-VIOLATION: R1-W2-R1 wrapped_equals wrapped_clear @size @clear @at
+ */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define COLLECTION tree_set
+
+struct node {
+	struct node *left, *right;
+	int element;
+};
+
+struct tree_set {
+	struct node *root;
+	int size;
+};
+
+static int size_of(const struct tree_set *set)
+{
+	return set->size; /* @size */
+}
+
+/* The node with so many before it in order; counts on. */
+static const struct node *node_at(const struct node *node, int *index)
+{
+	const struct node *found;
+
+	if (!node || (found = node_at(node->left, index)))
+		return node ? found : NULL;
+	if ((*index)-- == 0)
+		return node;
+	return node_at(node->right, index);
+}
+
+static int at(const struct tree_set *set, int index)
+{
+	assert(index < set->size); /* @at */
+	return node_at(set->root, &index)->element;
+}
+
+static struct node **place_of(struct tree_set *set, int element)
+{
+	struct node **place = &set->root;
+
+	while (*place && (*place)->element != element)
+		place = element < (*place)->element ? &(*place)->left : &(*place)->right;
+	return place;
+}
+
+static bool has(struct tree_set *set, int element)
+{
+	return *place_of(set, element);
+}
+
+static bool add(struct tree_set *set, int element)
+{
+	struct node **const place = place_of(set, element);
+
+	if (*place)
+		return false;
+	*place = calloc(1, sizeof **place);
+	assert(*place);
+	(*place)->element = element;
+	set->size++;
+	return true;
+}
+
+static bool take_out(struct tree_set *set, int element)
+{
+	struct node **const place = place_of(set, element);
+	struct node *const node = *place;
+
+	if (!node)
+		return false;
+	/* What is less hangs below the least of what is greater. */
+	if (node->right) {
+		struct node **least = &node->right;
+
+		while (*least)
+			least = &(*least)->left;
+		*least = node->left;
+	}
+	*place = node->right ? node->right : node->left;
+	free(node);
+	set->size--;
+	return true;
+}
+
+static void node_free(struct node *node)
+{
+	if (!node)
+		return;
+	node_free(node->left);
+	node_free(node->right);
+	free(node);
+}
+
+static void clear(struct tree_set *set)
+{
+	node_free(set->root);
+	set->root = NULL;
+	set->size = 0; /* @clear */
+}
+
+#include "../../wrapper.h"

@@ -1,0 +1,4 @@
+/* EXPECT: passed runs=200 needs=memory */
+/* The twin of wrapped_tree_set: what goes through another collection holds the locks of both. */
+#define LOCKS_BOTH
+#include "../../buggy/wrapped_tree_set/wrapped_tree_set.c"
