@@ -78,8 +78,9 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 	if (code->place == PLACE_SITE) {
 		for (uint32_t done = 0; done < code->bytes; done += 8) {
 			const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
-			const enum step step = walk_read(
-				walker, code->site, address + done, part, &parts[done / 8]);
+			/* The site reports once for all parts. */
+			const enum step step = walk_read(walker, done ? SITE_NONE : code->site,
+				address + done, part, &parts[done / 8]);
 
 			if (step != STEP_NEXT)
 				return step;
@@ -345,7 +346,7 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	for (uint64_t done = 0; done < bytes; done += 8) {
 		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
 		uint64_t value;
-		const enum step step = walk_read(walker, code->site, from + done, part, &value);
+		const enum step step = walk_read(walker, SITE_NONE, from + done, part, &value);
 
 		if (step != STEP_NEXT)
 			return step;

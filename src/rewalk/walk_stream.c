@@ -277,7 +277,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
 {
-	bool is_checked = !walker->is_checked;
+	bool is_checked = !walker->is_checked || site == SITE_NONE;
 
 	for (;;) {
 		enum step step;

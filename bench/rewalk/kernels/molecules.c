@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	pthread_t threads[2];
 	unsigned random = 5;
 
-	count = 1000;
+	count = argc > 2 ? atoi(argv[2]) : 1000;
 	rounds = argc > 1 ? atoi(argv[1]) : 5;
 	place = calloc((size_t)count, sizeof *place);
 	force = calloc((size_t)count, sizeof *force);
