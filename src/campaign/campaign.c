@@ -141,6 +141,9 @@ static int save(struct campaign *campaign, const char *state, struct error *err)
 	campaign->row.seconds = (double)total->elapsed_ns / 1e9;
 	free(campaign->row.state);
 	campaign->row.state = strdup(state);
+	course_note(campaign, true);
+	free(campaign->row.course);
+	campaign->row.course = course_text(&campaign->course);
 	free(campaign->row.restart);
 	campaign->row.restart = strdup(restart_descriptions[campaign->restart].word);
 	BUG_ON(!campaign->row.state || !campaign->row.restart);
@@ -151,6 +154,7 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 {
 	uint64_t now = platform_monotonic_ns();
 
+	course_note(campaign, false);
 	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
 		return 0;
 	campaign->progress_ns = now;

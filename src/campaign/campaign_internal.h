@@ -21,6 +21,22 @@ struct campaign_worker {
 	uint32_t deaths; /* by a SIGKILL from outside, in a row */
 };
 
+/* How far it was when: for charts. campaign_course.c. */
+#define COURSE_MOMENTS_MAX 240
+
+struct course_moment {
+	uint64_t elapsed_ns, runs, failures;
+	uint32_t findings;
+	uint32_t covered; /* pairs of places: see engine_run.covered */
+};
+
+struct campaign_course {
+	struct course_moment moments[COURSE_MOMENTS_MAX];
+	uint32_t count;
+	uint64_t every_ns;
+	uint64_t covered[CONTRACT_COVERED_WORDS]; /* by any worker */
+};
+
 struct campaign {
 	const struct campaign_options *options;
 	const struct campaign_listener *listener;
@@ -49,7 +65,8 @@ struct campaign {
 	bool has_told_stop;	   /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns;  /* when that was passed on; 0: it was not */
 	bool is_stopping;	   /* no new batches */
-	uint64_t *keys;		   /* of failures that have been investigated */
+	struct campaign_course course;
+	uint64_t *keys; /* of failures that have been investigated */
 	uint32_t key_count;
 };
 
@@ -59,6 +76,11 @@ void campaign_notice(const struct campaign *campaign, const char *format, ...)
 int campaign_find_runs(struct campaign *campaign, struct error *err);
 /* All below this number have been made. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
+
+/* Notes how far it is, when that is due, or in any case. */
+void course_note(struct campaign *campaign, bool is_due);
+/* What was noted, as the store keeps it: a JSON array; to be freed. */
+char *course_text(const struct campaign_course *course);
 
 /* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */
 int campaign_explore(struct campaign *campaign, struct error *err);

@@ -20,7 +20,7 @@
 #include "base/bug.h"
 #include "campaign/store_internal.h"
 
-#define STORE_VERSION 2
+#define STORE_VERSION 3
 #define STORE_APPLICATION 1919181932 /* "rddl" */
 #define AS_TEXT(number) #number
 #define PRAGMA_TEXT(name, number) "PRAGMA " name "=" AS_TEXT(number) ";"
@@ -33,7 +33,7 @@ static const char store_schema[] =
 	" strategy TEXT, seed TEXT NOT NULL, runs INTEGER NOT NULL, failures INTEGER NOT NULL,"
 	" steps INTEGER NOT NULL, seconds REAL NOT NULL, state TEXT, restart TEXT,"
 	" started INTEGER NOT NULL, run_first INTEGER NOT NULL DEFAULT 0,"
-	" run_end INTEGER NOT NULL DEFAULT 0, target TEXT);"
+	" run_end INTEGER NOT NULL DEFAULT 0, target TEXT, course TEXT);"
 	"CREATE TABLE findings(number INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL,"
 	" program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, command TEXT,"
 	" times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL, found INTEGER NOT NULL,"
@@ -45,7 +45,11 @@ static const char store_schema[] =
 static const char store_from_1[] =
 	"ALTER TABLE campaigns ADD COLUMN run_first INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE campaigns ADD COLUMN run_end INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE campaigns ADD COLUMN target TEXT;" PRAGMA_TEXT("user_version", STORE_VERSION);
+	"ALTER TABLE campaigns ADD COLUMN target TEXT;";
+
+/* From version 2, which did not know how far a campaign was when. */
+static const char store_from_2[] =
+	"ALTER TABLE campaigns ADD COLUMN course TEXT;" PRAGMA_TEXT("user_version", STORE_VERSION);
 
 /* ---- errors and statements ---- */
 
@@ -168,8 +172,10 @@ static int fill_schema(struct store *store, struct error *err)
 		status = check_version(store, version, err);
 	else
 		status = store_execute(store, store_schema, "make", err);
-	if (!status && version && version < STORE_VERSION)
+	if (!status && version && version < 2)
 		status = store_execute(store, store_from_1, "renew", err);
+	if (!status && version && version < STORE_VERSION)
+		status = store_execute(store, store_from_2, "renew", err);
 	store->version = STORE_VERSION;
 	return status;
 }
@@ -319,6 +325,7 @@ static void bind_progress(sqlite3_stmt *statement, const struct store_campaign *
 	store_bind_text(statement, 7, campaign->state);
 	store_bind_text(statement, 8, campaign->restart);
 	store_bind_integer(statement, 9, (int64_t)campaign->run_end);
+	store_bind_text(statement, 10, campaign->course);
 }
 
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err)
@@ -326,8 +333,8 @@ int store_campaign_begin(struct store *store, struct store_campaign *campaign, s
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
 		"INSERT INTO campaigns(strategy, seed, runs, failures, steps, seconds, state,"
-		" restart, run_end, command, options, started, run_first, target)"
-		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		" restart, run_end, course, command, options, started, run_first, target)"
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
 	char target[17];
 
@@ -335,11 +342,11 @@ int store_campaign_begin(struct store *store, struct store_campaign *campaign, s
 		return status;
 	bind_progress(statement, campaign);
 	(void)snprintf(target, sizeof target, "%016" PRIx64, campaign->target); /* 16 digits */
-	store_bind_text(statement, 10, campaign->command);
-	store_bind_text(statement, 11, campaign->options);
-	store_bind_integer(statement, 12, campaign->started);
-	store_bind_integer(statement, 13, (int64_t)campaign->run_first);
-	store_bind_text(statement, 14, target);
+	store_bind_text(statement, 11, campaign->command);
+	store_bind_text(statement, 12, campaign->options);
+	store_bind_integer(statement, 13, campaign->started);
+	store_bind_integer(statement, 14, (int64_t)campaign->run_first);
+	store_bind_text(statement, 15, target);
 	if (sqlite3_step(statement) == SQLITE_DONE)
 		campaign->id = sqlite3_last_insert_rowid(store->database);
 	else
@@ -354,13 +361,13 @@ int store_campaign_update(
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
 		"UPDATE campaigns SET strategy=?, seed=?, runs=?, failures=?, steps=?, seconds=?,"
-		" state=?, restart=?, run_end=? WHERE id=?",
+		" state=?, restart=?, run_end=?, course=? WHERE id=?",
 		err);
 
 	if (status)
 		return status;
 	bind_progress(statement, campaign);
-	store_bind_integer(statement, 10, campaign->id);
+	store_bind_integer(statement, 11, campaign->id);
 	if (sqlite3_step(statement) != SQLITE_DONE)
 		status = store_error(store, "write to", err);
 	else if (!sqlite3_changes(store->database))
@@ -378,5 +385,6 @@ void store_campaign_release(struct store_campaign *campaign)
 	free(campaign->strategy);
 	free(campaign->state);
 	free(campaign->restart);
+	free(campaign->course);
 	*campaign = (struct store_campaign){0};
 }

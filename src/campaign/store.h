@@ -26,6 +26,7 @@ struct store_campaign {
 	int64_t started; /* seconds since 1970 */
 	/* The numbers of its runs: [run_first, run_end) have been made, as far as the store knows. */
 	uint64_t run_first, run_end;
+	char *course;	 /* JSON: how far it was when; NULL: an older raddle did not keep it */
 	uint64_t target; /* fingerprint of the program's file; 0: an older raddle did not keep it */
 };
 

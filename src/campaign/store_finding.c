@@ -425,6 +425,7 @@ static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campai
 	campaign->run_first = (uint64_t)sqlite3_column_int64(statement, 12);
 	campaign->run_end = (uint64_t)sqlite3_column_int64(statement, 13);
 	target = (const char *)sqlite3_column_text(statement, 14);
+	campaign->course = store_column_text(statement, 15);
 	campaign->target = target ? strtoull(target, NULL, 16) : 0;
 }
 
@@ -438,9 +439,14 @@ int store_list_campaigns(
 	int status = store_prepare(store, &statement,
 		store->version < 2
 			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
-			  " seconds, state, restart, started, 0, 0, NULL FROM campaigns ORDER BY id"
+			  " seconds, state, restart, started, 0, 0, NULL, NULL FROM campaigns"
+			  " ORDER BY id"
+		: store->version < 3
+			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
+			  " seconds, state, restart, started, run_first, run_end, target, NULL"
+			  " FROM campaigns ORDER BY id"
 			: "SELECT id, command, options, strategy, seed, runs, failures, steps,"
-			  " seconds, state, restart, started, run_first, run_end, target"
+			  " seconds, state, restart, started, run_first, run_end, target, course"
 			  " FROM campaigns ORDER BY id",
 		err);
 	int result;

@@ -76,6 +76,7 @@ static void describe(const struct store_campaign *from, struct report_campaign *
 		.id = from->id,
 		.command = from->command,
 		.options = from->options,
+		.course = from->course,
 		.strategy = from->strategy,
 		.state = from->state,
 		.restart = from->restart,

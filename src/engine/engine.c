@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "engine/engine_internal.h"
 
 struct engine engine;
@@ -261,12 +262,23 @@ void engine_tell_ending(void)
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
+/* `self` has announced an op, and `next` does its own first. */
+static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
+{
+	const uint64_t pair =
+		hash_pair(engine.pending[self->id.index].site, engine.pending[next->id.index].site);
+
+	bitset_add(engine.run.covered, (uint32_t)pair & (engine.run.covered_words * 64 - 1));
+}
+
 static void engine_transfer_to(struct engine_thread *next)
 {
 	struct engine_thread *self = engine.current;
 
 	if (next == self)
 		return;
+	if (engine.run.covered)
+		engine_cover(self, next);
 	engine_next_turn();
 	engine.current = next;
 	engine.host.executor->transfer(self, next);

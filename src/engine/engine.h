@@ -199,11 +199,17 @@ struct engine_run {
 	struct schedule *recording;   /* likewise */
 	struct outcome *outcome;      /* likewise */
 	volatile uint64_t *heartbeat; /* receives the step number at every step */
-	uint64_t seed;		      /* for value choices and the target's random numbers */
-	uint64_t step_limit;	      /* then the run ends as a livelock */
-	bool has_spurious_wakeups;    /* condition waits may end without a signal */
-	bool has_early_timeouts;      /* a timed wait may time out whenever the strategy says so */
-	uint32_t tolerated;	      /* bit OUTCOME_x: such misuse is let through as glibc would */
+	/*
+	 * Bits of pairs of places, by hash: one thread was about to do the first, and another did the second
+	 * before. NULL: nobody wants to know.
+	 */
+	uint64_t *covered;
+	uint32_t covered_words;	   /* a power of two */
+	uint64_t seed;		   /* for value choices and the target's random numbers */
+	uint64_t step_limit;	   /* then the run ends as a livelock */
+	bool has_spurious_wakeups; /* condition waits may end without a signal */
+	bool has_early_timeouts;   /* a timed wait may time out whenever the strategy says so */
+	uint32_t tolerated;	   /* bit OUTCOME_x: such misuse is let through as glibc would */
 };
 
 /* ---- life cycle ---- */

@@ -14,6 +14,7 @@ struct report_campaign {
 	int64_t id;
 	const char *command;
 	const char *options; /* a JSON object */
+	const char *course;  /* a JSON array of moments; NULL: not kept */
 	const char *strategy;
 	const char *state;
 	const char *restart;

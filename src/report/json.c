@@ -11,12 +11,13 @@
 
 static json_t *campaign_value(const struct report_campaign *campaign)
 {
-	json_t *value, *options;
+	json_t *value, *options, *course;
 
 	if (!campaign)
 		return json_null();
 	value = json_object();
 	options = campaign->options ? json_loads(campaign->options, 0, NULL) : NULL;
+	course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL;
 	json_put(value, "id", json_integer(campaign->id));
 	json_put(value, "command", json_text(campaign->command));
 	json_put(value, "options", options ? options : json_null());
@@ -30,6 +31,7 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 	json_put(value, "steps", json_count(campaign->steps));
 	json_put(value, "seconds", json_real(isfinite(campaign->seconds) ? campaign->seconds : 0));
 	json_put(value, "started", json_integer(campaign->started));
+	json_put(value, "course", course ? course : json_null());
 	return value;
 }
 

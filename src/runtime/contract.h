@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 4u
+#define CONTRACT_VERSION 5u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -72,6 +72,9 @@ enum contract_taint {
 	TAINT_REWIND, /* a rewind cannot undo it; a process of its own can */
 	TAINT_SHARED  /* nor can a fork at the first creation: it touched what all runs share */
 };
+
+/* 65,536 bits. */
+#define CONTRACT_COVERED_WORDS 1024u
 
 /* What a batch of runs is to be. [host] */
 struct contract_plan {
@@ -205,6 +208,7 @@ struct contract {
 	char checkpoint_text
 		[128];	       /* [guest] what a run did behind which there are no checkpoints */
 	uint32_t thread_count; /* of the last run */
+	uint64_t covered[CONTRACT_COVERED_WORDS]; /* [guest] by all runs: see engine_run.covered */
 
 	/* Areas behind the struct, bytes from its start. [host lays out] */
 	uint64_t threads_offset;  /* struct contract_thread[THREAD_CAPACITY] */

@@ -77,6 +77,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.recording = run_schedule(contract),
 		.outcome = &contract->outcome,
 		.heartbeat = &contract->heartbeat,
+		.covered = contract->covered,
+		.covered_words = CONTRACT_COVERED_WORDS,
 		.seed = runtime_seed(number),
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,

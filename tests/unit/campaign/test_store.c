@@ -200,9 +200,9 @@ static void test_store__refuses_a_future_version(void **state)
 {
 	(void)state;
 	store_close(open_store(true));
-	execute("PRAGMA user_version=3");
+	execute("PRAGMA user_version=4");
 	assert_refused(true, ERROR_VERSION, "newer raddle");
-	assert_refused(false, ERROR_VERSION, "store version 3");
+	assert_refused(false, ERROR_VERSION, "store version 4");
 }
 
 static void test_store__refuses_databases_of_others(void **state)
