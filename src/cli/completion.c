@@ -22,10 +22,34 @@ static bool has_choices(const struct argp_option *option)
 	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
 }
 
-/* What a command takes besides options, as its usage line says. */
-static bool takes_finding(const struct command *command)
+#define IDS_OF "$(raddle list %s 2> /dev/null | sed -n \"s/^\\(%c[0-9]*\\) .*/\\1/p\")"
+
+/* What a command takes besides options, as its usage line says: "FINDING|CAMPAIGN|all", "findings|campaigns". */
+static bool takes_words(const struct command *command)
 {
-	return command->argp->args_doc && strstr(command->argp->args_doc, "FINDING");
+	const char *words = command->argp->args_doc ? command->argp->args_doc : "";
+
+	return !strncmp(words, "FINDING", strlen("FINDING")) ||
+	       (strchr(words, '|') && !strchr(words, '['));
+}
+
+/* Those words, with what the store has for the large ones. */
+static void print_words(FILE *stream, const char *words)
+{
+	while (*words) {
+		const size_t length = strcspn(words, "|\n");
+
+		if (length == strlen("FINDING") && !strncmp(words, "FINDING", length))
+			(void)fprintf(stream, IDS_OF, "findings", 'F');
+		else if (length == strlen("CAMPAIGN") && !strncmp(words, "CAMPAIGN", length))
+			(void)fprintf(stream, IDS_OF, "campaigns", 'C');
+		else
+			(void)fprintf(stream, "%.*s", (int)length, words);
+		words += length;
+		if (*words++ != '|')
+			break;
+		(void)fputc(' ', stream);
+	}
 }
 
 static bool takes_program(const struct command *command)
@@ -63,11 +87,11 @@ static void print_bash_choices(FILE *stream, const struct command *command)
 static void print_bash_arguments(FILE *stream)
 {
 	for (const struct command *const *command = commands; *command; command++)
-		if (takes_finding(*command))
-			(void)fprintf(stream,
-				"\t%s) choices=$(raddle list findings 2> /dev/null | sed -n 's/^\\(F[0-9]*\\) "
-				".*/\\1/p') ;;\n",
-				(*command)->name);
+		if (takes_words(*command)) {
+			(void)fprintf(stream, "\t%s) choices=\"", (*command)->name);
+			print_words(stream, (*command)->argp->args_doc);
+			(void)fputs("\" ;;\n", stream);
+		}
 	(void)fputs("\thelp) choices='", stream);
 	for (const struct command *const *command = commands; *command; command++)
 		(void)fprintf(stream, "%s%s", command == commands ? "" : " ", (*command)->name);
@@ -176,12 +200,11 @@ static void print_zsh_command(FILE *stream, const struct command *command)
 	if (takes_program(command))
 		(void)fputs(
 			" \\\n\t\t\t'(-):program:_command_names -e' '*::argument:_normal'", stream);
-	else if (takes_finding(command))
-		(void)fputs(
-			" \\\n\t\t\t'*:finding:($(raddle list findings 2> /dev/null | sed -n \"s/^\\\\(F[0-9]*\\\\) "
-			".*/\\\\1/p\"))'",
-			stream);
-	else
+	else if (takes_words(command)) {
+		(void)fputs(" \\\n\t\t\t'*:which:(", stream);
+		print_words(stream, command->argp->args_doc);
+		(void)fputs(")'", stream);
+	} else
 		(void)fputs(" \\\n\t\t\t'*:argument:_files'", stream);
 	(void)fputs(" ;;\n", stream);
 }

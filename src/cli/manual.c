@@ -145,11 +145,17 @@ void manual_print_command(FILE *stream, const struct command *command)
 
 	(void)snprintf(name, sizeof name, "raddle-%s", command->name); /* names are short */
 	print_head(stream, name, command->summary);
-	(void)fprintf(stream, ".SH SYNOPSIS\n\\fB%s%s\\fR", is_compiler ? "raddle\\-" : "raddle ",
-		command->name);
-	(void)fputs(" [\\fIOPTION\\fR...] ", stream);
-	print_escaped(stream, argp->args_doc ? argp->args_doc : "");
-	(void)fputs("\n.SH DESCRIPTION\n", stream);
+	(void)fputs(".SH SYNOPSIS\n", stream);
+	for (const char *way = argp->args_doc ? argp->args_doc : ""; way;) {
+		const char *next = strchr(way, '\n'); /* argp's: another way of calling it */
+
+		(void)fprintf(stream, "\\fB%s%s\\fR [\\fIOPTION\\fR...] ",
+			is_compiler ? "raddle\\-" : "raddle ", command->name);
+		print_text(stream, way, next ? (size_t)(next - way) : strlen(way));
+		(void)fputs(next ? "\n.br\n" : "\n", stream);
+		way = next ? next + 1 : NULL;
+	}
+	(void)fputs(".SH DESCRIPTION\n", stream);
 	print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
 	print_options(stream, argp->options);
 	if (after) {
