@@ -30,6 +30,14 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 	return 0;
 }
 
+static bool shows_again(const struct minimiser *minimiser)
+{
+	const struct minimise_params *params = minimiser->params;
+
+	return params->shows ? params->shows(params->shows_context, &minimiser->probe)
+			     : probe_shows(&minimiser->probe, minimiser->best);
+}
+
 /* One run. *run, when not NULL, becomes what happened; *shows: it was the same failure. */
 static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
 	struct failure *run, struct error *err)
@@ -40,7 +48,7 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 	if (result < 0)
 		return result;
 	failure_take(run, minimiser->probe.worker.contract);
-	*shows = probe_shows(&minimiser->probe, minimiser->best) && !run->is_truncated;
+	*shows = !run->is_truncated && shows_again(minimiser);
 	if (minimiser->params->progress) {
 		progress = (struct minimise_progress){
 			.runs = minimiser->probe.run_count,

@@ -25,6 +25,9 @@ struct minimise_params {
 	struct probe_params probe; /* with the fastest restart that works for the target */
 	uint64_t run_limit;
 	uint64_t time_limit_ns;
+	/* What the last run must have shown to be taken; NULL: the failure again. */
+	bool (*shows)(void *shows_context, const struct probe *probe);
+	void *shows_context;
 	void (*progress)(void *context, const struct minimise_progress *progress); /* or NULL */
 	void *context;
 };

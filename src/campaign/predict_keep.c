@@ -1,6 +1,7 @@
 /*
  * A violation that did no harm, as a finding: the run that showed it is made again in a fresh process,
- * must show it again, and is kept with its schedule, so that it can be replayed like a failure.
+ * must show it again, is minimised to as few preemptions as still show it, and is kept with its schedule, so
+ * that it can be replayed like a failure.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,11 @@
 #include "campaign/investigate.h"
 #include "campaign/predict_internal.h"
 #include "campaign/probe.h"
+#include "campaign/minimise.h"
 #include "campaign/store.h"
+
+/* There may be dozens of them, and none does harm. */
+#define MINIMISE_VIOLATION_NS UINT64_C(1000000000)
 
 static char *copy_text(const char *text)
 {
@@ -54,8 +59,6 @@ static void complete(const struct predict *predict, const struct candidate *cand
 	finding->strategy = copy_text("directed");
 	finding->seed = options->seed;
 	finding->run_number = run->run_number;
-	finding->switches_found = finding->switches;
-	finding->preemptions_found = finding->preemptions;
 	finding->replays = finding->replays_failed_again = 1;
 }
 
@@ -73,14 +76,13 @@ static int store_it(
 	return result;
 }
 
-/* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
-static int repeat(const struct predict_keeping *keeping, const struct target *target,
-	struct finding *finding, bool *is_shown, struct error *err)
+static struct probe_params probe_of(
+	const struct predict_keeping *keeping, const struct target *target)
 {
 	const struct predict *predict = keeping->predict;
 	const struct campaign_options *options = &predict->options->campaign;
-	const struct probe_plan plan = probe_plan_exact(keeping->run);
-	const struct probe_params params = {
+
+	return (struct probe_params){
 		.worker = {.target = target,
 			.argv = options->argv,
 			.input = options->settings.input,
@@ -90,21 +92,77 @@ static int repeat(const struct predict_keeping *keeping, const struct target *ta
 		.memory = predict->has_view ? &predict->view : NULL,
 		.restart = RESTART_EXEC,
 		.trace_events = PREDICT_EVENTS_MAX,
+		.has_contexts = true,
 		.is_interrupted = options->is_interrupted,
 	};
+}
+
+/* Passes and has the accesses in their order: a run that fails is another story. */
+static bool shows(void *context, const struct probe *probe)
+{
+	const struct predict_keeping *keeping = context;
+
+	return !probe->is_failure && predict_judge_run(keeping->predict, probe->worker.contract,
+					     keeping->judge, keeping->context);
+}
+
+/* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
+static int repeat(const struct predict_keeping *keeping, const struct target *target,
+	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
+{
+	const struct probe_plan plan = probe_plan_exact(run);
+	const struct probe_params params = probe_of(keeping, target);
 	struct probe probe;
 	int result = probe_open(&probe, &params, err);
 
 	*is_shown = false;
 	if (result < 0)
 		return result;
-	probe.worker.contract->plan.has_contexts = true;
 	result = investigate_trace(&probe, &plan, 0, finding, err);
 	if (result == 0)
 		*is_shown = predict_judge_run(
-			predict, probe.worker.contract, keeping->judge, keeping->context);
+			keeping->predict, probe.worker.contract, keeping->judge, keeping->context);
 	probe_close(&probe);
 	return result;
+}
+
+/*
+ * The finding of a simpler run that shows it as well, in place of that of the run that was found; left as
+ * it is where there is none that repeats.
+ */
+static int simplify(const struct predict_keeping *keeping, const struct target *target,
+	struct finding *finding, struct error *err)
+{
+	struct minimise_params params = {
+		.probe = probe_of(keeping, target),
+		.run_limit = MINIMISE_RUNS,
+		.time_limit_ns = MINIMISE_VIOLATION_NS,
+		.shows = shows,
+		.shows_context = (void *)(uintptr_t)keeping, /* only read */
+	};
+	struct failure run = {0};
+	struct finding simpler;
+	bool is_minimal, is_shown = false;
+	int result;
+
+	memset(&simpler, 0, sizeof simpler);
+	params.probe.restart = RESTART_REWIND;
+	params.probe.worker.output = OUTPUT_DISCARD;
+	failure_copy(&run, keeping->run);
+	result = minimise(&run, &params, &is_minimal, err);
+	if (result == 0)
+		result = repeat(keeping, target, &run, &simpler, &is_shown, err);
+	if (result == 0 && is_shown) {
+		const struct finding longer = *finding;
+
+		*finding = simpler;
+		finding->switches_found = longer.switches;
+		finding->preemptions_found = longer.preemptions;
+		simpler = longer;
+	}
+	finding_release(&simpler);
+	failure_release(&run);
+	return result == ERROR_INTERRUPTED ? 0 : result;
 }
 
 int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err)
@@ -117,7 +175,13 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 	memset(&finding, 0, sizeof finding);
 	id[0] = '\0';
 	if (result == 0)
-		result = repeat(keeping, &target, &finding, &is_shown, err);
+		result = repeat(keeping, &target, keeping->run, &finding, &is_shown, err);
+	if (result == 0 && is_shown) {
+		finding.switches_found = finding.switches;
+		finding.preemptions_found = finding.preemptions;
+		if (!keeping->predict->options->campaign.without_minimising)
+			result = simplify(keeping, &target, &finding, err);
+	}
 	if (result == 0 && is_shown) {
 		complete(keeping->predict, keeping->candidate, keeping->run, &finding);
 		result = store_it(keeping->predict, keeping->campaign, &finding, err);

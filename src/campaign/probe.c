@@ -59,6 +59,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
 	races_apply(&params->settings->races, probe->worker.contract);
+	plan->has_contexts = params->has_contexts;
 	if (params->has_patterns) {
 		plan->detectors |= 1u << DETECTOR_patterns;
 		patterns_configure(probe_patterns(probe), params->pattern_window);

@@ -49,6 +49,7 @@ struct probe_params {
 	const struct memory_view *memory; /* of the run to repeat, read now; NULL: an empty one */
 	enum contract_restart restart;
 	uint64_t trace_events;
+	bool has_contexts;	 /* traces tell functions and accesses (runtime/contexts.h) */
 	bool has_patterns;	 /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the standard one */
 	uint64_t hang_ns;	 /* 0: that of the settings */
