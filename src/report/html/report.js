@@ -65,6 +65,54 @@ function summary() {
 	]);
 }
 
+/* ---- charts ---- */
+
+const CHART_WIDTH = 280, CHART_HEIGHT = 90;
+
+function drawn(name, options, ...children) {
+	const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const [key, value] of Object.entries(options)) {
+		if (key === "text") made.textContent = value;
+		else made.setAttribute(key, value);
+	}
+	made.append(...children);
+	return made;
+}
+
+/* One line over the time of the campaign. `points`: [seconds, value]. Its words say what the line does. */
+function chart(title, points, isStepped, end) {
+	const most = Math.max(...points.map(point => point[1])), last = points[points.length - 1][1];
+	const x = seconds => (seconds / end * CHART_WIDTH).toFixed(1);
+	const y = value => (CHART_HEIGHT - 2 - (most ? value / most * (CHART_HEIGHT - 6) : 0)).toFixed(1);
+	const path = points.map(([seconds, value], at) => at === 0 ? "M" + x(seconds) + " " + y(value)
+		: (isStepped ? "H" + x(seconds) + "V" + y(value) : "L" + x(seconds) + " " + y(value))).join("");
+	const text = title + ": " + count(Math.round(last)) + " at the end" + (Math.round(most) !== Math.round(last) ? ", " + count(Math.round(most)) + " at most" : "");
+	const picture = drawn("svg", { viewBox: "0 0 " + CHART_WIDTH + " " + CHART_HEIGHT, role: "img", "aria-label": text + ", after " + end.toFixed(1) + " s" },
+		drawn("path", { d: "M0 " + (CHART_HEIGHT - 1) + "H" + CHART_WIDTH, class: "axis" }), drawn("path", { d: path, class: "curve" }));
+	return element("figure", { class: "chart" }, element("figcaption", { text }), picture,
+		element("div", { class: "ends" }, element("span", { text: "0 s" }), element("span", { text: end.toFixed(1) + " s" })));
+}
+
+/* Schedules per second between the moments, over so many of them that short ones do not count for much. */
+function rates(course) {
+	const around = Math.max(1, Math.round(course.length / 24));
+	return course.slice(around).map((moment, at) => {
+		const time = moment.seconds - course[at].seconds;
+		return [moment.seconds, time > 0 ? (moment.runs - course[at].runs) / time : 0];
+	});
+}
+
+function charts() {
+	const course = data.campaign && Array.isArray(data.campaign.course) ? data.campaign.course : [];
+	const end = course.length ? course[course.length - 1].seconds : 0;
+	if (course.length < 3 || !(end > 0)) return null;
+	const of = name => course.map(moment => [moment.seconds, moment[name]]);
+	return element("section", { class: "charts", "aria-label": "Over time" },
+		chart("Schedules", of("runs"), false, end), chart("Schedules per second", rates(course), false, end),
+		chart("Distinct findings", of("findings"), true, end),
+		chart("Coverage: pairs of places in another order", of("covered"), true, end));
+}
+
 /* ---- tables ---- */
 
 function table(headings, rows) {
@@ -119,21 +167,22 @@ function whereItIs(title, stack) {
 
 /* ---- the interleaving as lanes ---- */
 
-const LANE_WIDTH = 300, ORDER_WIDTH = 64, ROWS_AROUND = 20;
+const LANE_WIDTH = 300, NARROW_LANE_WIDTH = 190, ORDER_WIDTH = 64, ROWS_AROUND = 20;
 
 class Lanes {
-	constructor(finding) {
-		this.steps = finding.steps;
+	constructor(steps, about, laneWidth) {
+		this.steps = steps;
+		this.laneWidth = laneWidth;
 		this.threads = [...new Set(this.steps.map(step => words(step.thread)))]
 			.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 		this.files = new Set(this.steps.map(step => baseName(step.where && step.where.file)).filter(Boolean));
 		this.rowHeight = 24;
 		this.spans = this.heldSpans();
-		this.build(finding);
+		this.build(about);
 	}
 
 	left(thread) {
-		return ORDER_WIDTH + this.threads.indexOf(words(thread)) * LANE_WIDTH;
+		return ORDER_WIDTH + this.threads.indexOf(words(thread)) * this.laneWidth;
 	}
 
 	/* Where all are of one file, the line alone. */
@@ -158,20 +207,22 @@ class Lanes {
 		return spans;
 	}
 
-	build(finding) {
-		const columns = ORDER_WIDTH + "px repeat(" + this.threads.length + ", " + LANE_WIDTH + "px)";
+	build(about) {
+		const columns = ORDER_WIDTH + "px repeat(" + this.threads.length + ", " + this.laneWidth + "px)";
 		const names = element("div", { class: "names", style: { gridTemplateColumns: columns } },
 			element("div", { text: "step" }), ...this.threads.map(text => element("div", { text })));
-		this.body = element("div", { class: "body", style: { width: ORDER_WIDTH + this.threads.length * LANE_WIDTH + "px" } });
+		this.body = element("div", { class: "body", style: { width: ORDER_WIDTH + this.threads.length * this.laneWidth + "px" } });
 		this.frame = element("div", { class: "lanes", tabindex: "0", role: "group",
 			"aria-label": "Interleaving: " + this.steps.length + " steps of " + this.threads.length + " threads" }, names, this.body);
 		const smaller = element("button", { type: "button", text: "\u2212", "aria-label": "smaller" });
 		const larger = element("button", { type: "button", text: "+", "aria-label": "larger" });
 		const next = element("button", { type: "button", text: "next preemption" });
+		const previous = element("button", { type: "button", text: "previous" });
 		smaller.onclick = () => this.zoom(1 / 1.5);
 		larger.onclick = () => this.zoom(1.5);
-		next.onclick = () => this.nextPreemption();
-		this.frame.onscroll = () => this.draw();
+		next.onclick = () => this.showPreemption(1);
+		previous.onclick = () => this.showPreemption(-1);
+		this.frame.onscroll = () => this.drawSoon();
 		this.frame.addEventListener("wheel", event => {
 			if (!event.ctrlKey) return;
 			event.preventDefault();
@@ -180,16 +231,11 @@ class Lanes {
 		this.frame.onkeydown = event => {
 			if (event.key === "+") this.zoom(1.5);
 			else if (event.key === "-") this.zoom(1 / 1.5);
-			else if (event.key === "n") this.nextPreemption();
+			else if (event.key === "n") this.showPreemption(1);
+			else if (event.key === "p") this.showPreemption(-1);
 		};
-		this.node = element("div", {}, element("div", { class: "bar" }, smaller, larger, next,
-			element("span", { text: this.about(finding) })), this.frame);
-	}
-
-	about(finding) {
-		const left = Number(finding.steps_left_out || 0);
-		return (left ? count(left) + " earlier steps are left out. " : "") +
-			"Blue lines: another thread moves though this one could go on. Bars: a lock is held.";
+		this.node = element("div", {}, element("div", { class: "bar" }, smaller, larger, next, previous,
+			element("span", { text: about })), this.frame);
 	}
 
 	zoom(factor) {
@@ -199,12 +245,21 @@ class Lanes {
 		this.draw();
 	}
 
-	nextPreemption() {
-		const first = Math.ceil(this.frame.scrollTop / this.rowHeight) + 2;
-		let row = this.steps.findIndex((step, at) => at >= first && step.is_preemption);
-		if (row < 0) row = this.steps.findIndex(step => step.is_preemption);
-		if (row >= 0) this.frame.scrollTop = (row - 1) * this.rowHeight;
+	/* The next one down (1) or up (-1), and behind the last the first again. */
+	showPreemption(direction) {
+		const rows = this.steps.map((step, at) => step.is_preemption ? at : -1).filter(row => row >= 0);
+		const shown = this.shown === undefined ? -direction / 2 : this.shown;
+		const next = direction > 0 ? rows.find(row => row > shown) : rows.findLast(row => row < shown);
+		this.shown = next === undefined ? rows[direction > 0 ? 0 : rows.length - 1] : next;
+		if (this.shown !== undefined) this.frame.scrollTop = (this.shown - 1) * this.rowHeight;
 		this.draw();
+	}
+
+	/* Once for all scrolling before the next picture. */
+	drawSoon() {
+		if (this.isDue) return;
+		this.isDue = true;
+		requestAnimationFrame(() => { this.isDue = false; this.draw(); });
 	}
 
 	/* Only what is in view is in the page: thousands of steps stay fluid. */
@@ -236,10 +291,10 @@ class Lanes {
 			parts.push(element("div", { class: "order", text: step.step, style: { top, lineHeight: height } }));
 		if (row && step.is_switch)
 			parts.push(this.switchNode(row, step, isDense));
-		parts.push(element("div", { class: isDense ? "step dense" : "step",
+		parts.push(element("div", { class: (isDense ? "step dense" : "step") + (row === this.shown ? " shown" : ""),
 			title: words(step.thread) + " " + text + (place(step.where) ? " at " + place(step.where) : ""),
 			style: { left: this.left(step.thread) + "px", top, height: isDense ? Math.max(1, this.rowHeight - 1) + "px" : height,
-				lineHeight: height, width: LANE_WIDTH + "px" } },
+				lineHeight: height, width: this.laneWidth + "px" } },
 			...(isDense ? [] : [document.createTextNode(text), element("span", { class: "place", text: this.shortPlace(step.where) })])));
 	}
 
@@ -274,8 +329,29 @@ function stacks(finding) {
 	return pair.childNodes.length ? section("Where the threads stand", pair) : null;
 }
 
+const LEGEND = "Solid lines with a name: that thread moves though another could have gone on. Dashed: it could not. Bars: a lock is held. " +
+	"Keys: + and \u2212 zoom, n and p go to the next and previous such line, arrows scroll.";
+
+function leftOut(number) {
+	return Number(number || 0) ? count(number) + " earlier steps are left out. " : "";
+}
+
+/* The failing run, beside one that passed where there is one. */
+function interleaving(finding) {
+	if (!finding.steps || !finding.steps.length) return null;
+	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
+	const width = passing ? NARROW_LANE_WIDTH : LANE_WIDTH;
+	const lanes = [new Lanes(finding.steps, leftOut(finding.steps_left_out) + (passing ? "" : LEGEND), width)];
+	if (!passing)
+		return { lanes, node: section("The interleaving", lanes[0].node) };
+	lanes.push(new Lanes(passing.steps, leftOut(passing.steps_left_out), width));
+	return { lanes, node: section("The interleaving that fails, and one that passes", element("p", { class: "legend", text: LEGEND }),
+		element("div", { class: "pair runs" }, element("div", {}, element("h3", { text: "fails" }), lanes[0].node),
+			element("div", {}, element("h3", { text: "passes" }), lanes[1].node))) };
+}
+
 function findingNode(finding, isOpen) {
-	const lanes = finding.steps && finding.steps.length ? new Lanes(finding) : null;
+	const runs = interleaving(finding);
 	const node = element("details", { class: "finding", id: words(finding.id) },
 		element("summary", {}, element("h2", {}, element("span", { class: "kind", text: words(finding.id) + " " }),
 			document.createTextNode(words(finding.title)))),
@@ -285,11 +361,11 @@ function findingNode(finding, isOpen) {
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
 		section("See it again", element("pre", { tabindex: "0", text: "raddle replay " + words(finding.id) + "\nraddle replay " + words(finding.id) + " --gdb" })),
 		waitsTable(finding), races(finding),
-		lanes ? section("The interleaving", lanes.node) : null,
+		runs ? runs.node : null,
 		stacks(finding),
 		finding.output ? section("What the run printed last", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
 		section("The schedule", element("pre", { tabindex: "0", text: words(finding.schedule) })));
-	node.ontoggle = () => { if (node.open && lanes) lanes.draw(); };
+	node.ontoggle = () => { if (node.open && runs) runs.lanes.forEach(lanes => lanes.draw()); };
 	node.open = isOpen;
 	return node;
 }
@@ -307,7 +383,7 @@ function listNode() {
 
 document.getElementById("command").textContent = data.campaign ? words(data.campaign.command)
 	: data.findings.length ? (data.findings[0].argv || []).map(words).join(" ") : "";
-document.getElementById("summary").append(summary());
+document.getElementById("summary").append(...[summary(), charts()].filter(Boolean));
 if (data.findings.length > 1) document.getElementById("list").append(listNode());
 document.getElementById("findings").append(...data.findings.map((finding, at) => findingNode(finding, at === 0)));
 document.documentElement.dataset.ready = "yes";

@@ -256,7 +256,7 @@ static void test_store__says_that_a_finding_was_damaged_by_hand(void **state)
 	run_or_fail("echo '{' > %s/.raddle/findings/F1/finding.json", folder);
 	assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_FORMAT);
 	run_or_fail("rm -r %s/.raddle/findings/F1", folder);
-	assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_STORE);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_NOTFOUND);
 	assert_non_null(strstr(err.text, "F1"));
 	/* Found again, it is whole again. */
 	assert_int_equal(add(store, 1, 1, &is_new, NULL), 0);
