@@ -144,7 +144,7 @@ def figures_row(name, native, result):
     figures = result["figures"]
     return [name, figures["threads"], size(figures["events"]), size(figures["critical_events"]),
             size(figures["branches"]), seconds(native), seconds(figures["run_ns"] / 1e9),
-            size(figures["constraint_bytes"] / max(1, figures["chunks"])) + "B",
+            size(figures["constraint_terms"] / max(1, figures["chunks"])),
             seconds(figures["solve_ns"] / 1e9), len(result["branches"]), harmful(result)]
 
 

@@ -184,7 +184,6 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_JSON:
 		arguments->is_json = true;
-		options->sensitivity.measures_size = true;
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;

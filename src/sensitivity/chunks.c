@@ -7,6 +7,11 @@
 /* A run of so many windows is one chunk; a global window is as long. */
 #define WINDOWS_TOGETHER 4
 
+/* A second or so of building constraints. */
+#define COST_MOST 200000
+/* However much is written: so many events are looked at together. */
+#define WINDOW_LEAST 20
+
 /*
  * Of so many other threads the chunk has a window (a deviation from the paper, whose programs have few threads:
  * with two hundred of them constraints grow beyond all use): those that write most of what the first one
@@ -41,6 +46,15 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 	BUG_ON(!cursor->ends);
 }
 
+bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis)
+{
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
+		if (chunk->window.begin[i] ||
+			chunk->window.end[i] != analysis->walk.threads[i].count)
+			return false;
+	return true;
+}
+
 bool chunk_is_whole(const struct sensitivity *analysis)
 {
 	return analysis->order.event_count <= (uint64_t)WINDOWS_TOGETHER * analysis->options.window;
@@ -58,20 +72,96 @@ static uint64_t global_size(const struct sensitivity *analysis)
 					: (uint64_t)WINDOWS_TOGETHER * analysis->options.window;
 }
 
+/* ---- size ---- */
+
+struct word_access {
+	uint64_t word;
+	bool is_write;
+};
+
+static int compare_accesses(const void *left, const void *right)
+{
+	const struct word_access *a = left, *b = right;
+
+	return a->word < b->word ? -1 : a->word > b->word;
+}
+
+/* How many terms match reads with writes: for each place its reads times the square of its writes. */
+static uint64_t cost_of(const struct walk *walk, const struct order_window *window)
+{
+	const uint32_t threads = walk->record->thread_count;
+	struct word_access *list;
+	uint64_t cost = 0;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < threads; i++)
+		count += window->end[i] - window->begin[i];
+	list = calloc(count + 1, sizeof *list);
+	BUG_ON(!list);
+	count = 0;
+	for (uint32_t i = 0; i < threads; i++)
+		for (uint32_t j = window->begin[i]; j < window->end[i]; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+				list[count++] = (struct word_access){
+					event->address >> 3, event->kind == EVENT_WRITE};
+		}
+	if (count)
+		qsort(list, count, sizeof *list, compare_accesses);
+	for (size_t i = 0, next; i < count; i = next) {
+		uint64_t writes = 0;
+
+		for (next = i; next < count && list[next].word == list[i].word; next++)
+			writes += list[next].is_write;
+		cost += (next - i - writes) * writes * writes;
+	}
+	free(list);
+	return cost;
+}
+
+/* Where places are written again and again constraints outgrow all windows: then windows are shorter. */
+static void shorten(const struct walk *walk, struct order_window *window)
+{
+	for (uint32_t size = UINT32_MAX;
+		size > WINDOW_LEAST && cost_of(walk, window) > COST_MOST;) {
+		uint32_t longest = 0;
+
+		for (uint32_t i = 0; i < walk->record->thread_count; i++)
+			if (window->end[i] - window->begin[i] > longest)
+				longest = window->end[i] - window->begin[i];
+		size = longest / 2;
+		for (uint32_t i = 0; i < walk->record->thread_count; i++)
+			if (window->end[i] - window->begin[i] > size)
+				window->end[i] = window->begin[i] + size;
+	}
+}
+
+static void set_global_ends(const struct order *order, const struct chunk_cursor *cursor,
+	uint64_t count, struct order_window *window)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		window->end[i] = window->begin[i] = cursor->ends[i];
+	for (uint64_t i = 0; i < count; i++)
+		window->end[order->events[cursor->global_end + i].thread]++;
+}
+
 static bool next_global(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {
 	const struct order *order = &analysis->order;
 	const uint64_t room = order->event_count - cursor->global_end;
 	const uint64_t wanted = global_size(analysis);
-	const uint64_t count = room < wanted ? room : wanted;
+	uint64_t count = room < wanted ? room : wanted;
 
+	set_global_ends(order, cursor, count, &chunk->window);
+	while (count > WINDOW_LEAST && cost_of(&analysis->walk, &chunk->window) > COST_MOST) {
+		count /= 2;
+		set_global_ends(order, cursor, count, &chunk->window);
+	}
 	for (uint32_t i = 0; i < order->thread_count; i++)
-		chunk->window.begin[i] = cursor->ends[i];
-	for (uint64_t i = 0; i < count; i++)
-		cursor->ends[order->events[cursor->global_end++].thread]++;
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		chunk->window.end[i] = cursor->ends[i];
+		cursor->ends[i] = chunk->window.end[i];
+	cursor->global_end += count;
 	chunk->first = 0;
 	chunk->last = order->thread_count - 1;
 	chunk->begin = chunk->window.begin[0];
@@ -213,12 +303,12 @@ static bool next_distributed(
 {
 	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
-	uint64_t begin = cursor->number * analysis->options.window;
+	uint64_t begin = cursor->begin;
 
 	while (cursor->thread < order->thread_count &&
 		begin >= walk->threads[cursor->thread].count) {
 		cursor->thread++;
-		cursor->number = begin = 0;
+		cursor->begin = begin = 0;
 	}
 	if (cursor->thread == order->thread_count)
 		return false;
@@ -232,8 +322,9 @@ static bool next_distributed(
 	if (order->thread_count > PARTNERS_MOST + 1)
 		choose_partners(analysis, &chunk->window, cursor->thread);
 	chunk->first = chunk->last = cursor->thread;
+	shorten(walk, &chunk->window);
 	chunk->begin = begin;
-	cursor->number++;
+	cursor->begin = chunk->window.end[cursor->thread];
 	return true;
 }
 

@@ -6,16 +6,19 @@
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
 {
+	constraints->terms_made++;
 	return Z3_mk_and(constraints->z3, 2, (Z3_ast[]){a, b});
 }
 
 Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b)
 {
+	constraints->terms_made++;
 	return Z3_mk_or(constraints->z3, 2, (Z3_ast[]){a, b});
 }
 
 Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b)
 {
+	constraints->terms_made++;
 	return Z3_mk_implies(constraints->z3, a, b);
 }
 
@@ -64,6 +67,7 @@ static Z3_ast moment(const struct constraints *constraints, struct event_id even
 Z3_ast constraints_before(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
+	constraints->terms_made++;
 	return Z3_mk_lt(constraints->z3, moment(constraints, first), moment(constraints, second));
 }
 

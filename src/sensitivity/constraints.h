@@ -29,6 +29,7 @@ struct constraints {
 	Z3_ast **moments;	   /* by thread and event: its number; NULL: it has none */
 	Z3_ast *cuts;		   /* by thread: how many events happen */
 	uint64_t count;		   /* of assertions */
+	uint64_t terms_made;	   /* comparisons and connectives */
 	uint64_t concrete_terms;   /* beyond the solver: they keep their value */
 	uint64_t mixed_reads;	   /* of which only a part was written at once: likewise */
 	bool has_store_buffers;	   /* the moment of a write is when others see it */

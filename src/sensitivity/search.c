@@ -113,11 +113,12 @@ static void hand_over(struct worker *worker)
 }
 
 /* One chunk shall not use up all questions about a place. */
-static uint32_t queries_of_chunk(const struct sensitivity *analysis)
+static uint32_t queries_of_chunk(const struct worker *worker)
 {
+	const struct sensitivity *analysis = worker->analysis;
 	const uint32_t part = analysis->options.queries_most / QUERIES_PARTS;
 
-	if (chunk_is_whole(analysis))
+	if (chunk_is_all(&worker->chunk, analysis))
 		return analysis->options.queries_most;
 	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
 }
@@ -129,7 +130,7 @@ static bool admit(struct worker *worker, uint32_t place)
 
 	if (!is_open(worker, place) || analysis->search.is_stopping)
 		return false;
-	if (worker->queries[place] < queries_of_chunk(analysis) &&
+	if (worker->queries[place] < queries_of_chunk(worker) &&
 		analysis->places.items[place].queries < analysis->options.queries_most &&
 		!is_late(analysis)) {
 		worker->queries[place]++;
@@ -229,21 +230,19 @@ static void open_constraints(struct worker *worker)
 	struct constraints *constraints = &worker->constraints;
 	struct search *search = &analysis->search;
 	const uint64_t begin = search_now_ns();
-	uint64_t solve_ns, bytes = 0;
+	uint64_t solve_ns;
 	bool is_wrong;
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
 		worker->pass == PASS_RELAXED);
 	set_time_limit(constraints, analysis->options.query_ns);
 	set_solver(worker, constraints->z3);
-	is_wrong = chunk_is_whole(analysis) && contradicts(worker);
+	is_wrong = chunk_is_all(&worker->chunk, analysis) && contradicts(worker);
 	solve_ns = search_now_ns() - begin;
-	if (analysis->options.measures_size)
-		bytes = strlen(Z3_solver_to_string(constraints->z3, constraints->solver));
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.chunks++;
 	analysis->figures.constraints += constraints->count;
-	analysis->figures.constraint_bytes += bytes;
+	analysis->figures.constraint_terms += constraints->terms_made;
 	analysis->figures.is_model_wrong |= is_wrong;
 	analysis->figures.solve_ns += solve_ns;
 	(void)pthread_mutex_unlock(&search->lock);

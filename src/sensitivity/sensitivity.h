@@ -63,7 +63,7 @@ struct sensitivity_figures {
 	uint64_t shared_words;
 	uint64_t path; /* equal for runs in which branches on shared memory went the same ways */
 	uint64_t constraints;		   /* assertions of the solver */
-	uint64_t constraint_bytes;	   /* of their text, roughly */
+	uint64_t constraint_terms;	   /* comparisons and connectives in them */
 	uint64_t chunks;		   /* that there were constraints of */
 	uint64_t chunks_seen, chunk_count; /* of a pass; how many there are */
 	uint64_t unasked;		   /* branches that were left out to keep to the limits */
@@ -84,7 +84,6 @@ struct sensitivity_options {
 	bool is_global;		     /* windows of so many events of the run as it was, instead */
 	uint32_t workers;	     /* threads that ask; 0: one */
 	bool has_store_buffers;	     /* places without an answer are asked about again, with them */
-	bool measures_size;	     /* of the constraints as text, which takes time */
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
 	/* Is the place known, so that it need not be asked about? NULL: none is. */

@@ -70,7 +70,7 @@ enum search_pass {
 /* Where the next chunk begins. */
 struct chunk_cursor {
 	uint16_t thread;
-	uint64_t number;     /* of the chunk within the thread */
+	uint64_t begin;	     /* event of the thread */
 	uint64_t global_end; /* global windows: events of the run up to the end of the last one */
 	uint32_t *ends;	     /* likewise, by thread */
 };
@@ -149,8 +149,11 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 /* Moves the cursor. False: there is none. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
+/* About so many: where places are written often there are more. */
 uint64_t chunk_count(const struct sensitivity *analysis);
-/* Short runs are one chunk. */
+/* Is it the whole run? */
+bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis);
+/* Short runs are one chunk, unless constraints would be too large. */
 bool chunk_is_whole(const struct sensitivity *analysis);
 
 /* ---- paths.c ---- */
