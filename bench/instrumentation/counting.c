@@ -25,20 +25,20 @@ static void switch_on(const struct site_record *record)
 	const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
 	const int32_t distance = (int32_t)(stub - (point + 5));
 
-	point[0] = 0xe9;
+	point[0] = 0xe8;
 	memcpy(point + 1, &distance, sizeof distance);
 }
 
-/* Does the stub's address operand lead to the variable? Stub: movq (5 bytes), leaq disp32(%rip). */
+/* Does the stub's address operand lead to the variable? Stub: popq %r11 (2 bytes), leaq disp32(%rip), %r10. */
 static int leads_to(const struct site_record *record, uintptr_t variable)
 {
 	const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
 	int32_t distance;
 
-	if (stub[5] != 0x48 || stub[6] != 0x8d || stub[7] != 0x3d)
+	if (stub[2] != 0x4c || stub[3] != 0x8d || stub[4] != 0x15)
 		return 0;
-	memcpy(&distance, stub + 8, sizeof distance);
-	return (uintptr_t)stub + 12 + (uintptr_t)(intptr_t)distance == variable;
+	memcpy(&distance, stub + 5, sizeof distance);
+	return (uintptr_t)stub + 9 + (uintptr_t)(intptr_t)distance == variable;
 }
 
 __attribute__((visibility("default"))) void raddle_module_loaded(

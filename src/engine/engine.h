@@ -307,12 +307,13 @@ bool engine_has_told_all(void);
 /*
  * `episode` grows with every op that is performed and whenever another thread moves, by a unit: while it
  * stays the same, what happens are accesses to memory of one thread, with nothing that orders them. `turn` is what
- * the host has written there in this turn of the moving thread, or 0. Both live longer than a run.
+ * the host has written there in this turn of the moving thread, or 0. `latest` is given the episode each time.
  */
 #define ENGINE_EPISODE (UINT64_C(1) << 32)
 struct engine_episodes {
 	uint64_t episode;
 	uint64_t turn;
+	uint64_t *latest;
 };
 void engine_count_episodes(struct engine_episodes *episodes); /* NULL: nobody asks */
 /* For engine_host.performed: details of the last op that were not known when it was announced. */

@@ -105,7 +105,7 @@ void engine_tell_performed(
 static inline void engine_next_episode(void)
 {
 	if (engine.episodes)
-		engine.episodes->episode += ENGINE_EPISODE;
+		*engine.episodes->latest = engine.episodes->episode += ENGINE_EPISODE;
 }
 /* Another thread moves. */
 static inline void engine_next_turn(void)

@@ -1,42 +1,45 @@
 /* The code of a site: the no-op before the access, its stub and its record, as inline assembly. */
 #include "instrument/instrument.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TEXT(text) text, sizeof(text) - 1
+#define TEXT_BYTES 1024
+#define ENTRY_BYTES 32
 
 /*
- * The point, and its stub up to the call; the operand is filled in between. OWN is the operand with the
+ * The point, and its stub up to the operand's; the operand is filled in between. OWN is the operand with the
  * function's number: stubs and records have sections of their own for each function, so that a linker
  * that drops the function (--gc-sections) drops them, and the reference from the point to the stub,
- * which takes no room, keeps them where it keeps the function.
+ * which takes no room, keeps them where it keeps the function. ENTRY stands for what the stub calls.
  */
+#define ENTRY "@ENTRY@"
 #define POINT(OWN)                                                                                 \
 	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
 	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
-	"\t.weak raddle_site_v2\n"                                                                 \
+	"\t.weak " ENTRY "\n"                                                                      \
 	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n"                       \
-	"2:\tmovq %rdi, -16(%rsp)\n"
+	"\t.long 3f - .\n"                                                                         \
+	"2:\tpopq %r11\n"
 #define RECORDS(OWN)                                                                               \
 	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
 	"\t.balign 4\n"
 #define STUB_END(OWN)                                                                              \
-	"\tcall *raddle_site_v2@GOTPCREL(%rip)\n"                                                  \
-	"\t.byte 0x0f, 0x1f, 0x80\n"                                                               \
-	"\t.long 3f - .\n"                                                                         \
-	"\tjmp 1b + 5\n"                                                                           \
+	"\tpushq %r11\n"                                                                           \
+	"\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                        \
 	"\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                        \
 				       "\t.long 2b - .\n"
 /* The rest of a record: the operands with its description and its properties. */
 #define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
 
 static const char with_address[] =
-	POINT("${3:c}") "\tleaq $0, %rdi\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+	POINT("${3:c}") "\tleaq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 /* An operand of thread-local memory would be relative to %fs, which leaq does not add. */
 static const char with_pointer[] =
-	POINT("${3:c}") "\tmovq $0, %rdi\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 static const char without_address[] =
-	POINT("${2:c}") "\tmovl $$0, %edi\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
+	POINT("${2:c}") "\tmovl $$0, %r10d\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
 
 /* Only a record, which is kept with the code. */
 static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
@@ -44,21 +47,62 @@ static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
 
 /* Operands: memory, length in %rsi, description, properties, number of the function. */
 static const char with_length[] =
-	POINT("${4:c}") "\tleaq $0, %rdi\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
+	POINT("${4:c}") "\tleaq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 static const char with_pointer_and_length[] =
-	POINT("${4:c}") "\tmovq $0, %rdi\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
+	POINT("${4:c}") "\tmovq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 
-static LLVMValueRef build_asm(struct instrument *instrument, const char *text, size_t length,
-	const char *constraints, LLVMValueRef *operands, unsigned count)
+/* What the stub of a site calls: plain accesses of usual sizes have an entry each. */
+static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
+{
+	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
+
+	if (is_plain && site->bytes && site->bytes <= 16 && !(site->bytes & (site->bytes - 1)))
+		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_%s%u_v3",
+			site->kind == SITE_LOAD ? "load" : "store", site->bytes);
+	else
+		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
+}
+
+/* Copies the text with every ENTRY replaced; returns the length. */
+static size_t fill_in(const char *text, size_t length, const char *entry, char out[TEXT_BYTES])
+{
+	const size_t gap = sizeof ENTRY - 1;
+	const char *end = text + length;
+	size_t filled = 0;
+
+	while (text < end) {
+		const char *next = memmem(text, (size_t)(end - text), ENTRY, gap);
+		const size_t plain = (size_t)((next ? next : end) - text);
+
+		memcpy(out + filled, text, plain);
+		filled += plain;
+		text += plain;
+		if (!next)
+			continue;
+		memcpy(out + filled, entry, strlen(entry));
+		filled += strlen(entry);
+		text += gap;
+	}
+	return filled;
+}
+
+static LLVMValueRef build_asm(struct instrument *instrument, const struct site *site,
+	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
+	unsigned count)
 {
 	LLVMTypeRef types[5];
 	LLVMTypeRef type;
 	LLVMValueRef code;
+	char entry[ENTRY_BYTES], filled[TEXT_BYTES], constraints[64];
 
 	for (unsigned i = 0; i < count; i++)
 		types[i] = LLVMTypeOf(operands[i]);
 	type = LLVMFunctionType(instrument->nothing, types, count, false);
-	code = LLVMGetInlineAsm(type, text, length, constraints, strlen(constraints), true, false,
+	entry_of(site, entry);
+	(void)snprintf(
+		constraints, sizeof constraints, "%s,~{r10},~{r11},~{flags}", operand_constraints);
+	length = fill_in(text, length, entry, filled);
+	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
 	return LLVMBuildCall2(instrument->builder, type, code, operands, count, "");
 }
@@ -158,13 +202,13 @@ static LLVMValueRef build_value(struct instrument *instrument, const struct site
 	LLVMValueRef value = as_register(instrument, member_of(instrument, site));
 
 	if (site->kind == SITE_LANDING)
-		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
 			(LLVMValueRef[]){value,
 				as_length(instrument, LLVMBuildExtractValue(instrument->builder,
 							      site->value, 1, "")),
 				description, properties, own},
 			5);
-	return build_asm(instrument, TEXT(with_pointer), "r,i,i,i",
+	return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
 		(LLVMValueRef[]){value, description, properties, own}, 4);
 }
 
@@ -186,26 +230,26 @@ static LLVMValueRef build_point(
 	if (site->value)
 		return build_value(instrument, site, description, properties, own);
 	if (site->kind == SITE_OPAQUE)
-		return build_asm(instrument, TEXT(without_point), "i,i,i",
+		return build_asm(instrument, site, TEXT(without_point), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
 	if (!site->pointer)
-		return build_asm(instrument, TEXT(without_address), "i,i,i",
+		return build_asm(instrument, site, TEXT(without_address), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
 	if (filter_is_thread_local(site->pointer) && site->length)
-		return build_asm(instrument, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
 			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
 				description, properties, own},
 			5);
 	if (filter_is_thread_local(site->pointer))
-		return build_asm(instrument, TEXT(with_pointer), "r,i,i,i",
+		return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	if (site->length)
-		call = build_asm(instrument, TEXT(with_length), "*m,{rsi},i,i,i",
+		call = build_asm(instrument, site, TEXT(with_length), "*m,{rsi},i,i,i",
 			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
 				description, properties, own},
 			5);
 	else
-		call = build_asm(instrument, TEXT(with_address), "*m,i,i,i",
+		call = build_asm(instrument, site, TEXT(with_address), "*m,i,i,i",
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	set_memory_operand(instrument, call);
 	return call;

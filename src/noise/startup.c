@@ -176,7 +176,7 @@ bool sites_apply(void)
 static void forked(void)
 {
 	runtime.is_forked_child = true;
-	sites_are_live = 0;
+	sites_are_live = SITES_QUIET;
 }
 
 void runtime_set_up(void)
@@ -224,5 +224,5 @@ void noise_go_live(void)
 	contract->is_live = 1;
 	if (contract->plan.inspect)
 		wait_for_inspection(contract);
-	sites_are_live = 1;
+	sites_are_live = SITES_LIVE;
 }

@@ -7,13 +7,20 @@
  * leaves a function. In the code it is a five-byte no-op (the *point*). Out of line lies its *stub*,
  * which hands the address of the access to the runtime and jumps back:
  *
- *	point:	nopl 0(%rax,%rax)		-- on: jmp stub
+ *	point:	nopl 0(%rax,%rax)		-- on: call stub
  *	...
- *	stub:	movq %rdi, -16(%rsp)		-- the function has no red zone
- *		leaq OPERAND, %rdi		-- function entry and exit: xorl %edi, %edi
- *		call *raddle_site_v2@GOTPCREL(%rip)
- *		nopl RECORD-HERE(%rax)		-- 0f 1f 80 and four bytes: their distance to the record
- *		jmp point+5			-- raddle_site_v2 restores every register, flags included
+ *		.long RECORD-HERE		-- the distance to the record
+ *	stub:	popq %r11			-- operands may be relative to the stack pointer
+ *		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
+ *		pushq %r11
+ *		jmp *raddle_site_v3@GOTPCREL(%rip)
+ *
+ * raddle_site_v3 returns behind the point and restores all but %r10, %r11 and the flags. The function has no
+ * red zone, as the call writes there. The way of most accesses is short in branches that are taken, which is what
+ * it is limited by.
+ *
+ * Plain loads and stores of 1, 2, 4, 8 or 16 bytes call raddle_site_load1_v3, ..., raddle_site_store16_v3 in its
+ * place, which may do no more than that one would.
  *
  * A function is left (SITE_FUNCTION_EXIT) at its return, or before a call in the place of the return.
  * An exception, longjmp or exit() leaves functions without passing a point: who keeps a stack of them
@@ -37,7 +44,7 @@
 
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 3
+#define INSTRUMENT_ABI_VERSION 4
 #define SITE_POINT_BYTES 5		      /* of the no-op or jump in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -57,7 +64,7 @@ enum site_kind {
 	SITE_FUNCTION_EXIT,
 	SITE_OPAQUE, /* inline assembly that may access memory: a record without a point */
 	/*
-	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %rdi at their points.
+	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their points.
 	 * They are no accesses, and on only in runs that are recorded. `bytes` says which of several.
 	 */
 	SITE_RESULT, /* behind a call of code without bitcode; of structs, one for each member */
@@ -149,7 +156,7 @@ struct instrumented_module {
 /* Weak in the objects: without a runtime they are null and nothing happens. */
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
-void raddle_site_v2(void);
+void raddle_site_v3(void);
 
 static inline enum site_order site_record_order(const struct site_record *record)
 {

@@ -16,6 +16,7 @@
 #include "runtime/attach.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/quick.h"
 #include "runtime/sites.h"
 #include "runtime/world.h"
 
@@ -64,7 +65,7 @@ void process_leave_control(void)
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
-	sites_are_live = 0;
+	sites_are_live = SITES_QUIET;
 	time_leave_control();
 	timer_leave_control();
 	engine_leave_control();

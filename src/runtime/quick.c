@@ -18,7 +18,7 @@
 
 /* Numbers that end: then the table is cleared, and they begin again. */
 #define EPISODES_MOST (UINT64_C(0x7f000000) * ENGINE_EPISODE)
-#define OWNERSHIPS_MOST (UINT32_C(1) << 18)
+#define OWNERSHIPS_MOST (UINT64_C(1) << 18)
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPISODE)
 
 /* Forgetting more bytes one by one costs more than looking again at all own memory. */
@@ -27,7 +27,8 @@
 /* Of this run. Written as it begins. */
 static struct {
 	struct contract_memory *memory;
-	void *race; /* state of the detector */
+	void *race;	  /* state of the detector */
+	uint32_t watched; /* accesses that are still looked at: set in the run, too */
 } quick;
 
 static void quick_clear(struct contract_quick *block)
@@ -38,11 +39,11 @@ static void quick_clear(struct contract_quick *block)
 
 static void quick_next_episode(struct contract_quick *block)
 {
-	if (block->now.episode >= EPISODES_MOST) {
+	if (block->episode >= EPISODES_MOST) {
 		quick_clear(block);
-		block->now.episode = 0;
+		block->episode = 0;
 	}
-	block->now.episode += ENGINE_EPISODE;
+	sites_now.engine.episode = block->episode += ENGINE_EPISODE;
 }
 
 static void quick_next_ownership(struct contract_quick *block)
@@ -51,7 +52,7 @@ static void quick_next_ownership(struct contract_quick *block)
 		quick_clear(block);
 		block->ownership = 0;
 	}
-	block->now.turn = 0;
+	sites_now.engine.turn = 0;
 }
 
 void quick_begin_run(void)
@@ -62,17 +63,19 @@ void quick_begin_run(void)
 	sites_are_live = SITES_LIVE;
 	engine_count_episodes(NULL);
 	quick.race = runtime_detects_quickly();
-	if (!memory || !quick.race || memory->mode != MEMORY_RACES ||
-		runtime.contract->plan.has_contexts || record_is_on())
+	if (!memory)
 		return;
-	quick.memory = memory;
-	block = &memory->quick;
+	sites_quick = block = &memory->quick;
 	quick_next_episode(block);
 	quick_next_ownership(block);
-	block->left = ACCESSES_BETWEEN;
-	block->watched = 0;
-	sites_quick = block;
-	engine_count_episodes(&block->now);
+	if (!quick.race || memory->mode != MEMORY_RACES || runtime.contract->plan.has_contexts ||
+		record_is_on())
+		return;
+	quick.memory = memory;
+	quick.watched = 0;
+	sites_now.left = ACCESSES_BETWEEN;
+	sites_now.engine.latest = &block->episode;
+	engine_count_episodes(&sites_now.engine);
 	sites_are_live = SITES_QUICK;
 }
 
@@ -106,28 +109,28 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 	struct contract_quick *block = sites_quick;
 	uint64_t key;
 
-	if (sites_are_live != SITES_QUICK || block->watched)
+	if (sites_are_live != SITES_QUICK || quick.watched)
 		return;
-	key = block->now.episode;
+	key = sites_now.engine.episode;
 	/* Where all indices of threads are in use, they are used again. */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
-		key = block->now.turn = QUICK_OWN | block->ownership * OWNERSHIP |
-					engine_current()->id.index * ENGINE_EPISODE;
+		key = sites_now.engine.turn = QUICK_OWN | block->ownership * OWNERSHIP |
+					      engine_current()->id.index * ENGINE_EPISODE;
 	*quick_entry(block, address, properties) =
 		(struct quick_entry){.address = address, .key = key | properties};
 }
 
 /* Is it time for memory.c to see some? */
-static bool quick_is_watched(struct contract_quick *block)
+static bool quick_is_watched(void)
 {
-	if (--block->left < 0) {
+	if (--sites_now.left < 0) {
 		quick_forget_all();
-		block->left = ACCESSES_BETWEEN;
-		block->watched = ACCESSES_WATCHED;
+		sites_now.left = ACCESSES_BETWEEN;
+		quick.watched = ACCESSES_WATCHED;
 	}
-	if (!block->watched)
+	if (!quick.watched)
 		return false;
-	block->watched--;
+	quick.watched--;
 	return true;
 }
 
@@ -159,7 +162,7 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 	return next < end ? next : end;
 }
 
-/* Tells the detector of the parts. False: of one of them it wants to know more. */
+/* Tells the detector of the parts that are shared. False: of one of them it wants to know more. */
 static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,
@@ -176,7 +179,8 @@ static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_wr
 		access.address = at;
 		access.object = known->name;
 		access.bytes = (uint8_t)(next - at);
-		if (!race_passes_plain(quick.race, &access, &known->shadow))
+		if (known->flags & VARIABLE_POINT &&
+			!race_passes_plain(quick.race, &access, &known->shadow))
 			return false;
 	}
 	return true;
@@ -189,8 +193,8 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 	const uint64_t end = address + (properties >> 16);
 	bool is_shared = false;
 
-	if (quick_is_watched(sites_quick) || end - address > QUICK_BYTES_MOST ||
-		memory_turn_is_wanted() || runtime.is_run_over)
+	if (quick_is_watched() || end - address > QUICK_BYTES_MOST || memory_turn_is_wanted() ||
+		runtime.is_run_over)
 		return false;
 	for (uint64_t at = address; at < end; at = quick_part_end(at, end)) {
 		const struct memory_known *known = quick_known(at, seen, is_write);

@@ -16,11 +16,10 @@
 #ifndef RADDLE_RUNTIME_QUICK_H
 #define RADDLE_RUNTIME_QUICK_H
 
-/* For site_thunk.S: of struct contract_quick. */
+/* For site_thunk.S: of struct quick_now. */
 #define QUICK_EPISODE 0
 #define QUICK_TURN 8
-#define QUICK_LEFT 16
-#define QUICK_ENTRIES 32
+#define QUICK_LEFT 24
 /* Places of the table for each kind of access, a power of two: four bytes each, so of 32 kB of neighbours. */
 #define QUICK_PLACES 8192
 /* sites_are_live, from least to most. */
@@ -47,19 +46,22 @@ struct quick_entry {
 	uint64_t key;
 };
 
-/* In the contract, so that no rewind has to restore it: episodes do not come back. [guest] */
+/* In the contract, so that no rewind has to restore it: no number comes back in another run. [guest] */
 struct contract_quick {
-	struct engine_episodes now; /* turn: what keys of the thread's own memory begin with */
-	int32_t left;		    /* accesses until some are looked at for waiting, see quick.c */
-	uint32_t watched;	    /* accesses that are still looked at */
-	uint32_t ownership; /* number of the run, or of a part of it: of keys of own memory */
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
+	uint64_t episode;					  /* the latest of all */
+	uint64_t ownership; /* number of the run, or of a part of it: of keys of own memory */
 };
 
-_Static_assert(offsetof(struct contract_quick, now.episode) == QUICK_EPISODE &&
-		       offsetof(struct contract_quick, now.turn) == QUICK_TURN &&
-		       offsetof(struct contract_quick, left) == QUICK_LEFT &&
-		       offsetof(struct contract_quick, entries) == QUICK_ENTRIES,
+/* In the process. */
+struct quick_now {
+	struct engine_episodes engine; /* turn: what keys of the thread's own memory begin with */
+	int32_t left; /* accesses until some are looked at for waiting, see quick.c */
+};
+
+_Static_assert(offsetof(struct quick_now, engine.episode) == QUICK_EPISODE &&
+		       offsetof(struct quick_now, engine.turn) == QUICK_TURN &&
+		       offsetof(struct quick_now, left) == QUICK_LEFT,
 	"site_thunk.S knows other places");
 
 /* The last word of a struct site_record. Nothing but a plain load or store is ever in the table. */
@@ -76,14 +78,14 @@ static inline struct quick_entry *quick_entry(
 
 /* What site_thunk.S does for sites. */
 static inline bool quick_is_repeated(
-	struct contract_quick *quick, uint64_t address, uint32_t properties)
+	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
 	const struct quick_entry *entry = quick_entry(quick, address, properties);
 
 	return entry->address == address &&
-	       (entry->key == (quick->now.episode | properties) ||
-		       entry->key == (quick->now.turn | properties)) &&
-	       --quick->left >= 0;
+	       (entry->key == (now->engine.episode | properties) ||
+		       entry->key == (now->engine.turn | properties)) &&
+	       --now->left >= 0;
 }
 
 /* A run begins: sets sites_are_live and sites_quick. */

@@ -1,13 +1,13 @@
 /*
  * Quick stubs: code made at start-up, one piece for each site whose report can be dealt with in a few
- * instructions while it is predicted. A point that is on jumps there instead of to the site's own stub; what
+ * instructions while it is predicted. A point that is on calls it instead of the site's own stub; what
  * is not predicted goes on from there to the own stub, with all registers as they were, and the general way
  * (site_thunk.S, record.c) does it all. x86-64.
  *
- * A piece begins as the site's own stub does: it saves %rdi below the stack pointer (functions with sites
- * have no red zone) and puts the operand there. The instruction that does so is taken over from the own
- * stub; where it is none of those that points.c writes, there is no piece. %rax holds the flags, %rcx and
- * %rdx are used. The state of the moving thread (record_internal.h) has a 32-bit address, so that pieces near
+ * A piece begins as the site's own stub does: in front of it is the distance to the record, it takes the return
+ * address off the stack into %r11 and puts the operand into %r10. The instruction that does so is taken over
+ * from the own stub; where it is none of those that points.c writes, there is no piece. %rcx, %rdx and %rdi,
+ * which is the operand, too, are saved below the stack pointer (functions with sites have no red zone). The state of the moving thread (record_internal.h) has a 32-bit address, so that pieces near
  * any module reach it.
  *
  * Runs while one thread moves, before the module's code does.
@@ -34,8 +34,8 @@
 #define PIECE_MOST 288
 #define PAGE UINT64_C(4096)
 
-/* Below the stack pointer; %rdi is where the site's own stub has it. */
-enum { SAVED_DI = 0xf0, SAVED_A = 0xe8, SAVED_C = 0xe0, SAVED_D = 0xd8 };
+/* Below the stack pointer. */
+enum { SAVED_DI = 0xf0, SAVED_C = 0xe0, SAVED_D = 0xd8 };
 
 /* Where a fault in a piece goes on: its way to the own stub. */
 struct stub_piece {
@@ -121,26 +121,29 @@ static void land(const struct writer *writer, unsigned char *jump)
 
 static void put_save(struct writer *writer)
 {
-	PUT(writer, "\x48\x89\x44\x24");
-	put_byte(writer, SAVED_A);
-	PUT(writer, "\x9f\x0f\x90\xc0"); /* lahf; seto %al */
+	PUT(writer, "\x48\x89\x7c\x24");
+	put_byte(writer, SAVED_DI);
+	PUT(writer, "\x4c\x89\xd7"); /* mov %r10, %rdi */
 	PUT(writer, "\x48\x89\x4c\x24");
 	put_byte(writer, SAVED_C);
 	PUT(writer, "\x48\x89\x54\x24");
 	put_byte(writer, SAVED_D);
 }
 
+/* Ends in a jump there; NULL: behind the point. */
 static void put_restore(struct writer *writer, const unsigned char *target)
 {
-	PUT(writer, "\x04\x7f\x9e"); /* addb $127, %al; sahf */
 	PUT(writer, "\x48\x8b\x54\x24");
 	put_byte(writer, SAVED_D);
 	PUT(writer, "\x48\x8b\x4c\x24");
 	put_byte(writer, SAVED_C);
-	PUT(writer, "\x48\x8b\x44\x24");
-	put_byte(writer, SAVED_A);
 	PUT(writer, "\x48\x8b\x7c\x24");
 	put_byte(writer, SAVED_DI);
+	PUT(writer, "\x41\x53"); /* push %r11 */
+	if (!target) {
+		PUT(writer, "\xc3");
+		return;
+	}
 	PUT(writer, "\xe9");
 	put_distance(writer, target);
 }
@@ -277,9 +280,8 @@ struct piece {
 	struct writer writer;
 	struct stub_region *region;
 	const struct site_record *site;
-	const unsigned char *own;  /* the site's own stub */
-	const unsigned char *back; /* behind the point */
-	unsigned char *slow[16];   /* jumps to the way to the own stub */
+	const unsigned char *own; /* the site's own stub */
+	unsigned char *slow[16];  /* jumps to the way to the own stub */
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
 	uint32_t counted;    /* what is put back then */
@@ -295,45 +297,65 @@ static void slow_if(struct piece *piece, const char *jump)
 #define IF_NOT_BELOW "\x0f\x83"
 #define IF_NEGATIVE "\x0f\x88"
 
-/* mov %rdi, -16(%rsp) and the instruction behind it, which is made to work here. False: not known. */
+/* What follows the operand: push %r11. */
+static bool ends_operand(const unsigned char *at)
+{
+	return at[0] == 0x41 && at[1] == 0x53;
+}
+
+/* Bytes of the instruction that puts the operand into %r10; 0: it is none of those that are known. */
+static size_t operand_bytes(const unsigned char *at)
+{
+	const unsigned char mode = at[2];
+	size_t address;
+
+	if (at[0] == 0x41 && at[1] == 0xba) /* mov $0, %r10d */
+		return 6;
+	if ((at[0] & 0xfb) == 0x49 && at[1] == 0x89 && (mode & 0xc7) == 0xc2) /* mov %r, %r10 */
+		return 3;
+	if ((at[0] & 0xfc) != 0x4c || at[1] != 0x8d || (mode >> 3 & 7) != 2)
+		return 0;
+	address = mode >> 6 == 1					     ? 1
+		  : mode >> 6 == 2					     ? 4
+		  : (mode & 7) == 5 || ((mode & 7) == 4 && (at[3] & 7) == 5) ? 4
+									     : 0;
+	return 3 + ((mode & 7) == 4) + address;
+}
+
+/* pop %r11 and the instruction behind it, which is made to work here. False: not known. */
 static bool put_operand(struct piece *piece)
 {
-	static const unsigned char save[] = {0x48, 0x89, 0x7c, 0x24, SAVED_DI};
-	const unsigned char *from = piece->own + sizeof save;
-	const unsigned char mode = from[2];
-	size_t length;
+	static const unsigned char pop[] = {0x41, 0x5b};
+	const unsigned char *from = piece->own + sizeof pop;
+	const size_t length = operand_bytes(from);
+	int32_t distance;
+	int64_t here;
 
-	if (memcmp(piece->own, save, sizeof save) != 0)
+	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length || !ends_operand(from + length))
 		return false;
-	put(&piece->writer, (const char *)save, sizeof save);
-	if (*from == 0xbf) /* mov $0, %edi */
-		length = 5;
-	else if ((*from & 0xf8) == 0x48 && from[1] == 0x89 && mode >> 6 == 3) /* mov %r, %rdi */
-		length = 3;
-	else if ((*from & 0xf8) == 0x48 && from[1] == 0x8d && (mode >> 3 & 7) == 7)
-		length = 3 + ((mode & 7) == 4) +
-			 (mode >> 6 == 1						      ? 1
-				 : mode >> 6 == 2					      ? 4
-				 : (mode & 7) == 5 || ((mode & 7) == 4 && (from[3] & 7) == 5) ? 4
-											      : 0);
-	else
-		return false;
-	if (*from != 0xbf && from[1] == 0x8d && (mode & 0xc7) == 5) { /* relative to %rip */
-		int32_t distance;
-		int64_t here;
-
-		memcpy(&distance, from + 3, sizeof distance);
-		here = (int64_t)(uintptr_t)(from + length) + distance -
-		       (int64_t)(uintptr_t)(piece->writer.at + length);
-		if (here != (int32_t)here)
-			return false;
-		put(&piece->writer, (const char *)from, 3);
-		put_word(&piece->writer, (uint64_t)here);
-		return from[length] == 0xff || from[length] == 0x67 || from[length] == 0xe8;
+	put(&piece->writer, (const char *)pop, sizeof pop);
+	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* not relative to %rip */
+		put(&piece->writer, (const char *)from, length);
+		return true;
 	}
-	put(&piece->writer, (const char *)from, length);
-	/* What follows is the call of the thunk, as written or as the linker has made it shorter. */
-	return from[length] == 0xff || from[length] == 0x67 || from[length] == 0xe8;
+	memcpy(&distance, from + 3, sizeof distance);
+	here = (int64_t)(uintptr_t)(from + length) + distance -
+	       (int64_t)(uintptr_t)(piece->writer.at + length);
+	if (here != (int32_t)here)
+		return false;
+	put(&piece->writer, (const char *)from, 3);
+	put_word(&piece->writer, (uint64_t)here);
+	return true;
+}
+
+/* The distance to the record, in front of the piece. False: it is too far. */
+static bool put_record(struct piece *piece)
+{
+	const int64_t distance =
+		(int64_t)(uintptr_t)piece->site - (int64_t)(uintptr_t)piece->writer.at;
+
+	put_word(&piece->writer, (uint64_t)distance);
+	return distance == (int32_t)distance;
 }
 
 static void put_count(struct piece *piece, uint32_t count)
@@ -479,7 +501,7 @@ static void put_ends(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
-	put_restore(writer, piece->back);
+	put_restore(writer, NULL);
 	if (piece->turn) {
 		land(writer, piece->turn);
 		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
@@ -499,9 +521,11 @@ const unsigned char *record_stub_of(
 
 	if (!region)
 		return NULL;
-	start = piece.writer.at = region->at;
+	piece.writer.at = region->at;
 	piece.own = (const unsigned char *)&site->stub + site->stub;
-	piece.back = (const unsigned char *)&site->point + site->point + SITE_POINT_BYTES;
+	if (!put_record(&piece))
+		return NULL;
+	start = piece.writer.at;
 	if (!put_operand(&piece))
 		return NULL;
 	put_save(&piece.writer);

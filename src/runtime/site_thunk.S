@@ -2,12 +2,12 @@
  * Where the stub of a site goes when the site is on (instrument_abi.h): saves every register, tells
  * site_reached() of the access and, where that wants more, calls site_perform(). x86-64.
  *
- * On entry %rdi is the address and the true %rdi lies below the return address; %rsi is a length, for
- * some kinds. The return address is in the stub, in front of the distance to the record. Before
- * site_perform() it is replaced by that of the point, so that unwinders see the user's function call us.
+ * On entry %r10 is the address; %rsi is a length, for some kinds. The return address lies behind the point, so
+ * unwinders see the user's function call us; in front of it is the distance to the stub, and in front of
+ * that one the distance to the record.
  *
  * To the compiler a site is no call, so everything that another thread may change while this one stands
- * here is live: flags, all vector registers, the x87 stack. site_reached() uses general registers only
+ * here is live, but for %r10, %r11 and the flags: all vector registers, the x87 stack. site_reached() uses general registers only
  * (CMakeLists.txt), so most accesses save no others. Before site_perform() the rest is saved: %xmm0 to 15
  * always, and what else the processor says is in use. libc's string functions leave %zmm16 to 31 in use;
  * these are saved by hand, as xsave and xrstor are several times slower. They serve all other cases.
@@ -16,6 +16,7 @@
 
 	.text
 
+#define RETURN 72		/* from %rbp: the return address */
 #define COMPONENTS 0xe7		/* x87, SSE, AVX, AVX-512 */
 #define XSAVE_BYTES 2752	/* of these components, rounded up to 64 */
 #define XSAVE_HEADER 512
@@ -36,77 +37,66 @@
 	.cfi_restore \name
 	.endm
 
-	.globl	raddle_site_v2
-	.type	raddle_site_v2, @function
+/*
+ * quick.h: a plain access like an earlier one of its episode, or to the thread's own memory, is done with.
+ */
+	.macro	PLAIN kind:req, number:req, bytes:req
+	.globl	raddle_site_\kind\bytes\()_v3
+	.type	raddle_site_\kind\bytes\()_v3, @function
 	.p2align 4
-raddle_site_v2:
+raddle_site_\kind\bytes\()_v3:
 	.cfi_startproc
-	leaq	-8(%rsp), %rsp		/* over the saved %rdi; keeps the flags */
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset rdi, 0
+	movl	%r10d, %r11d
+	andl	$4*(QUICK_PLACES - 1), %r11d
+	shll	$3, %r11d		/* two entries of 16 bytes for each four */
+	addq	sites_quick(%rip), %r11
+	cmpq	%r10, 16*\number(%r11)
+	jne	raddle_site_v3
+	movq	16*\number+8(%r11), %r11
+	subq	$(\bytes << 16 | \number), %r11	/* without its properties */
+	cmpq	QUICK_EPISODE+sites_now(%rip), %r11
+	jne	2f
+1:	decl	QUICK_LEFT+sites_now(%rip)
+	js	raddle_site_v3
+	ret
+2:	cmpq	QUICK_TURN+sites_now(%rip), %r11
+	je	1b
+	jmp	raddle_site_v3
+	.cfi_endproc
+	.size	raddle_site_\kind\bytes\()_v3, . - raddle_site_\kind\bytes\()_v3
+	.endm
+
+	.irp	bytes, 1, 2, 4, 8, 16
+	PLAIN	load, 0, \bytes
+	PLAIN	store, 1, \bytes
+	.endr
+
+	.globl	raddle_site_v3
+	.type	raddle_site_v3, @function
+	.p2align 4
+raddle_site_v3:
+	.cfi_startproc
+	cmpb	$SITES_QUIET, sites_are_live(%rip)
+	je	.Lquiet
 	PUSH	rax
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	cmpb	$SITES_LIVE, sites_are_live(%rip)
-	jb	.Lquiet
 	PUSH	rcx
 	PUSH	rdx
-	je	.Lreached
-
-	/* quick.h: is it like an earlier access of its episode? */
-	movq	40(%rsp), %rcx		/* return address */
-	movslq	3(%rcx), %rdx
-	movl	15(%rcx, %rdx), %edx	/* the record's properties */
-	movl	%edi, %ecx
-	andl	$4*(QUICK_PLACES - 1), %ecx
-	movl	%edx, %eax
-	andl	$1, %eax
-	shll	$4, %eax
-	leaq	(%rax, %rcx, 8), %rcx
-	movq	sites_quick(%rip), %rax
-	orq	QUICK_EPISODE(%rax), %rdx
-	cmpq	%rdi, QUICK_ENTRIES(%rax, %rcx)
-	jne	.Lreached
-	cmpq	%rdx, QUICK_ENTRIES+8(%rax, %rcx)
-	je	.Lsame
-	movl	%edx, %edx		/* or nobody else's business? */
-	orq	QUICK_TURN(%rax), %rdx
-	cmpq	%rdx, QUICK_ENTRIES+8(%rax, %rcx)
-	jne	.Lreached
-.Lsame:
-	decl	QUICK_LEFT(%rax)
-	js	.Lreached
-	.cfi_remember_state
-.Lseen:
-	POP	rdx
-	POP	rcx
-.Lquiet:
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$127, %al		/* the overflow flag again */
-	sahf
-	POP	rax
-	POP	rdi
-	ret
-	.cfi_restore_state
-
-.Lreached:
 	PUSH	rsi
+	PUSH	rdi
 	PUSH	r8
 	PUSH	r9
-	PUSH	r10
-	PUSH	r11
 	PUSH	rbp
 	PUSH	rbx
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register rbp
 	andq	$-64, %rsp
 
-	movq	96(%rbp), %rbx		/* return address */
-	movslq	3(%rbx), %rax
-	leaq	3(%rbx, %rax), %rbx	/* the record */
+	movq	RETURN(%rbp), %rax
+	movslq	-4(%rax), %rbx		/* where the call led to: the stub */
+	leaq	-4(%rax, %rbx), %rbx
+	movslq	(%rbx), %rax
+	addq	%rax, %rbx		/* the record */
+	movq	%r10, %rdi
 	movq	%rbx, %rdx
 	movq	8(%rbp), %rcx		/* the frame of the code at the point */
 	cld
@@ -120,19 +110,18 @@ raddle_site_v2:
 	.cfi_def_cfa_register rsp
 	POP	rbx
 	POP	rbp
-	POP	r11
-	POP	r10
 	POP	r9
 	POP	r8
+	POP	rdi
 	POP	rsi
-	jmp	.Lseen
+	POP	rdx
+	POP	rcx
+	POP	rax
+.Lquiet:
+	ret
 	.cfi_restore_state
 
 .Lperform:
-	movslq	(%rbx), %rax
-	leaq	5(%rbx, %rax), %rax	/* behind the point */
-	movq	%rax, 96(%rbp)
-
 	fxam				/* the x87 stack grows down: it is empty where its top is */
 	fnstsw	%ax
 	andl	$FXAM_MASK, %eax
@@ -200,5 +189,5 @@ raddle_site_v2:
 	fxrstor64 (%rsp)
 	jmp	.Lback
 	.cfi_endproc
-	.size	raddle_site_v2, . - raddle_site_v2
+	.size	raddle_site_v3, . - raddle_site_v3
 	.section .note.GNU-stack, "", @progbits

@@ -44,6 +44,7 @@ static struct {
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
 const unsigned char *(*sites_quick_stub)(const struct site_record *record);
+struct quick_now sites_now;
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
 uint8_t sites_vectors_in_use;
@@ -148,6 +149,7 @@ static void sites_add_module(const struct instrumented_module *module)
 	struct contract_memory *memory = sites_memory();
 	struct site_module *own;
 
+	sites_quick = &memory->quick;
 	if (module->magic != INSTRUMENT_MAGIC || module->version != INSTRUMENT_ABI_VERSION)
 		runtime_refuse(
 			"a part of the program was compiled by the raddle-cc of another raddle; "
@@ -255,6 +257,8 @@ static unsigned char *site_point(const struct site_record *record)
 	return (unsigned char *)(uintptr_t)&record->point + record->point;
 }
 
+#define CALL 0xe8 /* and four bytes: the distance */
+
 static void site_patch(const struct site_record *record, bool is_on)
 {
 	static const unsigned char off[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
@@ -269,13 +273,13 @@ static void site_patch(const struct site_record *record, bool is_on)
 	if (!stub)
 		stub = (const unsigned char *)&record->stub + record->stub;
 	distance = (int32_t)(stub - (point + POINT_BYTES));
-	point[0] = 0xe9;
+	point[0] = CALL;
 	platform_copy(point + 1, &distance, sizeof distance);
 }
 
 static bool site_is_patched(const struct site_record *record)
 {
-	return *site_point(record) == 0xe9;
+	return *site_point(record) == CALL;
 }
 
 static bool site_has_point(const struct site_record *record)

@@ -14,7 +14,9 @@
  * most accesses need not come that far, SITES_QUICK (quick.h).
  */
 extern uint8_t sites_are_live;
+/* Likewise, whenever a site may be on. */
 extern struct contract_quick *sites_quick;
+extern struct quick_now sites_now;
 /*
  * Read by site_thunk.S: which vector registers, besides %xmm0 to 15, there are (XCR0); whether the
  * processor says which of them are in use; which of them are saved by hand.

@@ -49,7 +49,7 @@ void tsan_reached(
 	if (sites_are_live == SITES_QUICK && kind <= SITE_STORE) {
 		const uint32_t properties = quick_properties(kind, order, (uint16_t)bytes);
 
-		if (quick_is_repeated(sites_quick, at, properties) ||
+		if (quick_is_repeated(sites_quick, &sites_now, at, properties) ||
 			quick_passes(at, properties, site, NULL))
 			return;
 	}

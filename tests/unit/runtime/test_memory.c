@@ -32,6 +32,7 @@ static unsigned names_made;
 struct runtime runtime = {.contract = &contract};
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
+struct quick_now sites_now;
 
 struct contract_memory *sites_memory(void)
 {
@@ -684,11 +685,11 @@ static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
 	const struct site_record record = {.kind = kind, .bytes = 4};
 
 	if (current != &threads[thread]) { /* as the engine does */
-		sites_quick->now.episode += ENGINE_EPISODE;
-		sites_quick->now.turn = 0;
+		sites_quick->episode = sites_now.engine.episode += ENGINE_EPISODE;
+		sites_now.engine.turn = 0;
 	}
 	current = &threads[thread];
-	if (quick_is_repeated(sites_quick, address, quick_properties(kind, 0, 4)))
+	if (quick_is_repeated(sites_quick, &sites_now, address, quick_properties(kind, 0, 4)))
 		return true;
 	return !site_reached((void *)address, 0, &record, 0);
 }
@@ -740,18 +741,22 @@ static void test_quick__looks_once_at_what_is_not_shared(void **state)
 		assert_true(passes(0, SITE_STORE, 0x200));
 		assert_true(passes(1, SITE_LOAD, 0x300));
 	}
-	assert_true(quick_is_repeated(sites_quick, 0x300, quick_properties(SITE_LOAD, 0, 4)));
-	assert_false(quick_is_repeated(sites_quick, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_true(quick_is_repeated(
+		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
 	assert_int_equal(memory->newly_shared, 0);
 	assert_true(passes(1, SITE_STORE, 0x200)); /* now it is */
 	assert_int_equal(memory->newly_shared, 1);
 	lives = 1; /* another block lies there */
 	memory_renamed(0x300, 16);
-	assert_false(quick_is_repeated(sites_quick, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
 	assert_true(passes(1, SITE_STORE, 0x200));
 	assert_true(passes(1, SITE_STORE, 0x204));
 	memory_renamed(0x1000, 1024); /* more than is looked for */
-	assert_false(quick_is_repeated(sites_quick, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
 	assert_int_equal(told_plainly, 0);
 }
 

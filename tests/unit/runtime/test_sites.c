@@ -220,7 +220,7 @@ static void test_sites__are_switched_on_and_off(void **state)
 		int32_t distance;
 
 		if (memory->sites[i]) {
-			assert_int_equal(point[0], 0xe9);
+			assert_int_equal(point[0], 0xe8);
 			memcpy(&distance, point + 1, sizeof distance);
 			assert_int_equal(distance, 100 - POINT_BYTES);
 		} else {
@@ -230,7 +230,7 @@ static void test_sites__are_switched_on_and_off(void **state)
 	memory->sites[0] = 0;
 	assert_true(sites_switch(by_byte));
 	assert_memory_equal(fake.code, no_op, POINT_BYTES);
-	assert_int_equal(fake.code[(SITES - 1) * POINT_DISTANCE], 0xe9);
+	assert_int_equal(fake.code[(SITES - 1) * POINT_DISTANCE], 0xe8);
 	free_module(&fake);
 }
 
