@@ -206,13 +206,30 @@ static void record_flush(void)
 	moving->pending = 0;
 }
 
+/* In place of libc's, which use the widest registers there are. */
+static void record_clear(uint8_t *at, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++) {
+		at[i] = 0;
+		__asm__("" : "+r"(i)); /* or the compiler makes memset of it */
+	}
+}
+
+static bool record_is_same(const uint8_t *at, uint64_t value, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		if (at[i] != (uint8_t)(value >> 8 * i))
+			return false;
+	return true;
+}
+
 /* Whatever was about to be written: who knows what has been written there since. */
 static void record_drop(void)
 {
 	struct record_moving *moving = record.moving;
 
 	if (moving->pending)
-		memset(record_place(moving->pending), 0, moving->pending_bytes);
+		record_clear(record_place(moving->pending), moving->pending_bytes);
 	moving->pending = 0;
 }
 
@@ -230,7 +247,7 @@ static void record_read(uint64_t address, uint64_t bytes)
 			(void)record_entry(moving->thread, RECORD_BAD);
 			return;
 		}
-		if (memcmp(known, &value, part) == 0) {
+		if (record_is_same(known, value, part)) {
 			moving->left--;
 			continue;
 		}
