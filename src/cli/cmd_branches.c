@@ -27,7 +27,8 @@ enum {
 	OPTION_ROUNDS,
 	OPTION_EXCLUDE,
 	OPTION_STORE_BUFFERS,
-	OPTION_SAMPLE
+	OPTION_SAMPLE,
+	OPTION_STORE
 };
 
 /* Enough for a handful of branches, each flipped behind another. */
@@ -75,6 +76,7 @@ static const struct argp_option branches_options[] = {
 		"Not these: exit, abort, crash, ... as printed with a finding", 3},
 	{.doc = "What is said:", .group = 4},
 	{"quiet", 'q', NULL, 0, "Only branches", 4},
+	{"store", OPTION_STORE, "DIR", 0, "Failures are kept in DIR/.raddle (.)", 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{0},
 };
@@ -165,6 +167,9 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_EXCLUDE:
 		add_exclude(arguments, text);
+		return 0;
+	case OPTION_STORE:
+		options->campaign.directory = text;
 		return 0;
 	case OPTION_STORE_BUFFERS:
 		options->sensitivity.has_store_buffers = true;

@@ -278,16 +278,20 @@ static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
-static struct term *read_shadow(
-	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
+static struct term *read_shadow(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value)
 {
 	struct shadow *shadow = overlapping(walker, address, bytes);
 
 	if (!shadow)
 		return NULL;
-	if (shadow->address == address && shadow->bytes == bytes)
+	if (shadow->address == address && shadow->bytes == bytes &&
+		compute_mask(shadow->term->value ^ value, shadow->term->width) == 0)
 		return shadow->term;
-	/* A part of it, or several at once: only this run's value is known. */
+	/*
+	 * A part of it, or several at once, or code without bitcode has written there (what it wrote depends on
+	 * what it found): only this run's value is known.
+	 */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);
 		shadow->term = NULL;
@@ -314,7 +318,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	struct term *term;
 
 	if (!is_event(walker, code, address, bytes))
-		return read_shadow(walker, code, key_of(code, address), bytes);
+		return read_shadow(walker, code, key_of(code, address), bytes, value);
 	term = term_variable(&walker->walk->terms, 8 * bytes, value);
 	event = walk_add_event(walker, EVENT_READ);
 	event->bytes = (uint8_t)bytes;
