@@ -197,6 +197,7 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 
 	for (uint32_t i = 0; i < work->analysis_count; i++)
 		work->analyses[i]->find(work->states[i], &result->candidates);
+	candidates_mix(&result->candidates);
 	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++)
 		status = predict_describe(predict, &result->candidates.items[i], err);
 	if (status == 0)

@@ -79,6 +79,12 @@ uint32_t candidates_find(const struct candidates *candidates, uint64_t key);
 /* Adds it unless one with its key is there, which counts it then. Takes its words over. */
 void candidates_add(struct candidates *candidates, struct candidate *candidate);
 
+/*
+ * Puts them into the order in which they are best driven where not all can be: the first of each pair of
+ * units of work, then the second of each, and so on; otherwise as they stood.
+ */
+void candidates_mix(struct candidates *candidates);
+
 void candidate_release(struct candidate *candidate);
 
 /* Of the order of its places' code and contexts. */

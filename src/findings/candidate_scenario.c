@@ -83,3 +83,40 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 	candidate->wait_count = candidate->place_count;
 	candidate->title = title_of(candidate);
 }
+
+/* ---- order of driving ---- */
+
+static bool has_same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool has_same_units(const struct candidate *a, const struct candidate *b)
+{
+	return a->kind == b->kind && has_same_name(a->units[0], b->units[0]) &&
+	       has_same_name(a->units[1], b->units[1]);
+}
+
+void candidates_mix(struct candidates *candidates)
+{
+	const uint32_t count = candidates->count;
+	struct candidate *mixed = calloc(count + 1u, sizeof *mixed);
+	uint32_t *turns = calloc(count + 1u, sizeof *turns);
+	uint32_t next = 0;
+
+	BUG_ON(!mixed || !turns);
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t before = i; before-- > 0;)
+			if (has_same_units(&candidates->items[before], &candidates->items[i])) {
+				turns[i] = turns[before] + 1;
+				break;
+			}
+	for (uint32_t turn = 0; next < count; turn++)
+		for (uint32_t i = 0; i < count; i++)
+			if (turns[i] == turn)
+				mixed[next++] = candidates->items[i];
+	for (uint32_t i = 0; i < count; i++)
+		candidates->items[i] = mixed[i];
+	free(mixed);
+	free(turns);
+}

@@ -130,12 +130,35 @@ static void test_candidate__is_described_without_being_called_a_deadlock(void **
 	}
 }
 
+/* Three of one pair of units and one of another, and one circle of locks. */
+static void test_candidates__are_mixed_by_units(void **state)
+{
+	static const char *const units[][2] = {
+		{"copy", "clear"}, {"copy", "clear"}, {"copy", "add"}, {"copy", "clear"}};
+	static const uint64_t expected[] = {1, 3, 5, 2, 4};
+	struct candidates candidates = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++)
+		candidates_add(
+			&candidates, &(struct candidate){.kind = CANDIDATE_VIOLATION,
+					     .key = i + 1,
+					     .units = {strdup(units[i][0]), strdup(units[i][1])}});
+	candidates_add(&candidates, &(struct candidate){.kind = CANDIDATE_LOCK_CYCLE, .key = 5});
+	candidates_mix(&candidates);
+	assert_int_equal(candidates.count, 5);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(candidates.items[i].key, expected[i]);
+	candidates_release(&candidates);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_candidates__are_equal_by_code),
 		cmocka_unit_test(test_candidate__is_shown_by_its_own_circle_only),
 		cmocka_unit_test(test_candidate__is_described_without_being_called_a_deadlock),
+		cmocka_unit_test(test_candidates__are_mixed_by_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
