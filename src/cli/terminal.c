@@ -132,7 +132,7 @@ void terminal_live(const char *format, ...)
 
 void terminal_clear_live(void)
 {
-	if (isatty(STDERR_FILENO))
+	if (!is_quiet && isatty(STDERR_FILENO))
 		(void)fputs("\r\033[K", stderr);
 }
 
