@@ -1,3 +1,4 @@
+#include "campaign/passing.h"
 #include "campaign/investigate.h"
 
 #include <stdlib.h>
@@ -371,6 +372,8 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	result = trace_or_describe(investigation, failure, &built, err);
 	if (result < 0)
 		return result;
+	if (confirmation_is_repeatable(&investigation->confirmation))
+		passing_find(&investigation->probe, failure, &built);
 	fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;

@@ -60,6 +60,8 @@ void finding_release(struct finding *finding)
 		wait_release(&finding->waits[i]);
 	for (uint32_t i = 0; i < finding->step_count; i++)
 		step_release(&finding->steps[i]);
+	for (uint32_t i = 0; i < finding->passing_step_count; i++)
+		step_release(&finding->passing_steps[i]);
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		access_release(&finding->race[i]);
 	free(finding->variable);
@@ -76,6 +78,7 @@ void finding_release(struct finding *finding)
 	free(finding->failing_thread);
 	free(finding->waits);
 	free(finding->steps);
+	free(finding->passing_steps);
 	free(finding->output);
 	free(finding->trace);
 	*finding = (struct finding){0};

@@ -105,7 +105,11 @@ struct finding {
 	struct finding_step *steps; /* the end of the interleaving, oldest first */
 	uint32_t step_count;
 	uint64_t steps_left_out; /* earlier ones */
-	char *output;		 /* end of what the failing run printed, may be NULL */
+	/* A run that passed though it began likewise, to be shown beside it; the end of it. None: count 0. */
+	struct finding_step *passing_steps;
+	uint32_t passing_step_count;
+	uint64_t passing_steps_left_out;
+	char *output; /* end of what the failing run printed, may be NULL */
 
 	/* The bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored beside the JSON. */
 	char *trace;

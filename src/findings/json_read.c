@@ -230,15 +230,16 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 	}
 }
 
-static void read_steps(struct reader *reader, json_t *root, struct finding *finding)
+static void read_steps(struct reader *reader, json_t *root, struct finding_step **steps,
+	uint32_t *step_count, uint64_t *left_out)
 {
 	uint32_t count;
 	json_t *array = get_array(reader, root, "steps", &count);
 
-	finding->steps = reader_allocate(count, sizeof *finding->steps);
-	while (finding->step_count < count && !reader->status) {
-		json_t *entry = json_array_get(array, finding->step_count);
-		struct finding_step *step = &finding->steps[finding->step_count++];
+	*steps = reader_allocate(count, sizeof **steps);
+	while (*step_count < count && !reader->status) {
+		json_t *entry = json_array_get(array, *step_count);
+		struct finding_step *step = &(*steps)[(*step_count)++];
 
 		step->step = (uint64_t)get_integer(reader, entry, "step", 0, INT64_MAX);
 		step->thread = get_text(reader, entry, "thread", false);
@@ -248,8 +249,17 @@ static void read_steps(struct reader *reader, json_t *root, struct finding *find
 		step->is_switch = get_boolean(reader, entry, "is_switch");
 		step->is_preemption = get_boolean(reader, entry, "is_preemption");
 	}
-	finding->steps_left_out =
-		(uint64_t)get_integer(reader, root, "steps_left_out", 0, INT64_MAX);
+	*left_out = (uint64_t)get_integer(reader, root, "steps_left_out", 0, INT64_MAX);
+}
+
+/* Findings of an older raddle have none. */
+static void read_passing(struct reader *reader, json_t *root, struct finding *finding)
+{
+	json_t *passing = json_object_get(root, "passing");
+
+	if (passing && !reader->status)
+		read_steps(reader, passing, &finding->passing_steps, &finding->passing_step_count,
+			&finding->passing_steps_left_out);
 }
 
 static void read_arguments(struct reader *reader, json_t *root, struct finding *finding)
@@ -355,7 +365,8 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 	read_stack(reader, root, "at", &finding->at);
 	read_waits(reader, root, finding);
 	read_race(reader, root, finding);
-	read_steps(reader, root, finding);
+	read_steps(reader, root, &finding->steps, &finding->step_count, &finding->steps_left_out);
+	read_passing(reader, root, finding);
 }
 
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err)

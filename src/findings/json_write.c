@@ -109,12 +109,12 @@ static json_t *race_value(const struct finding *finding)
 	return value;
 }
 
-static json_t *steps_value(const struct finding *finding)
+static json_t *steps_value(const struct finding_step *steps, uint32_t count)
 {
 	json_t *value = json_array();
 
-	for (uint32_t i = 0; i < finding->step_count; i++) {
-		const struct finding_step *step = &finding->steps[i];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct finding_step *step = &steps[i];
 		json_t *entry = json_object();
 
 		put(entry, "step", count_value(step->step));
@@ -126,6 +126,15 @@ static json_t *steps_value(const struct finding *finding)
 		put(entry, "is_preemption", json_boolean(step->is_preemption));
 		BUG_ON(json_array_append_new(value, entry));
 	}
+	return value;
+}
+
+static json_t *passing_value(const struct finding *finding)
+{
+	json_t *value = json_object();
+
+	put(value, "steps", steps_value(finding->passing_steps, finding->passing_step_count));
+	put(value, "steps_left_out", count_value(finding->passing_steps_left_out));
 	return value;
 }
 
@@ -183,8 +192,10 @@ char *finding_to_json(const struct finding *finding)
 	put(root, "waits", waits_value(finding));
 	if (finding->race[FINDING_LATER].thread)
 		put(root, "race", race_value(finding));
-	put(root, "steps", steps_value(finding));
+	put(root, "steps", steps_value(finding->steps, finding->step_count));
 	put(root, "steps_left_out", count_value(finding->steps_left_out));
+	if (finding->passing_step_count)
+		put(root, "passing", passing_value(finding));
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
 	json_decref(root);

@@ -167,7 +167,7 @@ function whereItIs(title, stack) {
 
 /* ---- the interleaving as lanes ---- */
 
-const LANE_WIDTH = 300, NARROW_LANE_WIDTH = 190, ORDER_WIDTH = 64, ROWS_AROUND = 20;
+const LANE_WIDTH = 300, NARROW_LANE_WIDTH = 110, HALF_WIDTH = 600, ORDER_WIDTH = 64, ROWS_AROUND = 20;
 
 class Lanes {
 	constructor(steps, about, laneWidth) {
@@ -340,7 +340,8 @@ function leftOut(number) {
 function interleaving(finding) {
 	if (!finding.steps || !finding.steps.length) return null;
 	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
-	const width = passing ? NARROW_LANE_WIDTH : LANE_WIDTH;
+	const threads = new Set([...finding.steps, ...(passing ? passing.steps : [])].map(step => words(step.thread))).size;
+	const width = passing ? Math.max(NARROW_LANE_WIDTH, Math.min(LANE_WIDTH, (HALF_WIDTH - ORDER_WIDTH) / threads)) : LANE_WIDTH;
 	const lanes = [new Lanes(finding.steps, leftOut(finding.steps_left_out) + (passing ? "" : LEGEND), width)];
 	if (!passing)
 		return { lanes, node: section("The interleaving", lanes[0].node) };

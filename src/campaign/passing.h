@@ -1,0 +1,16 @@
+/*
+ * A run that passes, to be shown beside one that fails: it begins likewise, and goes on without preemptions from
+ * the last one of the failing run on; where that fails, too, from the start.
+ */
+#ifndef RADDLE_CAMPAIGN_PASSING_H
+#define RADDLE_CAMPAIGN_PASSING_H
+
+#include "campaign/failure.h"
+#include "campaign/probe.h"
+#include "findings/finding.h"
+
+/* Fills finding->passing_..., or leaves it as it is: not every program passes by such a schedule. */
+void passing_find(
+	const struct probe_params *params, const struct failure *failure, struct finding *finding);
+
+#endif
