@@ -6,8 +6,9 @@
 #include "runtime/world.h"
 
 #include <signal.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "check/check_internal.h"
 
@@ -86,6 +87,16 @@ static void room_give_signals_back(void)
 	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL); /* it was valid before */
 }
 
+/* Raw: the process ends with it. */
+static void room_refused(const char *why)
+{
+	static const char before[] = "raddle: ", behind[] = "\n";
+
+	(void)platform_call(SYS_write, STDERR_FILENO, before, sizeof before - 1);
+	(void)platform_call(SYS_write, STDERR_FILENO, why, strlen(why));
+	(void)platform_call(SYS_write, STDERR_FILENO, behind, sizeof behind - 1);
+}
+
 static const char *room_obstacle(void)
 {
 	if (runtime.contract)
@@ -123,6 +134,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 	runtime.contract = room.block.contract;
 	runtime.restart = &restart_check;
 	runtime.jumps_to = leave_by_jump;
+	runtime.refused = room_refused;
 	runtime.has_virtual_time = true;
 	runtime.has_created = true;
 	room_take_signals();
@@ -146,6 +158,7 @@ void room_leave(void)
 	runtime.contract = NULL;
 	runtime.has_virtual_time = false;
 	runtime.jumps_to = NULL;
+	runtime.refused = NULL;
 	runtime.main_stack_end = runtime.main_frame = 0;
 	runtime.has_created = false;
 	runtime.is_run_over = false;

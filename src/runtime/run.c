@@ -205,6 +205,8 @@ static __attribute__((noreturn)) void refuse(const char *why, enum contract_refu
 	outcome_set(&contract->outcome, OUTCOME_REFUSED, THREAD_NONE, (int)refusal);
 	text_init(&text, contract->outcome.text, sizeof contract->outcome.text);
 	text_add(&text, why);
+	if (runtime.refused)
+		runtime.refused(why);
 	runtime_report(REPORT_REFUSED);
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);

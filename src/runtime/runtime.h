@@ -34,6 +34,8 @@ struct runtime {
 	bool is_run_over;     /* runtime_finish_run() was entered */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
+	/* Control is impossible, for this reason, and the process ends: says so where no command does. NULL. */
+	void (*refused)(const char *why);
 	/* A timer of its own rang, with its address as value; `context` was interrupted. NULL: there is none. */
 	void (*watchdog)(void *context);
 	/* longjmp() to a frame at this address: ends the run where that is out of bounds. NULL: nothing is. */
