@@ -220,6 +220,77 @@ static void test_scenario__begins_where_it_was_recorded(void **state)
 	assert_true(count_from_seventh(nowhere, nowhere) <= 20);
 }
 
+/* ---- somebody else changes what the parties find ---- */
+
+static const struct simulated_op finder[] = {FAR, READ(0), EXPECT(2, 0), READ(0)};
+static const struct simulated_op filler[] = {SET(0, 1)};
+static const struct simulated_op meddler[] = {SET(2, 1)};
+static const struct simulated_code meddled_codes[] = {CODE(finder), CODE(filler), CODE(meddler)};
+static const struct simulated_program meddled = {
+	.codes = meddled_codes, .code_count = 3, .initial_count = 3};
+
+static uint64_t count_meddled(bool is_alone)
+{
+	const size_t read = sizeof finder / sizeof *finder - 3;
+	const struct directed_op ops[] = {
+		op_at(&finder[read], NULL, OP_LOAD, 0, 0),
+		op_at(&filler[0], NULL, OP_STORE, 1, 0),
+		op_at(&finder[read + 2], NULL, OP_LOAD, 0, 0),
+	};
+	struct simulated_campaign campaign;
+	struct directed_scenario *scenario;
+	uint64_t failed;
+
+	simulated_campaign_init(&campaign, &meddled, &strategy_directed, 0, 1);
+	directed_state_set_scenario(campaign.state, ops, 3);
+	scenario = &((struct directed_state *)campaign.state)->scenario;
+	scenario->proven = (struct directed_start){
+		.ordinal = 1, .thread = 0, .other = 1, .is_alone = is_alone};
+	scenario->has_failed = true;
+	scenario->trust = 1;
+	failed = simulated_campaign_count(&campaign, RUNS, OUTCOME_ABORT);
+	simulated_campaign_release(&campaign);
+	return failed;
+}
+
+static void test_scenario__is_left_to_its_parties(void **state)
+{
+	(void)state;
+	/* One run of sixteen is not: P(B(200, 1/16) > 40) is below 1e-9. */
+	assert_true(count_meddled(true) <= 40);
+	/* The meddler has one step, the finder 33 before its look: P(it comes first) is above 0.96. */
+	assert_true(count_meddled(false) >= 150);
+}
+
+/* ---- what is kept to ---- */
+
+static void test_scenario__keeps_to_what_works(void **state)
+{
+	const struct directed_start harmless = {.ordinal = 2}, failing = {.ordinal = 5};
+	struct directed_scenario scenario = {.completed_from = harmless};
+
+	(void)state;
+	directed_scenario_learn(&scenario, false, true);
+	assert_int_equal(scenario.proven.ordinal, 0);
+	directed_scenario_learn(&scenario, true, false);
+	assert_int_equal(scenario.proven.ordinal, 2);
+	/* A failure is better than none, and no other way replaces it. */
+	scenario.completed_from = failing;
+	directed_scenario_learn(&scenario, true, true);
+	assert_int_equal(scenario.proven.ordinal, 5);
+	scenario.completed_from = harmless;
+	directed_scenario_learn(&scenario, true, false);
+	assert_int_equal(scenario.proven.ordinal, 5);
+	/* It works once more, so it takes two failures in a row to give it up. */
+	scenario.tries_proven = true;
+	directed_scenario_learn(&scenario, true, true);
+	directed_scenario_learn(&scenario, false, false);
+	assert_int_equal(scenario.proven.ordinal, 5);
+	directed_scenario_learn(&scenario, false, false);
+	assert_int_equal(scenario.proven.ordinal, 0);
+	assert_false(scenario.has_failed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +300,8 @@ int main(void)
 		cmocka_unit_test(test_scenario__has_no_endless_patience),
 		cmocka_unit_test(test_scenario__crosses),
 		cmocka_unit_test(test_scenario__begins_where_it_was_recorded),
+		cmocka_unit_test(test_scenario__is_left_to_its_parties),
+		cmocka_unit_test(test_scenario__keeps_to_what_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
