@@ -110,7 +110,7 @@ def measure(subject):
         runs = answer["watched"] + sum(c["runs"] for c in answer["candidates"] if not answer["watched"])
         seconds = answer["seconds"]
         row[method] = {
-            # Recording and inference are phase I, driving is phase II.
+            # Recording and inference are phase I, driving is phase II; neither has what failures are replayed for.
             "first": (seconds["recording"] + seconds["inference"]) / max(1, len(answer["runs"])) / row["native"],
             "second": seconds["driving"] / runs / row["native"] if runs else None,
             "slowdown": took[method] / (runs + len(answer["runs"])) / row["native"],

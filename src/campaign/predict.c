@@ -174,6 +174,14 @@ static void pass_notice(void *context, const char *text)
 		predict->listener->notice(predict->listener->context, text);
 }
 
+static void pass_confirming(void *context, const struct failure *failure)
+{
+	const struct predict *predict = context;
+
+	if (predict->listener->confirming)
+		predict->listener->confirming(predict->listener->context, failure);
+}
+
 static void pass_found(void *context, const struct campaign_found *found)
 {
 	const struct predict *predict = context;
@@ -257,6 +265,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 		.started = pass_started,
 		.progress = pass_progress,
 		.notice = pass_notice,
+		.confirming = pass_confirming,
 		.found = pass_found,
 		.ran = on_ran,
 		.is_enough = has_enough,

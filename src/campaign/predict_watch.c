@@ -93,8 +93,11 @@ static void on_ran(void *context, struct contract *contract)
 static void on_confirming(void *context, const struct failure *failure)
 {
 	struct watch *watch = context;
+	const struct campaign_listener *listener = watch->predict->listener;
 
 	watch->key = failure_key(&failure->outcome);
+	if (listener->confirming)
+		listener->confirming(listener->context, failure);
 }
 
 static void on_found(void *context, const struct campaign_found *found)

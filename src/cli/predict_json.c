@@ -110,9 +110,9 @@ static json_t *runs_to_json(const struct predict_result *result)
 	return runs;
 }
 
-static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+static double seconds_between(uint64_t from_ns, uint64_t to_ns, uint64_t without_ns)
 {
-	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
+	return to_ns > from_ns + without_ns ? (double)(to_ns - from_ns - without_ns) / 1e9 : 0;
 }
 
 void predict_print_json(const struct predict_result *result)
@@ -130,15 +130,19 @@ void predict_print_json(const struct predict_result *result)
 	BUG_ON(!candidate_text || !run_text);
 	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"watched\":%" PRIu64
 		     ",\"watched_showing\":%" PRIu64
-		     ",\"seconds\":{\"recording\":%.6f,\"inference\":%.6f,\"driving\":%.6f}"
+		     ",\"seconds\":{\"recording\":%.6f,\"inference\":%.6f,\"driving\":%.6f,"
+		     "\"investigating\":%.6f}"
 		     ",\"runs\":%s,\"candidates\":%s,"
 		     "\"findings\":[%s]}\n",
 		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
 		result->watched.runs, result->runs_showing,
-		seconds_between(result->begun_ns, result->recorded_ns),
-		seconds_between(result->recorded_ns, result->inferred_ns),
-		seconds_between(result->inferred_ns, result->ended_ns), run_text, candidate_text,
-		result->findings.text);
+		seconds_between(
+			result->begun_ns, result->recorded_ns, result->investigated_recording_ns),
+		seconds_between(result->recorded_ns, result->inferred_ns, 0),
+		seconds_between(
+			result->inferred_ns, result->ended_ns, result->investigated_driving_ns),
+		(double)(result->investigated_recording_ns + result->investigated_driving_ns) / 1e9,
+		run_text, candidate_text, result->findings.text);
 	free(candidate_text);
 	free(run_text);
 	json_decref(candidates);

@@ -55,8 +55,9 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 
 static void on_confirming(void *context, const struct failure *failure)
 {
-	const struct predict_result *result = context;
+	struct predict_result *result = context;
 
+	result->investigating_since_ns = predict_clock_ns();
 	if (!is_silent(result))
 		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
 }
@@ -95,11 +96,25 @@ static bool is_first_time(struct predict_result *result, const char *id)
 	return true;
 }
 
+static void note_investigated(struct predict_result *result)
+{
+	const uint64_t took = result->investigating_since_ns
+				      ? predict_clock_ns() - result->investigating_since_ns
+				      : 0;
+
+	if (result->inferred_ns)
+		result->investigated_driving_ns += took;
+	else
+		result->investigated_recording_ns += took;
+	result->investigating_since_ns = 0;
+}
+
 static void on_found(void *context, const struct campaign_found *found)
 {
 	struct predict_result *result = context;
 	char *json;
 
+	note_investigated(result);
 	terminal_clear_live();
 	if (!is_first_time(result, found->finding->id))
 		return;

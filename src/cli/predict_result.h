@@ -37,6 +37,8 @@ struct predict_result {
 	uint32_t finding_count;		/* of this command, also those that nobody predicted */
 	char last_finding[32];
 	uint64_t begun_ns, recorded_ns, inferred_ns, ended_ns; /* when phases began and ended */
+	/* Failures that come up are investigated in between: since when, 0: none is; and how long. */
+	uint64_t investigating_since_ns, investigated_recording_ns, investigated_driving_ns;
 	bool has_started;
 	bool has_memory_sites; /* the program is raddle-cc's */
 	const char *nothing;   /* what is said where there are no candidates */
