@@ -15,6 +15,7 @@
 #include "campaign/memory_view.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
+#include "detectors/detector.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
@@ -85,6 +86,28 @@ static void add_races(struct campaign_result *result, struct contract *contract)
 
 	result->races_let_pass += counted.ignored;
 	result->blind_runs += counted.blind_runs;
+}
+
+/* Strategies that go through all runs leave checkpoints, of which the detector knows nothing. */
+static bool campaign_watches_races(const struct campaign *campaign)
+{
+	const struct campaign_options *options = campaign->options;
+
+	return options->watches_races && !campaign->settings.races.are_failures &&
+	       !options->trace_events && !strategies[options->strategy]->is_exhausted;
+}
+
+/* While the target is there. Of several workers those of the first will do. */
+static void tell_races_seen(struct campaign *campaign)
+{
+	struct campaign_result *result = campaign->result;
+	struct contract *contract =
+		campaign->worker_count ? campaign->workers[0].worker.contract : NULL;
+
+	if (!contract || !campaign_watches_races(campaign))
+		return;
+	result->races_seen = races_describe_seen(
+		contract, result->races_seen_text, sizeof result->races_seen_text);
 }
 
 static void add_up(struct campaign *campaign)
@@ -232,7 +255,9 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		.hang_ns = campaign->settings.hang_ns,
 		.sizes = {.strategy_bytes = strategy_bytes(options),
 			.trace_events = options->trace_events,
-			.detector_bytes = races_state_bytes(&campaign->settings.races)},
+			.detector_bytes = campaign_watches_races(campaign)
+						  ? detectors_bytes()
+						  : races_state_bytes(&campaign->settings.races)},
 	};
 	struct contract_plan *plan;
 	int result = worker_open(&worker->worker, &params, err);
@@ -242,6 +267,8 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	plan = &worker->worker.contract->plan;
 	settings_to_plan(&campaign->settings, plan);
 	races_apply(&campaign->settings.races, worker->worker.contract);
+	if (campaign_watches_races(campaign))
+		races_watch(worker->worker.contract);
 	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
 	if (options->memory)
 		memory_view_apply(options->memory, contract_memory(worker->worker.contract));
@@ -370,6 +397,7 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		result->campaign = campaign.row.id;
 		status = campaign_explore(&campaign, err);
 		add_up(&campaign);
+		tell_races_seen(&campaign);
 		/* What broke first is what is reported. */
 		if (status < 0)
 			(void)save(&campaign, "failed", NULL);

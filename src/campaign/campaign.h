@@ -29,8 +29,9 @@ struct campaign_options {
 	uint64_t schedules; /* 0: no limit */
 	/* Of so many parts of the campaign that know nothing of each other this one, from 1; 0: it is whole. */
 	uint32_t shard, shards;
-	bool resumes;	  /* goes on behind the runs that the store has of this campaign */
-	uint64_t time_ns; /* 0: no limit */
+	bool resumes;	    /* goes on behind the runs that the store has of this campaign */
+	uint64_t time_ns;   /* 0: no limit */
+	bool watches_races; /* where races are no failures: tells of those that are seen */
 	uint32_t workers;
 	bool is_restart_forced;
 	enum contract_restart restart; /* where forced */
@@ -117,9 +118,12 @@ struct campaign_result {
 	uint32_t races_suppressed; /* distinct ones */
 	uint64_t races_let_pass;   /* times that one of those, or of the findings, came again */
 	uint64_t blind_runs;	   /* in which the detector of races ran out of memory */
-	uint64_t digest;	   /* of what all runs did, in their order; of the last worker */
-	uint64_t checkpoints;	   /* that runs left for others to go on from, */
-	uint64_t runs_resumed;	   /* and runs that did */
+	uint32_t races_seen;	   /* where they are no failures: different ones */
+	char races_seen_text
+		[512];	      /* the first of them, a line each; empty: their names are not known */
+	uint64_t digest;      /* of what all runs did, in their order; of the last worker */
+	uint64_t checkpoints; /* that runs left for others to go on from, */
+	uint64_t runs_resumed; /* and runs that did */
 	char checkpoint_obstacle
 		[128]; /* what a run did behind which there are none; empty: nothing */
 	uint32_t threads_most;

@@ -47,6 +47,12 @@ void races_apply(const struct races *races, struct contract *contract)
 		BUG_ON(!race_ignore(races_state(contract), races->ignored[i]));
 }
 
+void races_watch(struct contract *contract)
+{
+	contract->plan.detectors |= 1u << DETECTOR_race;
+	race_watch(races_state(contract));
+}
+
 bool races_ignore(struct races *races, struct race_pair pair)
 {
 	if (races->ignored_count == RACE_IGNORED_MAX)

@@ -29,6 +29,13 @@ void races_release(struct races *races);
 uint64_t races_state_bytes(const struct races *races);
 /* Tells the guest, before its first run. */
 void races_apply(const struct races *races, struct contract *contract);
+/* Tells the guest, before its first run, to look for races that end no run. */
+void races_watch(struct contract *contract);
+/*
+ * How many it has seen, and the first of them in words, a line each. The process must be there still for that; else
+ * *text is empty.
+ */
+uint32_t races_describe_seen(struct contract *contract, char *text, size_t size);
 /* Adds the pair, also for a guest that is running. False: there are too many. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_tell(struct contract *contract, struct race_pair pair);

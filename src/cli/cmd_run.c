@@ -347,6 +347,7 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	int status;
 
 	options->suppressions = suppressions;
+	options->watches_races = options->settings.memory_mode == MEMORY_LEARN;
 	if (parse_strategy(arguments, &err) < 0)
 		return command_fail("%s", err.text);
 	if (strategies[options->strategy]->is_exhausted && options->workers > 1)

@@ -309,12 +309,25 @@ static void say_checkpoints(const struct campaign_result *result)
 			result->checkpoint_obstacle);
 }
 
+/* Nobody has asked, but an engineer wants to know. */
+static void say_races_seen(const struct campaign_result *result)
+{
+	if (!result->races_seen)
+		return;
+	(void)fprintf(stderr,
+		"note: %u data race%s seen, which end%s a run only with --fail-on race:\n%s",
+		result->races_seen, result->races_seen == 1 ? " was" : "s were",
+		result->races_seen == 1 ? "s" : "", result->races_seen_text);
+}
+
 static void say_races(const struct run_report *report, const struct campaign_result *result)
 {
 	char times[32];
 
-	if (!report->options->settings.races.are_failures)
+	if (!report->options->settings.races.are_failures) {
+		say_races_seen(result);
 		return;
+	}
 	(void)fprintf(stderr, "%u race%s found", result->races, result->races == 1 ? "" : "s");
 	if (result->races_suppressed)
 		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);

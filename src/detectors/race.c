@@ -69,6 +69,24 @@ uint64_t race_blind_runs(const void *block)
 	return ((const struct race_state *)block)->blind_runs;
 }
 
+void race_watch(void *block)
+{
+	((struct race_state *)block)->is_watching = true;
+}
+
+bool race_is_watching(const void *block)
+{
+	return ((const struct race_state *)block)->is_watching;
+}
+
+uint32_t race_seen_list(const void *block, const struct race_seen **seen)
+{
+	const struct race_state *state = block;
+
+	*seen = state->seen;
+	return state->seen_count;
+}
+
 static bool race_is_ignored(const struct race_state *state, uint64_t site, uint64_t other)
 {
 	for (uint32_t i = 0; i < state->ignored_pairs; i++) {
@@ -227,6 +245,7 @@ static bool race_access(struct race_state *state, const struct detector_event *e
 	}
 	if (has_released)
 		race_advance(state, event->thread);
+	found->other = NULL;
 	return false;
 }
 
@@ -253,18 +272,39 @@ static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_w
 	}
 }
 
+static uint64_t race_address(const struct detector_event *event, const struct race_found *found)
+{
+	return (event->address & ~(uint64_t)(SHADOW_GRANULE_BYTES - 1)) +
+	       (unsigned)__builtin_ctz(found->cell->mask);
+}
+
+/* Keeps the race in mind, and lets it pass. */
+static void race_see(struct race_state *state, const struct detector_event *event,
+	const struct race_found *found)
+{
+	const struct race_pair pair = {.site = event->site, .other = found->other->site};
+
+	if (state->seen_count < RACE_SEEN_MAX)
+		state->seen[state->seen_count++] = (struct race_seen){.pair = pair,
+			.address = race_address(event, found),
+			.op = event->kind,
+			.other_op = (uint8_t)race_op_of(found->other, found->other_way)};
+	race_need(state, race_ignore(state, pair));
+}
+
 static bool race_judge(
 	struct race_state *state, const struct detector_event *event, struct outcome *verdict)
 {
-	struct race_found found;
+	struct race_found found = {.other = NULL};
 
-	if (!race_access(state, event, true, &found))
+	while (race_access(state, event, true, &found) && state->is_watching)
+		race_see(state, event, &found);
+	if (!found.other)
 		return false;
 	outcome_set(verdict, OUTCOME_RACE, event->thread, 0);
 	verdict->site = event->site;
 	verdict->op = event->kind;
-	verdict->address = (event->address & ~(uint64_t)(SHADOW_GRANULE_BYTES - 1)) +
-			   (unsigned)__builtin_ctz(found.cell->mask);
+	verdict->address = race_address(event, &found);
 	verdict->other_site = found.other->site;
 	verdict->other_step = found.other->step;
 	verdict->other_thread = (struct thread_id){(uint16_t)found.other->thread};

@@ -17,6 +17,23 @@ struct race_pair {
 	uint64_t site, other; /* in any order */
 };
 
+/*
+ * Races that were seen while nobody wanted runs to end with one: of each pair of sites the first. Kept across
+ * runs, as the ignored pairs are, among which they are from then on.
+ */
+#define RACE_SEEN_MAX 64u
+struct race_seen {
+	struct race_pair pair; /* the later access first */
+	uint64_t address;
+	uint8_t op, other_op; /* enum op_kind */
+};
+
+/* From now on races are seen only, and end no run. */
+void race_watch(void *state);
+bool race_is_watching(const void *state);
+/* All that are kept. */
+uint32_t race_seen_list(const void *state, const struct race_seen **seen);
+
 /* Races between these two sites end no run from now on. False: the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
 uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);

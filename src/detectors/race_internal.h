@@ -33,6 +33,10 @@ struct race_state {
 	/* [host], and not cleared with a run. */
 	uint32_t ignored_pairs;
 	struct race_pair ignored[RACE_IGNORED_MAX];
+	bool is_watching;
+	/* [guest] while it is */
+	uint32_t seen_count;
+	struct race_seen seen[RACE_SEEN_MAX];
 	/* [guest] counts of all runs */
 	uint64_t ignored_count;
 	uint64_t blind_runs;

@@ -251,6 +251,8 @@ bool engine_is_live(void);
 void engine_leave_control(void);
 /* Undoes that, in a process that has made no thread since. `performed` is what the host had. */
 void engine_take_control(void (*performed)(const struct engine_performed *performed));
+/* From the next run on, for who is only sometimes interested: engine_host.performed. */
+void engine_set_performed(void (*performed)(const struct engine_performed *performed));
 /* Is the caller under control (between engine_init and engine_leave_control)? */
 bool engine_is_in_control(void);
 /* Settings of the run that objects ask for. */

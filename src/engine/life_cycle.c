@@ -150,6 +150,12 @@ void engine_leave_control(void)
 		engine.host.executor->after_fork(self);
 }
 
+void engine_set_performed(void (*performed)(const struct engine_performed *performed))
+{
+	engine.host.performed = performed;
+	engine.performed.kind = OP_NONE;
+}
+
 void engine_take_control(void (*performed)(const struct engine_performed *performed))
 {
 	engine.is_in_control = true;

@@ -19,10 +19,18 @@ static bool detects_quickly;
 /* Only patterns are recorded, and likewise. */
 static bool records_quickly;
 
+/*
+ * Where races are only to be seen, they are looked for in the first runs and in some of the others: most show in
+ * any schedule, and what looking costs is then little.
+ */
+#define WATCHED_RUNS_FIRST 16
+#define WATCHED_EVERY 16
+
 /* Of another access to the same memory nothing is known by then: that it was let pass is said at once. */
 static void detect_let_pass(const struct detector_event *event)
 {
-	if (race_has_let_pass(detect_states[DETECTOR_race]))
+	if (!race_is_watching(detect_states[DETECTOR_race]) &&
+		race_has_let_pass(detect_states[DETECTOR_race]))
 		memory_raced((const void *)(uintptr_t)event->address);
 }
 
@@ -209,10 +217,31 @@ void runtime_detect(const struct engine_performed *performed)
 		detect_any(performed);
 }
 
+bool runtime_looks_for_races(void)
+{
+	return detect_states[DETECTOR_race] != NULL;
+}
+
+/* Only watches, and not in this run? */
+static bool detect_is_idle(const struct contract *contract, void *block)
+{
+	const uint64_t number = contract->run_number;
+	bool is_idle;
+
+	if (contract->plan.detectors != 1u << DETECTOR_race ||
+		!race_is_watching(detectors_state(block, DETECTOR_race)))
+		return false;
+	is_idle = number > WATCHED_RUNS_FIRST && number % WATCHED_EVERY != 0;
+	engine_set_performed(is_idle ? NULL : runtime_detect);
+	return is_idle;
+}
+
 void runtime_detect_begin(void)
 {
 	struct contract *contract = runtime.contract;
 	void *block = contract_area(contract, contract->detectors_offset);
+
+	const bool is_idle = detect_is_idle(contract, block);
 
 	detects_quickly =
 		contract->plan.detectors == 1u << DETECTOR_race && !contract->plan.inspect;
@@ -220,7 +249,7 @@ void runtime_detect_begin(void)
 		contract->plan.detectors == 1u << DETECTOR_patterns && !contract->plan.inspect;
 	for (unsigned i = 0; i < DETECTOR_COUNT; i++) {
 		detect_states[i] = NULL;
-		if (!(contract->plan.detectors >> i & 1))
+		if (!(contract->plan.detectors >> i & 1) || is_idle)
 			continue;
 		detect_states[i] = detectors_state(block, i);
 		detectors[i]->begin_run(detect_states[i]);

@@ -311,8 +311,7 @@ bool memory_begin(struct memory_visit *visit)
 		visit->is_waiting = memory_waits(access);
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
 		(visit->told && !memory_tell_quickly(memory, visit)) ||
-		(memory_kind_is_atomic(access->kind) &&
-			runtime.contract->plan.detectors >> DETECTOR_race & 1))
+		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	memory_done(visit);
 	return false;
@@ -372,8 +371,8 @@ void memory_freed(const void *start, uint64_t site)
 	struct engine_op op;
 	struct heap_block block;
 
-	if (!memory_is_watched() || !(runtime.contract->plan.detectors >> DETECTOR_race & 1) ||
-		!heap_find(start, &block) || block.start != (uintptr_t)start || !block.is_used)
+	if (!memory_is_watched() || !runtime_looks_for_races() || !heap_find(start, &block) ||
+		block.start != (uintptr_t)start || !block.is_used)
 		return;
 	access.bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
 	for (size_t done = 0; done < access.bytes; done += GRANULE_BYTES)

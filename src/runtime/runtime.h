@@ -93,6 +93,8 @@ struct memory_access;
  */
 bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
+/* In this run. */
+bool runtime_looks_for_races(void);
 /* State of the race detector where that is all that is asked for, and nobody waits for an access; else NULL. */
 void *runtime_detects_quickly(void);
 /* Before each run. */

@@ -53,6 +53,29 @@ static void test_race__ignored_pairs_end_no_run(void **unused)
 	assert_int_equal(first_race(events, 5, &verdict), 0);
 }
 
+static void test_race__where_it_only_watches_no_run_ends(void **unused)
+{
+	static const struct detector_event events[] = {TWO, READ(1), WRITE(2), WRITE(1), WRITE(2)};
+	const struct race_seen *seen;
+	struct outcome verdict;
+
+	(void)unused;
+	race_watch(state);
+	assert_int_equal(first_race(events, 6, &verdict), 0);
+	assert_int_equal(race_seen_list(state, &seen), 3);
+	assert_int_equal(seen[0].pair.site, 4);
+	assert_int_equal(seen[0].pair.other, 3);
+	assert_int_equal(seen[0].address, X);
+	assert_int_equal(seen[0].op, OP_STORE);
+	assert_int_equal(seen[0].other_op, OP_LOAD);
+	assert_int_equal(seen[1].pair.site, 5);
+	assert_int_equal(seen[2].pair.site, 6);
+	assert_int_equal(seen[2].pair.other, 5);
+	/* Each pair once, whatever the run. */
+	assert_int_equal(first_race(events, 6, &verdict), 0);
+	assert_int_equal(race_seen_list(state, &seen), 3);
+}
+
 static void test_race__an_ignored_reader_does_not_hide_the_others(void **unused)
 {
 	static const struct detector_event events[] = {TWO, READ(1), READ(2), WRITE(0)};
@@ -162,6 +185,7 @@ int main(void)
 		TEST(test_race__says_what_happened),
 		TEST(test_race__memory_under_another_name_has_no_past),
 		TEST(test_race__ignored_pairs_end_no_run),
+		TEST(test_race__where_it_only_watches_no_run_ends),
 		TEST(test_race__an_ignored_reader_does_not_hide_the_others),
 		TEST(test_race__the_list_of_pairs_ends),
 		TEST(test_race__a_run_knows_nothing_of_the_last),

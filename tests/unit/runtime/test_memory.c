@@ -197,6 +197,11 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 static bool has_detector, passes_plain;
 static unsigned told_plainly;
 
+bool runtime_looks_for_races(void)
+{
+	return runtime.contract->plan.detectors;
+}
+
 void *runtime_detects_quickly(void)
 {
 	return has_detector ? &has_detector : NULL;

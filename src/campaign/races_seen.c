@@ -1,0 +1,59 @@
+/* Races that ended no run, in words: the places, and the variable where it is static. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "campaign/races.h"
+#include "detectors/detector.h"
+#include "symbols/symbols.h"
+
+#define TOLD_MOST 3
+
+static void add_access(struct strbuf *out, struct symbols *symbols, uint8_t op, uint64_t site)
+{
+	const bool is_read = op == OP_LOAD || op == OP_ATOMIC_LOAD;
+
+	strbuf_addf(out, "%s in ", is_read ? "read" : "written");
+	symbols_describe_code(symbols, site, !symbols_is_point(symbols, site), out);
+}
+
+static void add_race(struct strbuf *out, struct symbols *symbols, const struct race_seen *seen)
+{
+	strbuf_adds(out, "  ");
+	if (!symbols_describe_static_data(symbols, seen->address, out))
+		strbuf_adds(out, "memory");
+	strbuf_adds(out, " is ");
+	add_access(out, symbols, seen->op, seen->pair.site);
+	strbuf_adds(out, " and ");
+	add_access(out, symbols, seen->other_op, seen->pair.other);
+	strbuf_adds(out, "\n");
+}
+
+uint32_t races_describe_seen(struct contract *contract, char *text, size_t size)
+{
+	const struct race_seen *seen;
+	struct symbols *symbols;
+	struct strbuf line;
+	size_t used = 0;
+	uint32_t count;
+
+	text[0] = '\0';
+	if (!(contract->plan.detectors >> DETECTOR_race & 1))
+		return 0;
+	count = race_seen_list(
+		detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race),
+		&seen);
+	if (!count || symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) < 0)
+		return count;
+	for (uint32_t i = 0; i < count && i < TOLD_MOST; i++) {
+		strbuf_init(&line);
+		add_race(&line, symbols, &seen[i]);
+		if (used + line.length < size) {
+			memcpy(text + used, line.text, line.length + 1);
+			used += line.length;
+		}
+		strbuf_release(&line);
+	}
+	symbols_free(symbols);
+	return count;
+}
