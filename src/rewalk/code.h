@@ -135,6 +135,7 @@ struct code {
 	int32_t to, a, b, c;
 	uint32_t bytes;
 	uint32_t count;	       /* lanes, operands, successors; of ends of blocks see below */
+	uint32_t site_to;      /* COPY, FILL: of what is written */
 	uint32_t site;	       /* number of the first one of the kind that counts; SITE_NONE */
 	uint32_t instructions; /* ends of blocks: how many the block has */
 	uint32_t branch;       /* BRANCH, SWITCH, SELECT: number among those of the program */

@@ -149,8 +149,7 @@ static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 	const int32_t b = decode_operand(decoder, LLVMGetArgOperand(call, 1));
 	const int32_t c = decode_operand(decoder, LLVMGetArgOperand(call, 2));
 	uint32_t site = decode_site(decoder, call, SITE_RANGE_READ, SITE_RANGE_READ);
-	const bool has_target =
-		decode_site(decoder, call, SITE_RANGE_WRITE, SITE_RANGE_WRITE) != SITE_NONE;
+	const uint32_t target = decode_site(decoder, call, SITE_RANGE_WRITE, SITE_RANGE_WRITE);
 	LLVMValueRef source = LLVMGetArgOperand(call, 1);
 	struct code *code = decode_add(decoder, is_fill ? CODE_FILL : CODE_COPY, call);
 
@@ -158,7 +157,8 @@ static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 	code->b = b;
 	code->c = c;
 	code->site = site;
-	code->place = has_target ? PLACE_SITE : PLACE_LOCAL;
+	code->site_to = target;
+	code->place = target != SITE_NONE ? PLACE_SITE : PLACE_LOCAL;
 	code->place_from = PLACE_SITE;
 	if (is_fill || site != SITE_NONE)
 		return;

@@ -74,6 +74,7 @@ struct walk_summary {
 struct shared_word {
 	uint64_t address; /* divided by eight, plus one; 0: free */
 	uint16_t thread;  /* that accessed it first */
+	uint8_t bytes;	  /* of the smallest access */
 	bool is_many, is_written;
 };
 
@@ -105,6 +106,7 @@ struct walk {
 	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;
 	struct walked_thread *threads;
+	uint64_t unknown_copies; /* of shared memory, whose contents the walk does not know */
 	struct walk_watch *watches;
 	uint32_t watch_count;
 	/* Written by the first thread before there were others: the last values, by address. */

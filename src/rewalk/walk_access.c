@@ -1,4 +1,4 @@
-/* Instructions that access memory: loads, stores, locals, atomic updates, copies and fills. */
+/* Instructions that access memory: loads, stores, locals and atomic updates. */
 #include <string.h>
 
 #include "rewalk/walk_internal.h"
@@ -6,8 +6,7 @@
 
 /* ---- memory ---- */
 
-/* Bytes that are not told by the record; NULL: they are not where they should be. */
-static uint8_t *own_memory(struct walker *walker, const struct code *code, uint8_t place,
+uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes)
 {
 	const uint64_t local = address - (uint64_t)(uintptr_t)walker->locals;
@@ -24,7 +23,7 @@ static uint8_t *own_memory(struct walker *walker, const struct code *code, uint8
 		       : NULL;
 }
 
-static enum step outside_of_own(struct walker *walker)
+enum step walk_outside_of_own(struct walker *walker)
 {
 	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
 }
@@ -87,10 +86,11 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 		}
 		note_read(walker, code, address);
 	} else {
-		const uint8_t *memory = own_memory(walker, code, code->place, address, code->bytes);
+		const uint8_t *memory =
+			walk_own_memory(walker, code, code->place, address, code->bytes);
 
 		if (!memory)
-			return outside_of_own(walker);
+			return walk_outside_of_own(walker);
 		memcpy(parts, memory, code->bytes);
 	}
 	if (!code->is_vector)
@@ -152,10 +152,10 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 		walk_written(walker, address, code->bytes, parts);
 		note_write(walker, code, address, parts);
 	} else {
-		uint8_t *memory = own_memory(walker, code, code->place, address, code->bytes);
+		uint8_t *memory = walk_own_memory(walker, code, code->place, address, code->bytes);
 
 		if (!memory || code->place != PLACE_LOCAL)
-			return outside_of_own(walker);
+			return walk_outside_of_own(walker);
 		memcpy(memory, parts, code->bytes);
 	}
 	if (walker->mode & WALK_EVENTS)
@@ -187,9 +187,9 @@ static enum step read_old(
 	*old = 0;
 	if (code->place == PLACE_SITE)
 		return walk_read(walker, code->site, address, code->bytes, old);
-	memory = own_memory(walker, code, code->place, address, code->bytes);
+	memory = walk_own_memory(walker, code, code->place, address, code->bytes);
 	if (!memory)
-		return outside_of_own(walker);
+		return walk_outside_of_own(walker);
 	memcpy(old, memory, code->bytes);
 	return STEP_NEXT;
 }
@@ -202,7 +202,8 @@ static void write_new(
 		note_write(walker, code, address, &value);
 		return;
 	}
-	memcpy(own_memory(walker, code, code->place, address, code->bytes), &value, code->bytes);
+	memcpy(walk_own_memory(walker, code, code->place, address, code->bytes), &value,
+		code->bytes);
 }
 
 /* The terms of an update: what is read, and what is written when it is `condition`. */
@@ -311,62 +312,5 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 		exchange_terms(walker, code, address, old, value);
 	registers[code->to + 1] = old == registers[code->b];
 	registers[code->to] = old;
-	return STEP_NEXT;
-}
-
-/* ---- copies ---- */
-
-enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t to = registers[code->a];
-	const uint64_t from = registers[code->b];
-	const uint64_t bytes = registers[code->c];
-	uint8_t *target = code->place == PLACE_LOCAL
-				  ? own_memory(walker, code, PLACE_LOCAL, to, bytes)
-				  : NULL;
-	const uint8_t *source;
-
-	if (code->place == PLACE_LOCAL && !target)
-		return outside_of_own(walker);
-	if (code->place != PLACE_LOCAL)
-		walk_drop(walker);
-	else if (code->site != SITE_NONE)
-		walk_settle(walker);
-	if (code->place != PLACE_LOCAL)
-		return STEP_NEXT; /* who reads it finds it in the record */
-	if (code->place_from != PLACE_SITE) {
-		source = own_memory(walker, code, code->place_from, from, bytes);
-		if (!source)
-			return outside_of_own(walker);
-		memmove(target, source, bytes);
-		return STEP_NEXT;
-	}
-	if (bytes > SITE_COPIED_MOST)
-		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
-	for (uint64_t done = 0; done < bytes; done += 8) {
-		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
-		uint64_t value;
-		const enum step step = walk_read(walker, SITE_NONE, from + done, part, &value);
-
-		if (step != STEP_NEXT)
-			return step;
-		memcpy(target + done, &value, part);
-	}
-	return STEP_NEXT;
-}
-
-enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t bytes = registers[code->c];
-	uint8_t *target;
-
-	if (code->place != PLACE_LOCAL) {
-		walk_drop(walker);
-		return STEP_NEXT;
-	}
-	target = own_memory(walker, code, PLACE_LOCAL, registers[code->a], bytes);
-	if (!target)
-		return outside_of_own(walker);
-	memset(target, (int)registers[code->b], bytes);
 	return STEP_NEXT;
 }

@@ -230,6 +230,8 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
+/* The fewest bytes that an access to this word had, one of 1, 2, 4, 8. */
+uint32_t walk_piece(const struct walk *walk, uint64_t address);
 /* An access of a live run: who shares, which site is chosen. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
@@ -259,6 +261,13 @@ enum step walk_update(struct walker *walker, const struct code *code, uint64_t *
 /* The term of an operand: a constant of so many bits where it has none of its own. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
+/* Bytes that are not told by the record; NULL: they are not where they should be. */
+uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
+	uint64_t address, uint64_t bytes);
+enum step walk_outside_of_own(struct walker *walker);
+
+/* ---- walk_range.c ---- */
+
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers);
 

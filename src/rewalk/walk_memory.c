@@ -35,7 +35,7 @@ static void grow_map(struct shared_map *map)
 	free(old.words);
 }
 
-static void share(struct walker *walker, uint64_t word, bool is_write)
+static void share(struct walker *walker, uint64_t word, uint32_t bytes, bool is_write)
 {
 	struct shared_map *map = &walker->walk->shared;
 	struct shared_word *found;
@@ -44,9 +44,12 @@ static void share(struct walker *walker, uint64_t word, bool is_write)
 		grow_map(map);
 	found = find_word(map, word + 1);
 	if (!found->address) {
-		*found = (struct shared_word){.address = word + 1, .thread = walker->thread};
+		*found = (struct shared_word){
+			.address = word + 1, .thread = walker->thread, .bytes = 8};
 		map->count++;
 	}
+	if (bytes < found->bytes && !(bytes & (bytes - 1)))
+		found->bytes = (uint8_t)bytes;
 	found->is_many |= found->thread != walker->thread;
 	found->is_written |= is_write;
 }
@@ -69,6 +72,14 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 		if (is_word_shared(walk, word))
 			return true;
 	return false;
+}
+
+uint32_t walk_piece(const struct walk *walk, uint64_t address)
+{
+	const struct shared_word *found =
+		walk->shared.capacity ? find_word(&walk->shared, (address >> 3) + 1) : NULL;
+
+	return found && found->address ? found->bytes : 8;
 }
 
 void walk_build_shared_lines(struct walk *walk)
@@ -98,7 +109,7 @@ void walk_note_access(
 			if (*seen == (mark | 1) || (*seen == mark && !is_write))
 				continue;
 			*seen = mark | is_write;
-			share(walker, word, is_write);
+			share(walker, word, bytes, is_write);
 		}
 		return;
 	}
@@ -278,6 +289,23 @@ static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
+static struct term *part_of(
+	struct walker *walker, const struct shadow *shadow, uint64_t address, uint32_t bytes)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	const uint64_t shift = 8 * (address - shadow->address);
+	struct term like = {.op = CODE_BINARY,
+		.sub = LLVMLShr,
+		.width = (uint8_t)(8 * shadow->bytes),
+		.a = shadow->term};
+
+	if (!shift)
+		return walk_resize(walker, shadow->term, 8 * bytes);
+	like.b = term_constant(arena, like.width, shift);
+	like.value = shadow->term->value >> shift;
+	return walk_resize(walker, term_make(arena, &like), 8 * bytes);
+}
+
 static struct term *read_shadow(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value)
 {
@@ -285,12 +313,15 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 
 	if (!shadow)
 		return NULL;
-	if (shadow->address == address && shadow->bytes == bytes &&
-		compute_mask(shadow->term->value ^ value, shadow->term->width) == 0)
-		return shadow->term;
+	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
+		struct term *part = part_of(walker, shadow, address, bytes);
+
+		if (compute_mask(part->value ^ value, part->width) == 0)
+			return part;
+	}
 	/*
-	 * A part of it, or several at once, or code without bitcode has written there (what it wrote depends on
-	 * what it found): only this run's value is known.
+	 * Several at once, or code without bitcode has written there (what it wrote depends on what it found):
+	 * only this run's value is known.
 	 */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);

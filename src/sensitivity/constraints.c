@@ -143,8 +143,8 @@ static bool has_moment(const struct constraints *constraints, const struct walk_
 {
 	if (event->kind == EVENT_FENCE)
 		return constraints->has_store_buffers;
-	return event->kind == EVENT_READ || event->kind == EVENT_OP ||
-	       (event->kind == EVENT_WRITE && !event->is_atomic);
+	return event->kind == EVENT_OP ||
+	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
 }
 
 /* Does the thread wait here until others have seen all that it wrote? */
@@ -153,7 +153,8 @@ static bool drains(const struct walked_thread *walked, uint32_t index)
 	const struct walk_event *event = &walked->events[index];
 
 	if (event->kind == EVENT_READ)
-		return index + 1 < walked->count && walked->events[index + 1].is_atomic;
+		return index + 1 < walked->count && walked->events[index + 1].is_atomic &&
+		       walked->events[index + 1].kind == EVENT_WRITE;
 	if (event->kind == EVENT_WRITE)
 		return LLVMIsAStoreInst(event->instruction) &&
 		       LLVMGetOrdering(event->instruction) ==
@@ -202,7 +203,7 @@ static void add_thread(struct constraints *constraints, uint16_t thread)
 	}
 }
 
-/* An update's write happens with its read: no cut goes between them. */
+/* An update's write happens with its read, and a copy's pieces do: no cut goes between them. */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
@@ -213,7 +214,7 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 		const struct event_id id = {thread, i};
 		Z3_ast outcome;
 
-		if (event->kind == EVENT_WRITE && event->is_atomic)
+		if (event->is_atomic)
 			constraints_add(constraints,
 				Z3_mk_not(constraints->z3,
 					Z3_mk_eq(constraints->z3, constraints->cuts[thread],

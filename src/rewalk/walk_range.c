@@ -1,0 +1,243 @@
+/*
+ * Copies and fills of memory. What the record does not tell of them is computed: the bytes that are written
+ * where the source is the walk's own, and where it is read into a local. They are events, one for each piece
+ * that others access, and all pieces of one range happen at once.
+ *
+ * Of a copy between memory that is not the walk's own nobody knows what it wrote: it is counted.
+ */
+#include <string.h>
+
+#include "rewalk/walk_internal.h"
+#include "runtime/instrument_abi.h"
+
+/* Longer ones are not looked at piece by piece. */
+#define RANGE_MOST SITE_COPIED_MOST
+
+/* One side of a copy, as an access of the same code. */
+struct side {
+	struct code code;
+	uint64_t address;
+};
+
+struct range {
+	struct side from, to; /* `from`: of copies */
+	uint64_t bytes;
+	uint8_t contents[RANGE_MOST];
+	struct term *terms[RANGE_MOST]; /* of the piece that begins there */
+};
+
+/* How many bytes from there on are one piece: as others access them, and not across a word. */
+static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
+	uint64_t left, uint32_t most)
+{
+	const uint64_t address = side->address + done;
+	uint32_t bytes = side->code.place == PLACE_SITE ? walk_piece(walker->walk, address) : 8;
+
+	while (bytes > most || bytes > left || address & (bytes - 1))
+		bytes /= 2;
+	return bytes;
+}
+
+static uint32_t next_piece(
+	const struct walker *walker, const struct range *range, bool is_copy, uint64_t done)
+{
+	const uint32_t bytes = piece_at(walker, &range->to, done, range->bytes - done, 8);
+
+	return is_copy ? piece_at(walker, &range->from, done, range->bytes - done, bytes) : bytes;
+}
+
+/* All events of the range behind the first are part of the same access. */
+static void join_events(struct walker *walker, uint64_t first)
+{
+	const struct walked_thread *out = walker->out;
+	bool has_begun = false;
+
+	for (uint64_t i = first; i < out->count; i++) {
+		struct walk_event *event = &out->events[i];
+
+		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			continue;
+		event->is_atomic = has_begun;
+		has_begun = true;
+	}
+}
+
+static uint64_t contents_at(const struct range *range, uint64_t done, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, range->contents + done, bytes);
+	return value;
+}
+
+static void read_pieces(struct walker *walker, struct range *range)
+{
+	const uint64_t first = walker->out->count;
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, true, done);
+		range->terms[done] = walk_read_term(walker, &range->from.code,
+			range->from.address + done, bytes, contents_at(range, done, bytes));
+	}
+	join_events(walker, first);
+}
+
+static void write_pieces(struct walker *walker, const struct range *range, bool is_copy)
+{
+	const uint64_t first = walker->out->count;
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, is_copy, done);
+		walk_write_term(walker, &range->to.code, range->to.address + done, bytes,
+			contents_at(range, done, bytes), is_copy ? range->terms[done] : NULL);
+	}
+	join_events(walker, first);
+}
+
+/* Before there were other threads. */
+static void note_initials(struct walker *walker, const struct range *range)
+{
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, false, done);
+		walk_note_initial(
+			walker, range->to.address + done, bytes, contents_at(range, done, bytes));
+	}
+}
+
+/* Who shares, what is chosen, which step it is. */
+static void note_side(struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
+{
+	if (side->code.place != PLACE_SITE || !walker->is_live)
+		return;
+	if (walker->mode & WALK_NOTING && bytes && bytes <= UINT32_MAX)
+		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
+	else if (walker->mode & WALK_EVENTS)
+		walk_count_step(walker, side->code.site);
+}
+
+static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
+{
+	return side->code.place == PLACE_SITE && bytes && bytes <= UINT32_MAX &&
+	       walk_is_shared(walker->walk, side->address, (uint32_t)bytes);
+}
+
+/* Which bytes they are is only known for these operands. */
+static void pin_operands(struct walker *walker, const struct code *code)
+{
+	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+	walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
+		walk_operand_term(walker, code->b), code);
+	walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->c), code);
+}
+
+/* The contents are known, but for those of copies between others' memory. */
+static void note_range(struct walker *walker, struct range *range, bool is_copy, bool is_known)
+{
+	if (is_copy)
+		note_side(walker, &range->from, range->bytes, false);
+	if (walker->mode & WALK_EVENTS && is_known)
+		pin_operands(walker, &range->to.code);
+	if (walker->mode & WALK_EVENTS && is_known && is_copy)
+		read_pieces(walker, range);
+	note_side(walker, &range->to, range->bytes, true);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	if (is_known) {
+		write_pieces(walker, range, is_copy);
+		if (!walker->is_live && range->to.code.place == PLACE_SITE)
+			note_initials(walker, range);
+	} else if (is_any_shared(walker, &range->from, range->bytes) ||
+		   is_any_shared(walker, &range->to, range->bytes)) {
+		walker->walk->unknown_copies++;
+	}
+}
+
+static struct side side_of(const struct code *code, uint8_t place, uint32_t site, uint64_t address)
+{
+	struct side side = {.code = *code, .address = address};
+
+	side.code.place = place;
+	side.code.site = site;
+	return side;
+}
+
+/* The bytes that are told: those of other memory that are read into a local. */
+static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
+{
+	for (uint64_t done = 0; done < bytes; done += 8) {
+		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
+		uint64_t value;
+		const enum step step = walk_read(walker, SITE_NONE, from + done, part, &value);
+
+		if (step != STEP_NEXT)
+			return step;
+		memcpy(target + done, &value, part);
+	}
+	return STEP_NEXT;
+}
+
+enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t to = registers[code->a], from = registers[code->b];
+	const uint64_t bytes = registers[code->c];
+	const bool is_told = code->place == PLACE_LOCAL && code->place_from == PLACE_SITE;
+	const uint8_t *source = NULL;
+	uint8_t *target = NULL;
+	struct range range;
+
+	if (code->place == PLACE_LOCAL)
+		target = walk_own_memory(walker, code, PLACE_LOCAL, to, bytes);
+	if (code->place_from != PLACE_SITE)
+		source = walk_own_memory(walker, code, code->place_from, from, bytes);
+	if ((code->place == PLACE_LOCAL && !target) || (code->place_from != PLACE_SITE && !source))
+		return walk_outside_of_own(walker);
+	if (is_told && bytes > SITE_COPIED_MOST)
+		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
+	if (code->place != PLACE_LOCAL)
+		walk_drop(walker);
+	else if (is_told)
+		walk_settle(walker);
+	if (is_told) {
+		const enum step step = read_told(walker, from, bytes, target);
+
+		if (step != STEP_NEXT)
+			return step;
+		source = target;
+	} else if (target) {
+		memmove(target, source, bytes);
+		source = target;
+	}
+	range.from = side_of(code, code->place_from, code->site, from);
+	range.to = side_of(code, code->place, code->site_to, to);
+	range.bytes = bytes;
+	if (source && bytes <= RANGE_MOST)
+		memcpy(range.contents, source, bytes);
+	note_range(walker, &range, true, source && bytes <= RANGE_MOST);
+	return STEP_NEXT;
+}
+
+enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t to = registers[code->a], bytes = registers[code->c];
+	struct range range;
+
+	if (code->place == PLACE_LOCAL) {
+		uint8_t *target = walk_own_memory(walker, code, PLACE_LOCAL, to, bytes);
+
+		if (!target)
+			return walk_outside_of_own(walker);
+		memset(target, (int)registers[code->b], bytes);
+	} else {
+		walk_drop(walker);
+	}
+	range.to = side_of(code, code->place, code->site_to, to);
+	range.bytes = bytes;
+	if (bytes <= RANGE_MOST)
+		memset(range.contents, (int)registers[code->b], bytes);
+	note_range(walker, &range, false, bytes <= RANGE_MOST);
+	return STEP_NEXT;
+}
