@@ -51,6 +51,11 @@ static json_t *figures_to_json(const struct branches_result *result)
 		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
 	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
 	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
+	if (figures->unknown_writes)
+		BUG_ON(json_object_set_new(value, "unknown_writes",
+			json_integer((json_int_t)figures->unknown_writes)));
+	if (figures->unknown_writes)
+		BUG_ON(json_object_set_new(value, "unknown", json_string(figures->unknown)));
 	if (figures->unfinished_threads)
 		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
 	return value;

@@ -133,6 +133,11 @@ static void print_limits(const struct branches_result *result)
 	if (figures->unasked)
 		printf("%llu branch events were not asked about, to keep to --queries and --time\n",
 			(unsigned long long)figures->unasked);
+	if (figures->unknown_writes)
+		printf("%llu %s to shared memory that raddle does not follow (%s): what was written "
+		       "there is taken as it was\n",
+			(unsigned long long)figures->unknown_writes,
+			figures->unknown_writes == 1 ? "write" : "writes", figures->unknown);
 	if (figures->unfinished_threads)
 		printf("%u of %u threads were followed in part only: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);

@@ -96,6 +96,7 @@ void walk_close(struct walk *walk)
 	free(walk->shared.words);
 	free(walk->shared_lines);
 	free(walk->initials);
+	free(walk->unknowns);
 	term_arena_release(&walk->terms);
 	*walk = (struct walk){0};
 }

@@ -98,6 +98,12 @@ struct walk_watch {
 	uint64_t outcome; /* number of the edge; of a select 0 or 1 */
 };
 
+/* Functions that wrote what others access, or copied it, and the walk does not know what. */
+struct walk_unknown {
+	const char *name; /* LLVM's */
+	uint64_t count;
+};
+
 struct walk {
 	struct code_book *book;
 	const struct run_record *record;
@@ -106,7 +112,8 @@ struct walk {
 	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;
 	struct walked_thread *threads;
-	uint64_t unknown_copies; /* of shared memory, whose contents the walk does not know */
+	struct walk_unknown *unknowns;
+	uint32_t unknown_count;
 	struct walk_watch *watches;
 	uint32_t watch_count;
 	/* Written by the first thread before there were others: the last values, by address. */

@@ -108,6 +108,31 @@ static enum step tell_results(struct walker *walker, const struct code *code, ui
 	return STEP_NEXT;
 }
 
+static bool writes_memory(const struct walker *walker, const struct code *code)
+{
+	const struct image *image = walker->book->image;
+	uint32_t site = value_map_get(&image->first_site, code->value);
+
+	for (; site != SITE_NONE; site = image->sites[site].next)
+		if (image->sites[site].kind == SITE_RANGE_WRITE ||
+			image->sites[site].kind == SITE_STRING_WRITE)
+			return true;
+	return false;
+}
+
+/* Has a function of the library written what others access? It was given the address, then. */
+static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (!walker->is_live || !writes_memory(walker, code))
+		return;
+	for (uint32_t i = 0; i < code->count; i++) {
+		if (!walk_is_shared(walker->walk, registers[code->operands[i]], 1))
+			continue;
+		walk_note_unknown(walker, code);
+		return;
+	}
+}
+
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
@@ -126,6 +151,8 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	step = tell_results(walker, code, registers);
 	if (step != STEP_NEXT)
 		return step;
+	if (walker->mode & WALK_EVENTS && !has_returned)
+		note_effect(walker, code, registers);
 	frame->addresses = 0;
 	if (walker->mode & WALK_EVENTS && !has_returned)
 		for (int32_t i = 0; i < code->b; i++)

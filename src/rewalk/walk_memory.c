@@ -220,6 +220,25 @@ struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 	return event;
 }
 
+void walk_note_unknown(struct walker *walker, const struct code *call)
+{
+	struct walk *walk = walker->walk;
+	LLVMValueRef callee = LLVMGetCalledValue(call->value);
+	size_t length;
+	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "?";
+	uint32_t i = 0;
+
+	while (i < walk->unknown_count && strcmp(walk->unknowns[i].name, name) != 0)
+		i++;
+	if (i == walk->unknown_count) {
+		walk->unknowns =
+			realloc(walk->unknowns, (walk->unknown_count + 1) * sizeof *walk->unknowns);
+		BUG_ON(!walk->unknowns);
+		walk->unknowns[walk->unknown_count++] = (struct walk_unknown){.name = name};
+	}
+	walk->unknowns[i].count++;
+}
+
 void walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
 {

@@ -152,7 +152,7 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 			note_initials(walker, range);
 	} else if (is_any_shared(walker, &range->from, range->bytes) ||
 		   is_any_shared(walker, &range->to, range->bytes)) {
-		walker->walk->unknown_copies++;
+		walk_note_unknown(walker, &range->to.code);
 	}
 }
 

@@ -40,6 +40,22 @@ static uint64_t path_of(const struct walk *walk)
 	return hash;
 }
 
+/* As many names as there is room for. */
+static void count_unknown(struct sensitivity_figures *figures, const struct walk *walk)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < walk->unknown_count; i++) {
+		const struct walk_unknown *unknown = &walk->unknowns[i];
+
+		figures->unknown_writes += unknown->count;
+		if (used < sizeof figures->unknown)
+			used += (size_t)snprintf(figures->unknown + used,
+				sizeof figures->unknown - used, "%s%s %llu", i ? ", " : "",
+				unknown->name, (unsigned long long)unknown->count);
+	}
+}
+
 static void count(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
@@ -63,6 +79,7 @@ static void count(struct sensitivity *analysis)
 			(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s",
 				thread->summary.reason);
 	}
+	count_unknown(figures, walk);
 	figures->path = path_of(walk);
 	for (uint64_t i = 0; i < walk->shared.capacity; i++)
 		figures->shared_words +=
