@@ -70,8 +70,8 @@ struct sensitivity_figures {
 	uint64_t queries, timeouts;
 	uint64_t load_ns; /* processor time until the program was at hand; so is walk_ns */
 	uint64_t walk_ns, solve_ns;
-	uint64_t unknown_writes; /* calls that wrote shared memory, nobody knows what */
-	char unknown[200];	 /* of which functions: "memcpy 3, read 1" */
+	uint64_t unknown_writes;     /* calls that wrote shared memory, nobody knows what */
+	char unknown[200];	     /* of which functions: "memcpy 3, read 1" */
 	uint32_t unfinished_threads; /* that could not be walked to their end */
 	char unfinished[200];	     /* why the first one could not */
 	bool is_model_wrong;	     /* the observed run contradicts the constraints: a defect */
