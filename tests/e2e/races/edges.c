@@ -73,6 +73,17 @@ static void mutex_main(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* The same access once more: behind the unlock it is another one. */
+static void *again_body(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	value = 1;
+	pthread_mutex_unlock(&mutex);
+	if (is_racy)
+		value = 1;
+	return argument;
+}
+
 static void trylock_main(void)
 {
 	bool has_lock = pthread_mutex_trylock(&other) == 0;
@@ -445,6 +456,10 @@ static void case_mutex(void)
 {
 	with_thread(mutex_body, mutex_main);
 }
+static void case_again(void)
+{
+	with_thread(again_body, mutex_main);
+}
 static void case_trylock(void)
 {
 	with_thread(trylock_body, trylock_main);
@@ -544,6 +559,7 @@ static const struct {
 } cases[] = {
 	{"join", case_join},
 	{"mutex", case_mutex},
+	{"again", case_again},
 	{"trylock", case_trylock},
 	{"spin", case_spin},
 	{"rwlock", case_rwlock},
