@@ -114,17 +114,28 @@ static void grow_slots(struct places *places)
 }
 
 /* Functions and files that match a pattern: "name", "*part*". */
-static bool is_excluded(struct sensitivity *analysis, const struct asked *asked)
+static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
 
-	places_describe(analysis, asked->instruction, &place);
+	if (!analysis->options.exclude_count)
+		return false;
+	places_describe(analysis, instruction, &place);
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
 		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
 			fnmatch(analysis->options.excludes[i], place.file, 0) == 0)
 			return true;
-	return analysis->options.is_known &&
-	       analysis->options.is_known(analysis->options.context, asked->kind, &place);
+	return false;
+}
+
+static bool is_known(struct sensitivity *analysis, const struct asked *asked)
+{
+	struct sensitive_place place;
+
+	if (!analysis->options.is_known)
+		return false;
+	places_describe(analysis, asked->instruction, &place);
+	return analysis->options.is_known(analysis->options.context, asked->kind, &place);
 }
 
 static uint32_t add(struct sensitivity *analysis, const struct walk_event *event)
@@ -143,7 +154,7 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 	places->items[places->count] =
 		(struct asked){.instruction = event->instruction, .kind = kind};
 	places->items[places->count].is_excluded =
-		is_excluded(analysis, &places->items[places->count]);
+		is_known(analysis, &places->items[places->count]);
 	return places->count++;
 }
 
@@ -165,7 +176,9 @@ void places_fill(struct sensitivity *analysis)
 				continue;
 			slot->instruction = event->instruction;
 			slot->kind = event->kind;
-			slot->place = add(analysis, event);
+			slot->place = is_excluded(analysis, event->instruction)
+					      ? PLACE_NONE
+					      : add(analysis, event);
 			if (2 * ++places->slot_count > places->slot_capacity)
 				grow_slots(places);
 		}
