@@ -45,6 +45,8 @@ struct raddle_options {
 	int is_quiet;	 /* nothing is printed */
 	int has_spurious_wakeups; /* waits for conditions may end without a signal */
 	int has_early_timeouts;	  /* a timed wait may time out whenever it waits */
+	/* Two accesses to memory that nothing orders are a failure, where the code shows its accesses. */
+	int are_races_failures;
 	/* Asked behind every schedule: has the test framework seen a failure? NULL: not asked. */
 	int (*has_failed)(void);
 	struct raddle_result *result; /* filled in; NULL: not wanted */

@@ -35,7 +35,7 @@ struct check_plan {
 	uint32_t strategy;
 	struct strategy_config config;
 	uint64_t seed, step_limit, hang_ns;
-	bool has_spurious_wakeups, has_early_timeouts;
+	bool has_spurious_wakeups, has_early_timeouts, are_races_failures;
 	size_t strategy_bytes; /* of its state */
 };
 

@@ -8,6 +8,7 @@
 #include "model/op.h"
 #include "model/outcome.h"
 #include "places/places.h"
+#include "runtime/runtime.h"
 
 /* Of the last failure; `places` NULL: only what the dynamic symbol table says. */
 struct description {
@@ -91,6 +92,23 @@ static void add_thread(struct strbuf *out, const struct contract_thread *threads
 	strbuf_addf(out, ".%u", threads[index].ordinal);
 }
 
+static void add_access(const struct description *description, struct thread_id thread,
+	enum op_kind op, uint64_t site)
+{
+	add_thread(description->out, description->threads, thread.index);
+	strbuf_addf(description->out, " %s in ", op_descriptions[op].verb);
+	/* Of sites that are patched in it is the place itself. */
+	add_place(description, site, runtime.has_tsan_calls);
+}
+
+static void add_race(const struct description *description, const struct outcome *outcome)
+{
+	strbuf_adds(description->out, "race: nothing orders two accesses to the same memory: ");
+	add_access(description, outcome->other_thread, outcome->other_op, outcome->other_site);
+	strbuf_adds(description->out, ", ");
+	add_access(description, outcome->thread, outcome->op, outcome->site);
+}
+
 static void add_outcome(const struct description *description, const struct outcome *outcome)
 {
 	struct strbuf *out = description->out;
@@ -103,6 +121,9 @@ static void add_outcome(const struct description *description, const struct outc
 		return;
 	case OUTCOME_CHECK_FAILED:
 		strbuf_adds(out, outcome->text);
+		return;
+	case OUTCOME_RACE:
+		add_race(description, outcome);
 		return;
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check/check_internal.h"
+#include "detectors/detector.h"
 
 /* As many threads as most tests make; further ones are made when they are wanted. */
 #define THREAD_POOL 4
@@ -38,8 +39,10 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 	int code;
 
 	contract_block_close(&room.block);
-	code = contract_block_open(
-		&room.block, &(struct contract_sizes){.strategy_bytes = plan->strategy_bytes}, err);
+	code = contract_block_open(&room.block,
+		&(struct contract_sizes){.strategy_bytes = plan->strategy_bytes,
+			.detector_bytes = plan->are_races_failures ? detectors_bytes() : 0},
+		err);
 	if (code)
 		return code;
 	(void)platform_call(SYS_close, room.block.file); /* memory only, and mapped */
@@ -53,6 +56,7 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.has_early_timeouts = plan->has_early_timeouts,
+		.detectors = plan->are_races_failures ? 1u << DETECTOR_race : 0,
 		.is_fresh_state = true,
 		.stop_at_failure = true,
 		.thread_pool = THREAD_POOL,
@@ -126,6 +130,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 		return error_set(
 			err, ERROR_NOMEM, "no memory for the function's stack; raise ulimit -v");
 	engine_renew();
+	engine_take_control(plan->are_races_failures ? runtime_detect : NULL);
 	if (!room.is_prepared) {
 		runtime_prepare_threads();
 		fiber_pool_grow(THREAD_POOL);
@@ -162,5 +167,6 @@ void room_leave(void)
 	runtime.main_stack_end = runtime.main_frame = 0;
 	runtime.has_created = false;
 	runtime.is_run_over = false;
+	engine_take_control(NULL);
 	engine_renew();
 }

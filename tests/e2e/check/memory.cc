@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -39,6 +40,71 @@ template <class Function> static void twice(Function function)
 
 	one.join();
 	two.join();
+}
+
+/* Races, where that is asked for: also those that spoil nothing. Not what locks, atomics or joins order. */
+static void races()
+{
+	raddle_result result{};
+	raddle_options options{};
+	auto expect = [&](const char *name, int verdict, auto function) {
+		options.name = name;
+		options.result = &result;
+		options.replay = "";
+		options.schedules = 2000;
+		if (raddle::check(function, options) != verdict ||
+			(verdict == 1 && std::strcmp(result.outcome, "race") != 0)) {
+			std::printf("FAILED: %s: %s %s\n", name, result.outcome, result.message);
+			failures++;
+		}
+	};
+	auto writes = [] {
+		int value = 0;
+
+		twice([&] { value = 1; });
+		return value != 1;
+	};
+
+	expect("a race that is not asked for", 0, writes);
+	options.are_races_failures = 1;
+	expect("a race", 1, writes);
+	{
+		const std::string token = result.replay, message = result.message;
+		raddle_options again = options;
+
+		again.replay = token.c_str();
+		if (raddle::check(writes, again) != 1 || message != result.message) {
+			std::printf("FAILED: %s: the race does not repeat\n", token.c_str());
+			failures++;
+		}
+	}
+	if (!std::strstr(result.message, "memory.cc:")) {
+		std::printf("FAILED: no place in '%s'\n", result.message);
+		failures++;
+	}
+	expect("a lock orders", 0, [] {
+		std::mutex lock;
+		int value = 0;
+
+		twice([&] {
+			std::lock_guard<std::mutex> held(lock);
+			value++;
+		});
+		return value != 2;
+	});
+	expect("an atomic orders", 0, [] {
+		std::atomic<bool> is_ready{false};
+		int value = 0, seen = 1;
+		std::thread writer([&] {
+			value = 1;
+			is_ready = true;
+		});
+
+		if (is_ready)
+			seen = value;
+		writer.join();
+		return seen != 1 || value != 1;
+	});
 }
 
 int main()
@@ -97,6 +163,7 @@ int main()
 		std::printf("FAILED: atomic updates are lost: %s\n", result.message);
 		failures++;
 	}
+	races();
 	std::printf("%d failures\n", failures);
 	return failures != 0;
 }
