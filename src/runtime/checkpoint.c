@@ -24,6 +24,7 @@ struct checkpoint_piece {
 
 struct checkpoint {
 	struct checkpoint_place place;
+	uint64_t uses;	      /* runs that began here */
 	uint64_t memory_used; /* before it */
 	uint32_t versions;    /* last of its chain */
 	struct checkpoint_piece *pieces;
@@ -206,7 +207,7 @@ static void note_schedule(struct checkpoint *checkpoint, const struct schedule *
 		checkpoint->last_segment = recording->segments[recording->count - 1];
 }
 
-static void drop_last(struct checkpoints *checkpoints)
+void checkpoints_drop(struct checkpoints *checkpoints)
 {
 	const struct checkpoint *last = &checkpoints->stack[--checkpoints->count];
 
@@ -226,7 +227,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	checkpoints->count++;
 	checkpoint->own = image_memory_take(&checkpoints->memory, sizeof *checkpoint->own);
 	if (!checkpoint->own || !undo_note_memory_of_run(checkpoint->own)) {
-		drop_last(checkpoints);
+		checkpoints_drop(checkpoints);
 		return false;
 	}
 	keep_stacks(&collection);
@@ -235,7 +236,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	note_schedule(checkpoint, recording);
 	if (!collection.is_complete || !image_keep_versions(checkpoints->image,
 					       &checkpoints->memory, &checkpoint->versions)) {
-		drop_last(checkpoints);
+		checkpoints_drop(checkpoints);
 		return false;
 	}
 	return true;
@@ -248,15 +249,17 @@ const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints)
 	return checkpoints->count ? &checkpoints->stack[checkpoints->count - 1].place : NULL;
 }
 
-const struct checkpoint_place *checkpoints_back(
-	struct checkpoints *checkpoints, uint32_t entry, bool is_profiled)
+void checkpoints_count_use(struct checkpoints *checkpoints)
 {
-	const struct checkpoint_place *last;
+	checkpoints->stack[checkpoints->count - 1].uses++;
+}
 
-	while ((last = checkpoints_last(checkpoints)) != NULL &&
-		(last->entry > entry || (is_profiled && !last->is_profiled)))
-		drop_last(checkpoints);
-	return last;
+uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
+{
+	const struct checkpoint *last = &checkpoints->stack[checkpoints->count - 1];
+
+	return last->uses *
+	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
 }
 
 /* Pages that the checkpoint does not hold were not resident, so zero. */

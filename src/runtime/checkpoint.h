@@ -26,6 +26,7 @@ struct checkpoint_place {
 	uint32_t entry;
 	uint64_t at;
 	uint64_t ticks;	  /* that the run had taken by then */
+	uint32_t height;  /* as in pay.h */
 	bool is_profiled; /* all accesses of the run so far have been seen by a profiling run */
 };
 
@@ -38,14 +39,14 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
-/*
- * Drops those behind `entry`, and with `is_profiled` those of runs that were not. The last that is left;
- * NULL: none.
- */
-const struct checkpoint_place *checkpoints_back(
-	struct checkpoints *checkpoints, uint32_t entry, bool is_profiled);
 /* The last one, NULL: there is none. */
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
+/* Drops the last one. */
+void checkpoints_drop(struct checkpoints *checkpoints);
+/* A run begins at the last one. */
+void checkpoints_count_use(struct checkpoints *checkpoints);
+/* Ticks that it has saved to the runs that began there, beyond what the one before it would have. */
+uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
 /*
  * Puts the memory back to the last checkpoint, or without any to the starting point. Counts the pages.

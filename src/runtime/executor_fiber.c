@@ -21,6 +21,7 @@ struct donor {
 	void *stack_top;	   /* below this description */
 	int kernel_id;
 	bool is_special; /* made for one thread's stack size: not reused */
+	bool is_used;	 /* a thread has ended on it: to be made like new for the next one */
 };
 
 /* Frames of donor_main and its callers lie above stack_top - this. */
@@ -182,6 +183,24 @@ static void fiber_read_attributes(
 	}
 }
 
+/* Runs `function` with the thread-local base of another thread. */
+static void fiber_with_base(uintptr_t base, void (*function)(void))
+{
+	uintptr_t own = context_thread_base();
+
+	context_set_thread_base(base);
+	function();
+	context_set_thread_base(own);
+}
+
+/* Makes the donor's thread-local block like new, as glibc does with a cached stack. */
+static void donor_renew(struct donor *donor)
+{
+	(void)fibers.tls_init((void *)donor->thread_base, true);
+	fiber_with_base(donor->thread_base, fibers.ctype_init);
+	donor->is_used = false;
+}
+
 static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 {
 	struct donor *donor;
@@ -194,6 +213,8 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 	if (fibers.free && !is_special) {
 		donor = fibers.free;
 		fibers.free = donor->next;
+		if (donor->is_used)
+			donor_renew(donor);
 	} else {
 		donor = donor_new(is_special ? attributes : NULL);
 		if (!donor)
@@ -213,17 +234,7 @@ static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
 	fibers.switch_to(&from->context, &to->context);
 }
 
-/* Runs `function` with the thread-local base of another thread. */
-static void fiber_with_base(uintptr_t base, void (*function)(void))
-{
-	uintptr_t own = context_thread_base();
-
-	context_set_thread_base(base);
-	function();
-	context_set_thread_base(own);
-}
-
-/* Makes the donor's thread-local block like new, as glibc does with a cached stack. */
+/* What it takes to use it again is left to whoever does: most programs end before. */
 static void fiber_reap(struct engine_thread *thread)
 {
 	struct donor *donor = thread->executor_part;
@@ -231,8 +242,7 @@ static void fiber_reap(struct engine_thread *thread)
 	thread->executor_part = NULL;
 	if (!donor || donor->is_special || !fibers.tls_init || !fibers.ctype_init)
 		return;
-	(void)fibers.tls_init((void *)donor->thread_base, true);
-	fiber_with_base(donor->thread_base, fibers.ctype_init);
+	donor->is_used = true;
 	donor->next = fibers.free;
 	fibers.free = donor;
 }

@@ -1,6 +1,8 @@
 /* See image_versions.h. */
 #include "runtime/image_versions.h"
 
+#include <string.h>
+
 #include "platform/platform.h"
 #include "runtime/image_internal.h"
 
@@ -46,30 +48,12 @@ static bool image_keep_page(
 	return true;
 }
 
-/* Sixteen bytes at any address; may alias anything. */
-typedef long long page_part __attribute__((vector_size(16), aligned(1), may_alias));
-
-/* NULL: zero. */
+/* NULL: zero. libc's memcmp takes no lock, and is as fast as memory is. */
 static bool image_is_same(const char *page, const char *content, size_t bytes)
 {
-	static const char zero[64];
-	const size_t stride = content ? 64 : 0;
+	static const char zero[PAGE_BYTES];
 
-	if (!content)
-		content = zero;
-	for (; bytes >= 64; bytes -= 64, page += 64, content += stride) {
-		const page_part *a = (const page_part *)page;
-		const page_part *b = (const page_part *)content;
-		const page_part differing =
-			(a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
-
-		if (differing[0] | differing[1])
-			return false;
-	}
-	for (; bytes; bytes--)
-		if (*page++ != *content++)
-			return false;
-	return true;
+	return memcmp(page, content ? content : zero, bytes) == 0;
 }
 
 static bool image_keep_whole(struct image *image, struct image_area *area, bool has_faults,

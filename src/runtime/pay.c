@@ -19,6 +19,11 @@
 /* While they stay, runs with checkpoints are watched in portions of so many. */
 #define RUNS_WATCH 256
 #define FACTOR_MOST 1024
+/* Checkpoints of one height: so many are made to see, the mean is over about so many, */
+#define HEIGHT_TRIALS 2
+#define HEIGHT_MEMORY 16
+/* and where they do not pay, one now and then. */
+#define HEIGHT_AGAIN 256
 /* A first guess, of a small image. */
 #define TAKING_GUESS 20000
 
@@ -34,10 +39,10 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = 0;
 }
 
-/* By a third at least: runs differ in what they have to do, so less may be chance. */
+/* By an eighth at least: runs differ in what they have to do, so less may be chance. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
-	return mean + pay->mean[PAY_WITHOUT] / 3 < pay->mean[PAY_WITHOUT];
+	return mean + pay->mean[PAY_WITHOUT] / 8 < pay->mean[PAY_WITHOUT];
 }
 
 /* Both ways have been tried often enough. */
@@ -103,13 +108,15 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 		pay_judge(pay);
 }
 
-void pay_taken(struct pay *pay, uint64_t ticks)
+void pay_taken(struct pay *pay, uint32_t height, uint64_t ticks)
 {
 	/* The first ones touch memory that no one has touched before: what counts is what it comes to. */
 	if (!pay->taking || ticks < pay->taking)
 		pay->taking = ticks;
 	else
 		pay->taking += pay->taking / 16;
+	if (height)
+		return;
 	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
 	if (pay->spent < 64 * pay->taking)
 		return;
@@ -121,9 +128,34 @@ void pay_taken(struct pay *pay, uint64_t ticks)
 	pay->spent = pay->saved = 0;
 }
 
-void pay_resumed(struct pay *pay, uint64_t ticks)
+void pay_dropped(struct pay *pay, uint32_t height, uint64_t ticks)
 {
-	pay->saved += ticks;
+	struct pay_height *own = &pay->heights[height];
+	/* The first ones count alike; later on the old ones are forgotten. */
+	const uint64_t weight = own->dropped < HEIGHT_MEMORY ? own->dropped : HEIGHT_MEMORY;
+
+	if (!height)
+		pay->saved += ticks;
+	own->saved = (own->saved * weight + ticks) / (weight + 1);
+	own->dropped++;
+}
+
+uint32_t pay_height(uint32_t decisions)
+{
+	uint32_t height = 1;
+
+	/* Two to each power of two. */
+	for (; decisions > 3 && height < PAY_HEIGHTS - 3; decisions /= 2)
+		height += 2;
+	return height + (decisions == 3);
+}
+
+bool pay_wants_here(struct pay *pay, uint32_t height)
+{
+	struct pay_height *own = &pay->heights[height];
+
+	return own->dropped < HEIGHT_TRIALS || own->saved > pay->taking ||
+	       ++own->asked % HEIGHT_AGAIN == 0;
 }
 
 bool pay_wants(const struct pay *pay, uint64_t ticks)

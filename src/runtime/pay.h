@@ -11,6 +11,17 @@
 
 enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
+#define PAY_HEIGHTS 32
+
+/*
+ * Checkpoints that were made where a run left the last one, by their *height*: how much of the run that was, as
+ * a logarithm. The higher, the more runs of a depth-first search pass through.
+ */
+struct pay_height {
+	uint64_t asked, dropped;
+	uint64_t saved; /* ticks by each in the mean, beyond what the checkpoint below saves */
+};
+
 struct pay {
 	bool is_warm;		      /* the first run is over */
 	enum pay_way way;	      /* of the runs at hand */
@@ -22,15 +33,20 @@ struct pay {
 	uint64_t taking; /* ticks that it takes to make a checkpoint; 0: not known */
 	uint64_t factor; /* a checkpoint is made when a run has gone on so many times longer */
 	uint64_t spent, saved; /* ticks: on making checkpoints, by going on from them */
+	struct pay_height heights[PAY_HEIGHTS]; /* 0: those that were made because of the time */
 };
 
 void pay_begin(struct pay *pay);
 /* A run is over, with all that had to be done for it. */
 void pay_run_ended(struct pay *pay, uint64_t ticks);
-/* A checkpoint was made, and how long that took. */
-void pay_taken(struct pay *pay, uint64_t ticks);
-/* A run has begun at a checkpoint and has not repeated what took so long. */
-void pay_resumed(struct pay *pay, uint64_t ticks);
+/* A checkpoint of that height was made, and how long that took. */
+void pay_taken(struct pay *pay, uint32_t height, uint64_t ticks);
+/* A checkpoint of that height is gone; by the runs that began there it has saved so much. */
+void pay_dropped(struct pay *pay, uint32_t height, uint64_t ticks);
+/* Where so many decisions of the last run are not made again. */
+uint32_t pay_height(uint32_t decisions);
+/* Is it worth to make one of that height? */
+bool pay_wants_here(struct pay *pay, uint32_t height);
 /* A run has gone on for so long since it began or a checkpoint was made: is it time for one? */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 

@@ -28,6 +28,9 @@ struct resume {
 	uint64_t begun;	 /* ticks: when work on the run began, */
 	uint64_t moved;	 /* when it went on from a checkpoint or the starting point */
 	uint64_t behind; /* ticks of the run before that */
+	uint32_t
+		wanted; /* entry that the run at hand is to leave a checkpoint at, UINT32_MAX: none, */
+	uint32_t height; /* and its height */
 };
 
 static struct resume *resume;
@@ -80,13 +83,40 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
+/* Drops the checkpoints behind that entry, and with `is_profiled` those of runs that were not. */
+static void resume_drop(uint32_t entry, bool is_profiled)
+{
+	const struct checkpoint_place *last;
+
+	while ((last = checkpoints_last(resume->checkpoints)) != NULL &&
+		(last->entry > entry || (is_profiled && !last->is_profiled))) {
+		pay_dropped(&resume->pay, last->height, checkpoints_saved(resume->checkpoints));
+		checkpoints_drop(resume->checkpoints);
+	}
+}
+
 void resume_forget(void)
 {
 	if (!resume || !resume->checkpoints)
 		return;
 	resume->is_known = false;
-	/* None is before the first entry. */
-	(void)checkpoints_back(resume->checkpoints, 0, false);
+	resume_drop(0, false); /* none is before the first entry */
+}
+
+/*
+ * The run at hand leaves the last one here. If strategies go depth first, the next ones do so, too, or behind:
+ * a checkpoint saves them the way, the more of them the longer the part is that is still to be had.
+ */
+static void resume_want(uint32_t same, uint32_t last_count)
+{
+	const struct checkpoint_place *last = checkpoints_last(resume->checkpoints);
+
+	resume->wanted = UINT32_MAX;
+	if (!same || same >= last_count || (last && last->entry >= same))
+		return;
+	resume->height = pay_height(last_count - same);
+	if (pay_wants_here(&resume->pay, resume->height))
+		resume->wanted = same;
 }
 
 static void resume_begin_history(const struct contract *contract)
@@ -104,7 +134,7 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	struct contract *contract = runtime.contract;
 	const struct contract_memory *memory;
 	const struct checkpoint_place *place;
-	uint32_t same;
+	uint32_t same, last_count;
 
 	if (!resume)
 		return NULL;
@@ -123,13 +153,16 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 		resume_begin_history(contract);
 	memory = sites_memory();
 	resume->is_profile = !memory || memory->was_profile;
+	last_count = resume->history->count;
 	same = history_begin_run(resume->history, runtime_seed(number));
-	place = checkpoints_back(resume->checkpoints, same, memory && memory->was_profile);
+	resume_drop(same, memory && memory->was_profile);
+	place = checkpoints_last(resume->checkpoints);
+	resume_want(same, last_count);
 	if (!place)
 		return NULL;
 	history_resume(resume->history, place->entry, place->at);
 	contract->totals.runs_resumed++;
-	pay_resumed(&resume->pay, place->ticks);
+	checkpoints_count_use(resume->checkpoints);
 	resume->behind = place->ticks;
 	return place;
 }
@@ -193,16 +226,20 @@ enum resume_wish resume_at_decision(
 {
 	const struct checkpoint_place *last;
 	const char *obstacle;
+	bool is_wanted;
 	uint64_t ticks;
 
 	if (!resume || !resume->is_on)
 		return RESUME_GO_ON;
 	if (!history_meets(resume->history, view))
 		return RESUME_ABANDON;
+	is_wanted = resume->history->number >= resume->wanted;
 	ticks = pay_ticks() - resume->moved;
-	if (runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS &&
+	if (runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS && !is_wanted &&
 		!pay_wants(&resume->pay, ticks))
 		return RESUME_GO_ON;
+	if (is_wanted)
+		resume->wanted = UINT32_MAX;
 	last = checkpoints_last(resume->checkpoints);
 	if (!resume->history->number || !resume->history->is_whole ||
 		(last && last->entry >= resume->history->number))
@@ -216,6 +253,7 @@ enum resume_wish resume_at_decision(
 	}
 	*place = (struct checkpoint_place){.entry = resume->history->number,
 		.at = resume->history->at,
+		.height = is_wanted ? resume->height : 0,
 		.is_profiled = resume->is_profile,
 		.ticks = resume->behind + ticks};
 	return RESUME_TAKE;
@@ -230,7 +268,7 @@ void resume_take(const struct checkpoint_place *place)
 	if (checkpoint_take(
 		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
 		contract->totals.checkpoints_taken++;
-	pay_taken(&resume->pay, pay_ticks() - start);
+	pay_taken(&resume->pay, place->height, pay_ticks() - start);
 }
 
 void resume_go_on(void)

@@ -173,6 +173,45 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	dpor->last_wide = DPOR_NONE;
 }
 
+/* Nothing is known of this run any more: it goes on as it likes. */
+static bool is_adrift(const struct dpor *dpor)
+{
+	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
+}
+
+static void forget_thread(struct dpor *dpor)
+{
+	const uint32_t slot = slot_of(dpor, --dpor->known);
+
+	dpor->index_of[slot] = UINT16_MAX;
+	dpor->last_step[slot] = dpor->creation[slot] = DPOR_NONE;
+}
+
+/* What is known of the run after all its steps, taken back to where the next run leaves it. */
+static uint32_t dpor_begin_alike(void *state, uint64_t seed)
+{
+	struct dpor *dpor = state;
+	const uint32_t from = dpor->first_new;
+
+	if (is_adrift(dpor) || from >= dpor->depth) {
+		dpor_begin_run(state, seed);
+		return 0;
+	}
+	while (dpor->depth > from) {
+		const struct dpor_step *step = &dpor_steps(dpor)[--dpor->depth];
+
+		if (step->is_value)
+			continue;
+		dpor->last_step[step->op.thread] = step->previous;
+		dpor_strike(dpor, dpor->depth);
+	}
+	while (dpor->known && dpor->creation[slot_of(dpor, dpor->known - 1)] != DPOR_NONE &&
+		dpor->creation[slot_of(dpor, dpor->known - 1)] >= from)
+		forget_thread(dpor);
+	dpor->left_slots = dpor->left_enabled = 0;
+	return from;
+}
+
 /* Who slept before the last step and does not depend on it still does. */
 static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 {
@@ -313,12 +352,6 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		return (struct thread_id){(uint16_t)index};
 	}
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
-}
-
-/* Nothing is known of this run any more: it goes on as it likes. */
-static bool is_adrift(const struct dpor *dpor)
-{
-	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
 }
 
 /* A step of earlier runs; from the last of them a branch is taken for the first time. */
@@ -480,6 +513,7 @@ const struct strategy strategy_dpor = {
 	.state_bytes = dpor_state_bytes,
 	.begin_campaign = dpor_begin_campaign,
 	.begin_run = dpor_begin_run,
+	.begin_alike = dpor_begin_alike,
 	.choose = dpor_choose,
 	.executed = dpor_executed,
 	.ending = dpor_ending,

@@ -156,6 +156,8 @@ static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op 
 
 /* The step is the last of the run: those that come will find it. */
 void dpor_enlist(struct dpor *dpor, uint32_t step);
+/* The step is the last of the run, and is taken back. */
+void dpor_strike(struct dpor *dpor, uint32_t step);
 /* Fills its clock. */
 void dpor_note_step(struct dpor *dpor, uint32_t step);
 /* There are more slots than clocks are wide: those of all steps on the stack grow. */

@@ -171,6 +171,18 @@ void dpor_enlist(struct dpor *dpor, uint32_t step)
 		dpor->last_wide = step;
 }
 
+void dpor_strike(struct dpor *dpor, uint32_t step)
+{
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+	uint32_t *bucket = bucket_of(dpor, &self->op);
+
+	if (!bucket)
+		return;
+	*bucket = self->alike;
+	if (is_wide(&self->op))
+		dpor->last_wide = self->wide;
+}
+
 /* Those before `step`, newest first, that are of other threads and not in `past`. */
 struct look_back {
 	uint32_t alike, wide; /* the next of each */

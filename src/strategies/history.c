@@ -2,6 +2,7 @@
 #include "strategies/history.h"
 
 #include "base/bitset.h"
+#include "base/bug.h"
 
 /* Followed by the words of `enabled`, the names of threads that are new, and the ops that changed. */
 struct history_entry {
@@ -68,9 +69,9 @@ static void begin_record(struct history *history)
 	history->is_whole = true;
 	history->used = history->count = history->told = 0;
 	history->is_open = false;
-	history->thread_count = 0;
-	for (uint32_t i = 0; i < HISTORY_THREADS; i++)
+	for (uint32_t i = 0; i < history->thread_count; i++)
 		history->pending[i] = (struct pending_op){0};
+	history->thread_count = 0;
 }
 
 /* ---- telling ---- */
@@ -123,17 +124,48 @@ static bool tell(struct history *history, struct history_entry *entry)
 	return true;
 }
 
+/* Of a run of `count` entries; returns what the strategy says of the next one. */
+static uint32_t begin_strategy(struct history *history, uint64_t seed, uint32_t count)
+{
+	uint32_t alike;
+
+	if (!count || !history->strategy->begin_alike) {
+		history->strategy->begin_run(history->state, seed);
+		return 0;
+	}
+	alike = history->strategy->begin_alike(history->state, seed);
+	BUG_ON(alike > count);
+	return alike;
+}
+
+/* Goes over the entries that the strategy need not be told of; returns where the next one is. */
+static uint64_t pass_over(struct history *history, uint32_t count)
+{
+	uint64_t at = 0;
+
+	while (history->told < count) {
+		struct history_entry *entry = entry_at(history, at);
+
+		if (!entry->is_value)
+			(void)show(history, entry);
+		at += entry->words;
+		history->told++;
+	}
+	return at;
+}
+
 uint32_t history_begin_run(struct history *history, uint64_t seed)
 {
 	const uint32_t count = history->is_whole ? history->count : 0;
-	uint32_t same = 0;
-	uint64_t at = 0;
+	uint32_t same;
+	uint64_t at;
 
 	begin_record(history);
 	history->awaits_executed = history->is_executed_known = false;
 	history->number = 0;
 	history->at = 0;
-	history->strategy->begin_run(history->state, seed);
+	same = begin_strategy(history, seed, count);
+	at = pass_over(history, same);
 	while (history->told < count) {
 		struct history_entry *entry = entry_at(history, at);
 		const bool is_same = tell(history, entry);

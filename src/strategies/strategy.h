@@ -92,6 +92,12 @@ struct strategy {
 	size_t (*state_bytes)(const struct strategy_config *config);
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
+	/*
+	 * In place of begin_run(), after a run that was carried to its end, by whoever has a record of that: returns
+	 * how many of its choices, also of values, this run makes again at its beginning, and takes them as
+	 * made and executed. NULL: it wants to be asked.
+	 */
+	uint32_t (*begin_alike)(void *state, uint64_t seed);
 
 	/* Returns an enabled thread. Called at every scheduling point, also when only one is
 	 * enabled. */

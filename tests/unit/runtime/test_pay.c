@@ -63,14 +63,42 @@ static void pay__makes_fewer_where_they_are_not_used(void **state)
 	pay_begin(&used);
 	pay_begin(&unused);
 	for (int i = 0; i < 10000; i++) {
-		pay_taken(&used, 1000);
-		pay_resumed(&used, 100000);
-		pay_taken(&unused, 1000);
+		pay_taken(&used, 0, 1000);
+		pay_dropped(&used, 0, 100000);
+		pay_taken(&unused, 0, 1000);
+		pay_dropped(&unused, 0, 0);
 	}
 	assert_true(pay_wants(&used, 1100));
 	assert_false(pay_wants(&used, 999));
 	assert_false(pay_wants(&unused, 100000));
 	assert_true(pay_wants(&unused, 1100000)); /* 1024 times as long is always enough */
+}
+
+/* So much of the last run is had by many runs, so much less by few: they are made where it is many. */
+static void pay__makes_them_at_the_height_that_pays(void **state)
+{
+	const uint32_t high = pay_height(100), low = pay_height(3);
+	uint64_t made_high = 0, made_low = 0;
+	struct pay pay;
+
+	(void)state;
+	assert_true(high > low && low > 0);
+	assert_true(pay_height(UINT32_MAX) < PAY_HEIGHTS);
+	pay_begin(&pay);
+	for (int i = 0; i < 10000; i++) {
+		if (pay_wants_here(&pay, high)) {
+			pay_taken(&pay, high, 1000);
+			pay_dropped(&pay, high, 5000);
+			made_high++;
+		}
+		if (pay_wants_here(&pay, low)) {
+			pay_taken(&pay, low, 1000);
+			pay_dropped(&pay, low, 500);
+			made_low++;
+		}
+	}
+	assert_int_equal(made_high, 10000);
+	assert_in_range(made_low, 10, 100); /* now and then, to see whether it still does not pay */
 }
 
 int main(void)
@@ -80,6 +108,7 @@ int main(void)
 		cmocka_unit_test(pay__does_not_wait_where_runs_are_long),
 		cmocka_unit_test(pay__looks_again),
 		cmocka_unit_test(pay__makes_fewer_where_they_are_not_used),
+		cmocka_unit_test(pay__makes_them_at_the_height_that_pays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
