@@ -103,6 +103,12 @@ struct campaign_listener {
 	void (*equip)(void *context, void *strategy_state);
 	/* After each batch and each failure: what the last run left in the contract. */
 	void (*ran)(void *context, struct contract *contract);
+	/*
+	 * Where runs are handed out to several campaigns: asked at the beginning, and when all so far have
+	 * been made, for the numbers of more, [first, end). May wait. False ends the campaign. NULL: its runs
+	 * are its own. There is one worker then.
+	 */
+	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
 	/* Asked after that: true ends the campaign before its budget does. */
 	bool (*is_enough)(void *context);
 };

@@ -66,6 +66,18 @@ static uint64_t runs_left(const struct campaign *campaign)
 	return campaign->run_end - campaign->run_next;
 }
 
+static void ask_for_runs(struct campaign *campaign)
+{
+	const struct campaign_listener *listener = campaign->listener;
+	uint64_t first, end;
+
+	if (runs_left(campaign) || !listener->more_runs ||
+		!listener->more_runs(listener->context, &first, &end))
+		return;
+	campaign->run_next = first;
+	campaign->run_end = end;
+}
+
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -77,6 +89,7 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	if (worker->run_first == worker->run_end) {
 		uint64_t size = worker->batch;
 
+		ask_for_runs(campaign);
 		if (size > runs_left(campaign))
 			size = runs_left(campaign);
 		if (size == 0)

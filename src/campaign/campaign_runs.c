@@ -81,6 +81,10 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 		campaign->run_end = first + options->schedules / shards +
 				    (before < options->schedules % shards);
 	campaign->row.run_first = first;
+	if (campaign->listener->more_runs) {
+		campaign->run_end = campaign->run_next = 0; /* they are to be asked for */
+		return 0;
+	}
 	if (options->resumes)
 		status = resume(campaign, err);
 	if (status < 0)

@@ -15,6 +15,7 @@
 #include "cli/run_place.h"
 #include "cli/run_report.h"
 #include "cli/suppressions_option.h"
+#include "crew/crew.h"
 
 #define CHECKPOINT_MEGABYTES_MOST 65536
 
@@ -27,6 +28,8 @@ struct run_arguments {
 	struct run_place place;
 	bool follows_children;
 	const char *followed; /* pattern of the children; NULL: none is given */
+	bool is_mpi;
+	uint64_t silent_ns;
 	bool is_json;
 	bool is_quiet;
 };
@@ -164,6 +167,13 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_SHARD:
 		parse_shard(state, text, options);
+		return 0;
+	case OPTION_MPI:
+		arguments->is_mpi = true;
+		(void)setenv("NO_COLOR", "1", 0); /* mpirun's pipe looks like a terminal */
+		return 0;
+	case OPTION_SILENCE:
+		parse_time(state, "--silence", text, &arguments->silent_ns);
 		return 0;
 	case OPTION_RESUME:
 		options->resumes = true;
@@ -336,14 +346,36 @@ static int settle_memory(struct run_arguments *arguments, struct error *err)
 	return 0;
 }
 
+/* With --mpi this process is one of many, and only the first has something to say. */
+static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
+	struct campaign_result *result, bool *is_member, struct error *err)
+{
+	const struct campaign_options *options = &arguments->options;
+	struct campaign_listener listener;
+	const struct link *link;
+
+	*is_member = false;
+	run_report_listen(report, &listener);
+	if (!arguments->is_mpi)
+		return campaign_run(options, &listener, result, err);
+	if (options->shards || options->resumes || options->workers > 1)
+		return error_set(err, ERROR_USAGE,
+			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
+	if (link_open(&link, err) < 0)
+		return err->code;
+	*is_member = link->rank != 0;
+	return *is_member ? crew_follow(link, options, err)
+			  : crew_lead(link, options, arguments->silent_ns, &listener, result, err);
+}
+
 static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
 {
 	struct campaign_options *options = &arguments->options;
 	struct run_report report;
-	struct campaign_listener listener;
 	struct campaign_result result;
 	struct error err = {0};
 	char *runtime = NULL;
+	bool is_member;
 	int status;
 
 	options->suppressions = suppressions;
@@ -357,13 +389,15 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 		return command_fail("%s", err.text);
 	options->runtime = runtime;
 	options->is_interrupted = command_interruption();
-	options->forwards_signals = options->schedules == 1;
+	options->forwards_signals = options->schedules == 1 && !arguments->is_mpi;
 	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
 	report.directory = arguments->place.directory;
-	run_report_listen(&report, &listener);
-	if (campaign_run(options, &listener, &result, &err) < 0) {
+	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
 		run_report_release(&report);
 		status = command_fail("%s", err.text);
+	} else if (is_member) {
+		run_report_release(&report);
+		status = EXIT_NOTHING_FOUND;
 	} else {
 		status = run_report_finish(&report, &result);
 	}
@@ -394,6 +428,7 @@ static int run_run(int argc, char **argv)
 	int status;
 
 	campaign_options_init(&arguments.options);
+	arguments.silent_ns = CREW_SILENT_STANDARD_NS;
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||
 		settle_memory(&arguments, &err) < 0 ||

@@ -30,6 +30,13 @@ const struct argp_option run_options[] = {
 		"Make the I-th of N parts of the schedules, each for itself, on another machine or in "
 		"another job; raddle merge puts their stores together",
 		1},
+	{"mpi", OPTION_MPI, NULL, 0,
+		"One campaign on all ranks that mpirun has started: the first hands out schedules and "
+		"keeps the store, the others make them (docs/scaling.md)",
+		1},
+	{"silence", OPTION_SILENCE, "TIME", 0,
+		"With --mpi: a rank that is not heard of for so long loses its schedules to another (30s)",
+		1},
 	{"resume", OPTION_RESUME, NULL, 0,
 		"Go on behind the schedules that the store says this campaign has made: same program, "
 		"strategy, seed and settings",

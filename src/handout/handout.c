@@ -188,6 +188,22 @@ uint64_t handout_made(const struct handout *handout)
 	return handout->made;
 }
 
+uint64_t handout_made_below(const struct handout *handout)
+{
+	uint64_t below = handout->next;
+
+	for (uint32_t i = 0; i < handout->returned_count; i++)
+		if (handout->returned[i].first < below)
+			below = handout->returned[i].first;
+	for (uint32_t i = 0; i < handout->options.ranks; i++) {
+		const struct rank *rank = &handout->ranks[i];
+
+		if (!is_empty(&rank->unit) && !rank->is_taken_back && rank->unit.first < below)
+			below = rank->unit.first;
+	}
+	return below;
+}
+
 bool handout_is_over(const struct handout *handout)
 {
 	return handout->made == handout->options.end - handout->options.first;

@@ -52,8 +52,9 @@ void handout_lose(struct handout *handout, uint32_t rank);
 /* Takes back what silent ranks have. Returns the first one that fell silent since, or options.ranks. */
 uint32_t handout_take_back(struct handout *handout, uint64_t now_ns);
 
-/* Runs that are done. */
+/* Runs that are done, and the number below which all are. */
 uint64_t handout_made(const struct handout *handout);
+uint64_t handout_made_below(const struct handout *handout);
 bool handout_is_over(const struct handout *handout);
 
 #endif

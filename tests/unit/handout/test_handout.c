@@ -60,6 +60,17 @@ static void take_step(struct scene *scene)
 		(void)handout_take_back(scene->handout, scene->now_ns);
 }
 
+static void assert_all_below_are_made(const struct scene *scene)
+{
+	const uint64_t below = handout_made_below(scene->handout);
+
+	for (uint64_t run = 0; run < below; run++)
+		assert_int_equal(scene->counted[run], 1);
+	/* And not the next one, if any was given out. */
+	if (!handout_is_over(scene->handout))
+		assert_int_equal(scene->counted[below], 0);
+}
+
 static void test_handout__counts_every_run_once(void **state)
 {
 	(void)state;
@@ -74,6 +85,8 @@ static void test_handout__counts_every_run_once(void **state)
 		for (uint32_t step = 0; !handout_is_over(scene.handout); step++) {
 			assert_true(step < 1000000);
 			take_step(&scene);
+			if (step % 16 == 0)
+				assert_all_below_are_made(&scene);
 		}
 		assert_int_equal(handout_made(scene.handout), options.end);
 		for (uint64_t run = 0; run < options.end; run++)

@@ -1,0 +1,22 @@
+/*
+ * One campaign on many machines: `mpirun -n N raddle run --mpi`. Rank 0, the leader, hands units of runs out, takes
+ * them back from ranks that stall or vanish, and keeps the store; the others, its members, make the runs, each in a
+ * campaign of its own whose numbers of runs come from rank 0, and send what they find at once. A member's death
+ * costs its unit's runs, which another one makes again.
+ */
+#ifndef RADDLE_CREW_CREW_H
+#define RADDLE_CREW_CREW_H
+
+#include "campaign/campaign.h"
+#include "crew/link.h"
+
+#define CREW_SILENT_STANDARD_NS UINT64_C(30000000000)
+
+/* Rank 0: as campaign_run(). `silent_ns`: a member that is not heard of for so long has lost its unit. */
+int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
+	const struct campaign_listener *listener, struct campaign_result *result,
+	struct error *err);
+/* All others: until rank 0 says that it is over. What it has to say it says by way of rank 0. */
+int crew_follow(const struct link *link, const struct campaign_options *options, struct error *err);
+
+#endif

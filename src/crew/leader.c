@@ -1,0 +1,551 @@
+/* Rank 0: hands out, listens, and keeps what is found. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+#include "campaign/target.h"
+#include "crew/crew.h"
+#include "crew/wire.h"
+#include "platform/platform.h"
+
+#define UNIT_NS UINT64_C(2000000000)
+#define NAP_US 500
+#define PROGRESS_NS UINT64_C(100000000)
+#define SAVE_NS UINT64_C(1000000000)
+/* How long members get to come to an end, in which they may be in the middle of a run. */
+#define FAREWELL_NS UINT64_C(5000000000)
+
+enum member_state { MEMBER_UNKNOWN, MEMBER_WORKS, MEMBER_WAITS, MEMBER_LEFT };
+
+struct lead_member {
+	enum member_state state;
+	bool is_silent;	  /* that has been said */
+	bool has_unsaved; /* a finding that could not be stored */
+	uint64_t heard_ns;
+	char host[64], folder[4096];
+};
+
+/* A finding that the store would not take. */
+struct unsaved {
+	struct unsaved *next;
+	uint32_t from;
+	struct wire_finding head;
+	struct finding finding;
+};
+
+struct leader {
+	const struct link *link;
+	const struct campaign_options *options;
+	const struct campaign_listener *listener;
+	struct campaign_result *result;
+	struct handout *handout;
+	struct lead_member *members; /* by rank */
+	struct target target;
+	uint64_t fingerprint;
+	struct store *store;
+	struct store_campaign row;
+	uint64_t silent_ns, started_ns, progress_ns, saved_ns;
+	bool is_stopping, has_told_start, has_told_store;
+	struct unsaved *unsaved;
+	struct error failure; /* of a member that cannot work: nobody could */
+};
+
+static void notice(const struct leader *leader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void notice(const struct leader *leader, const char *format, ...)
+{
+	struct strbuf text;
+	va_list args;
+
+	if (!leader->listener->notice)
+		return;
+	strbuf_init(&text);
+	va_start(args, format);
+	strbuf_vaddf(&text, format, args);
+	va_end(args);
+	leader->listener->notice(leader->listener->context, text.text);
+	strbuf_release(&text);
+}
+
+static void say_stop(struct leader *leader)
+{
+	if (leader->is_stopping)
+		return;
+	leader->is_stopping = true;
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
+		leader->link->send(rank, WIRE_STOP, NULL, 0);
+}
+
+/* ---- units ---- */
+
+static void answer(struct leader *leader, uint32_t rank)
+{
+	struct lead_member *member = &leader->members[rank];
+	struct handout_unit unit;
+
+	member->state = MEMBER_WAITS;
+	if (leader->is_stopping || leader->failure.code)
+		return;
+	switch (handout_ask(leader->handout, rank, platform_monotonic_ns(), &unit)) {
+	case HANDOUT_UNIT:
+		member->state = MEMBER_WORKS;
+		leader->link->send(rank, WIRE_UNIT, &unit, sizeof unit);
+		return;
+	case HANDOUT_END:
+		say_stop(leader);
+		return;
+	default:
+		return;
+	}
+}
+
+static void add_up(struct leader *leader, const struct wire_done *done)
+{
+	struct campaign_result *result = leader->result;
+
+	result->total.runs += done->runs;
+	result->total.failures += done->failures;
+	result->total.steps += done->steps;
+	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+		result->outcomes[kind] += done->outcomes[kind];
+	if (done->threads_most > result->threads_most)
+		result->threads_most = done->threads_most;
+	if (done->steps_most > result->steps_most)
+		result->steps_most = done->steps_most;
+}
+
+static void take_back(struct leader *leader)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	while (handout_take_back(leader->handout, now_ns) < leader->link->ranks)
+		;
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++) {
+		struct lead_member *member = &leader->members[rank];
+
+		if (member->state == MEMBER_LEFT || member->is_silent ||
+			now_ns - member->heard_ns < leader->silent_ns)
+			continue;
+		member->is_silent = true;
+		notice(leader,
+			"rank %u%s%s has not been heard of for %" PRIu64
+			" s; another one makes its runs",
+			rank, *member->host ? " on " : "", member->host,
+			leader->silent_ns / UINT64_C(1000000000));
+	}
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
+		if (leader->members[rank].state == MEMBER_WAITS)
+			answer(leader, rank);
+}
+
+/* ---- findings ---- */
+
+static int keep(struct leader *leader, struct finding *finding, const struct wire_finding *head,
+	struct error *err)
+{
+	struct campaign_found found = {.finding = finding,
+		.confirmation = head->confirmation,
+		.is_minimal = head->is_minimal};
+	int status = store_add_finding(leader->store, leader->row.id, finding, &found.is_new, err);
+
+	if (status < 0)
+		return status;
+	/* Several ranks find the same: it is shown once. */
+	if (found.is_new || !leader->result->total.findings) {
+		leader->result->total.findings++;
+		if (leader->listener->found)
+			leader->listener->found(leader->listener->context, &found);
+	}
+	if (!leader->options->keep_going)
+		say_stop(leader);
+	return 0;
+}
+
+static void keep_unsaved(struct leader *leader)
+{
+	while (leader->unsaved) {
+		struct unsaved *first = leader->unsaved;
+		struct error err;
+
+		if (keep(leader, &first->finding, &first->head, &err) < 0)
+			return;
+		leader->unsaved = first->next;
+		finding_release(&first->finding);
+		free(first);
+	}
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
+		leader->members[rank].has_unsaved = false;
+}
+
+static void put_aside(struct leader *leader, uint32_t from, const struct finding *finding,
+	const struct wire_finding *head, const struct error *err)
+{
+	struct unsaved *unsaved = calloc(1, sizeof *unsaved);
+
+	BUG_ON(!unsaved);
+	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
+	leader->unsaved = unsaved;
+	leader->members[from].has_unsaved = true;
+	if (!leader->has_told_store)
+		notice(leader, "a finding is not stored yet: %s", err->text);
+	leader->has_told_store = true;
+	if (!leader->options->keep_going)
+		say_stop(leader);
+}
+
+static void take_finding(struct leader *leader, const struct link_message *message)
+{
+	struct wire_finding head;
+	struct finding finding;
+	struct error err;
+	size_t left;
+
+	if (message->size < sizeof head)
+		return;
+	memcpy(&head, message->bytes, sizeof head);
+	left = message->size - sizeof head;
+	if (head.json_bytes > left || head.trace_bytes != left - head.json_bytes)
+		return;
+	if (finding_from_json(message->bytes + sizeof head, head.json_bytes, &finding, &err) < 0) {
+		notice(leader, "rank %u sent a finding that cannot be read: %s", message->from,
+			err.text);
+		return;
+	}
+	if (head.trace_bytes) {
+		finding.trace = malloc(head.trace_bytes);
+		BUG_ON(!finding.trace);
+		memcpy(finding.trace, message->bytes + sizeof head + head.json_bytes,
+			head.trace_bytes);
+		finding.trace_size = head.trace_bytes;
+	}
+	if (keep(leader, &finding, &head, &err) < 0)
+		put_aside(leader, message->from, &finding, &head, &err);
+	else
+		finding_release(&finding);
+}
+
+/* ---- messages ---- */
+
+static void take_hello(struct leader *leader, const struct link_message *message)
+{
+	struct lead_member *member = &leader->members[message->from];
+	struct wire_hello hello;
+
+	if (message->size != sizeof hello) {
+		(void)error_set(&leader->failure, ERROR_VERSION,
+			"rank %u runs another raddle; install the same one everywhere",
+			message->from);
+		return;
+	}
+	memcpy(&hello, message->bytes, sizeof hello);
+	hello.host[sizeof hello.host - 1] = hello.folder[sizeof hello.folder - 1] = '\0';
+	memcpy(member->host, hello.host, sizeof member->host);
+	memcpy(member->folder, hello.folder, sizeof member->folder);
+	if (strncmp(hello.release, RADDLE_RELEASE, sizeof hello.release) != 0)
+		(void)error_set(&leader->failure, ERROR_VERSION,
+			"rank %u on %s runs another raddle; install the same one everywhere",
+			message->from, hello.host);
+	else if (hello.target != leader->fingerprint)
+		(void)error_set(&leader->failure, ERROR_TARGET,
+			"rank %u on %s sees another file as %s; give all ranks the same program, "
+			"such as in a shared folder",
+			message->from, hello.host, leader->target.path);
+	answer(leader, message->from);
+}
+
+static void take_started(struct leader *leader, const struct link_message *message)
+{
+	struct wire_started started;
+	struct campaign_start start;
+
+	if (message->size != sizeof started || leader->has_told_start)
+		return;
+	memcpy(&started, message->bytes, sizeof started);
+	leader->has_told_start = leader->result->has_started = true;
+	leader->result->restart = (enum contract_restart)started.restart;
+	start = (struct campaign_start){.program = leader->target.path,
+		.has_memory_sites = started.has_memory_sites,
+		.has_dispatch = started.has_dispatch,
+		.restart = (enum contract_restart)started.restart};
+	if (leader->listener->started)
+		leader->listener->started(leader->listener->context, &start);
+}
+
+static void take_done(struct leader *leader, const struct link_message *message)
+{
+	struct wire_done done;
+
+	if (message->size != sizeof done)
+		return;
+	memcpy(&done, message->bytes, sizeof done);
+	if (message->tag == WIRE_LEFT)
+		leader->members[message->from].state = MEMBER_LEFT;
+	if (message->tag == WIRE_LEFT ||
+		handout_done(leader->handout, message->from, platform_monotonic_ns(), done.took_ns))
+		add_up(leader, &done);
+	if (message->tag == WIRE_DONE)
+		answer(leader, message->from);
+	if (handout_is_over(leader->handout))
+		say_stop(leader);
+}
+
+static void take_message(struct leader *leader, const struct link_message *message)
+{
+	struct lead_member *member = &leader->members[message->from];
+
+	member->heard_ns = platform_monotonic_ns();
+	if (member->is_silent && member->state != MEMBER_LEFT)
+		notice(leader, "rank %u is heard of again", message->from);
+	member->is_silent = false;
+	handout_heard(leader->handout, message->from, member->heard_ns);
+	if (leader->failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
+		return; /* what went wrong first counts */
+	switch ((enum wire_tag)message->tag) {
+	case WIRE_HELLO:
+		take_hello(leader, message);
+		break;
+	case WIRE_STARTED:
+		take_started(leader, message);
+		break;
+	case WIRE_FINDING:
+		take_finding(leader, message);
+		break;
+	case WIRE_NOTICE:
+		if (message->from == 1)
+			notice(leader, "%s", message->bytes);
+		break;
+	case WIRE_DONE:
+	case WIRE_LEFT:
+		take_done(leader, message);
+		break;
+	case WIRE_FAILED:
+		member->state = MEMBER_LEFT;
+		handout_lose(leader->handout, message->from);
+		if (!leader->failure.code)
+			(void)error_set(&leader->failure, ERROR_TARGET, "rank %u: %s",
+				message->from, message->bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the campaign ---- */
+
+static int save(struct leader *leader, const char *state, struct error *err)
+{
+	leader->row.runs = leader->result->total.runs;
+	leader->row.failures = leader->result->total.failures;
+	leader->row.steps = leader->result->total.steps;
+	leader->row.seconds = (double)leader->result->total.elapsed_ns / 1e9;
+	leader->row.run_end = handout_made_below(leader->handout);
+	free(leader->row.state);
+	leader->row.state = strdup(state);
+	BUG_ON(!leader->row.state);
+	return store_campaign_update(leader->store, &leader->row, err);
+}
+
+static void tell_progress(struct leader *leader)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+	struct campaign_progress *total = &leader->result->total;
+
+	total->elapsed_ns = total->exploring_ns = now_ns - leader->started_ns;
+	if (now_ns - leader->progress_ns >= PROGRESS_NS) {
+		leader->progress_ns = now_ns;
+		if (leader->listener->progress)
+			leader->listener->progress(leader->listener->context, total);
+	}
+	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
+		leader->saved_ns = now_ns;
+		keep_unsaved(leader);
+		(void)save(leader, "running", NULL); /* the last one has to succeed */
+	}
+}
+
+static bool is_time_up(const struct leader *leader)
+{
+	return leader->options->time_ns &&
+	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
+}
+
+/* Members that could still come to an end by themselves. */
+static uint32_t count_members(const struct leader *leader, bool with_silent)
+{
+	uint32_t count = 0;
+
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
+		count += leader->members[rank].state != MEMBER_LEFT &&
+			 (with_silent || !leader->members[rank].is_silent);
+	return count;
+}
+
+static void listen_once(struct leader *leader)
+{
+	struct link_message message;
+	bool has_any = false;
+
+	while (leader->link->receive(&message)) {
+		has_any = true;
+		if (message.from && message.from < leader->link->ranks)
+			take_message(leader, &message);
+		free(message.bytes);
+	}
+	if (!has_any)
+		(void)usleep(NAP_US); /* shorter is no harm */
+}
+
+static void lead(struct leader *leader)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	while (count_members(leader, false) && platform_monotonic_ns() < until_ns) {
+		listen_once(leader);
+		take_back(leader);
+		tell_progress(leader);
+		if (*leader->options->is_interrupted)
+			leader->result->is_interrupted = true;
+		if (leader->result->is_interrupted || leader->failure.code || is_time_up(leader))
+			say_stop(leader);
+		if (leader->is_stopping && until_ns == UINT64_MAX)
+			until_ns = platform_monotonic_ns() + FAREWELL_NS;
+	}
+	if (!leader->is_stopping && !leader->failure.code)
+		(void)error_set(&leader->failure, ERROR_TARGET,
+			"no rank but the first is left, and %" PRIu64
+			" schedules are made; what they found is stored; start again with --resume",
+			leader->result->total.runs);
+}
+
+/* Whoever is not here any more need not be waited for. */
+static void say_farewell(struct leader *leader, struct error *failure)
+{
+	struct wire_end end = {.all_are_here = count_members(leader, true) == 0};
+
+	keep_unsaved(leader);
+	for (uint32_t rank = 1; rank < leader->link->ranks; rank++) {
+		const struct lead_member *member = &leader->members[rank];
+
+		end.keeps_folder = member->has_unsaved;
+		leader->link->send(rank, WIRE_END, &end, sizeof end);
+		if (member->has_unsaved && !failure->code)
+			(void)error_set(failure, ERROR_STORE,
+				"a finding could not be stored; rank %u on %s keeps it in "
+				"%s/.raddle; make room and take it from there with raddle merge",
+				rank, member->host, member->folder);
+	}
+	leader->link->end(end.all_are_here);
+}
+
+static int begin_row(struct leader *leader, struct error *err)
+{
+	const struct campaign_options *options = leader->options;
+	struct store_campaign *row = &leader->row;
+	struct strbuf command;
+	char strategy[256];
+
+	strbuf_init(&command);
+	for (char *const *word = options->argv; *word; word++)
+		strbuf_addf(&command, "%s%s", command.length ? " " : "", *word);
+	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
+	row->command = strbuf_detach(&command);
+	row->options = settings_to_json(&options->settings);
+	row->strategy = strdup(strategy);
+	row->state = strdup("running");
+	row->restart = strdup(restart_descriptions[leader->result->restart].word);
+	row->seed = options->seed;
+	row->started = time(NULL);
+	row->target = leader->fingerprint;
+	BUG_ON(!row->strategy || !row->state || !row->restart);
+	return store_campaign_begin(leader->store, row, err);
+}
+
+static int set_up(struct leader *leader, struct error *err)
+{
+	const struct campaign_options *options = leader->options;
+	const struct handout_options handing = {
+		.ranks = leader->link->ranks,
+		.end = options->schedules ? options->schedules : FINDING_SHARD_RUNS,
+		.unit_ns = UNIT_NS,
+		.silent_ns = leader->silent_ns,
+	};
+	int status;
+
+	leader->handout = handout_new(&handing);
+	leader->members = calloc(leader->link->ranks, sizeof *leader->members);
+	BUG_ON(!leader->members);
+	leader->started_ns = platform_monotonic_ns();
+	for (uint32_t rank = 0; rank < leader->link->ranks; rank++)
+		leader->members[rank].heard_ns = leader->started_ns;
+	if (leader->link->ranks < 2)
+		return error_set(err, ERROR_USAGE,
+			"--mpi wants more than one rank, as the first only hands out; start with "
+			"mpirun -n 3 raddle run --mpi, or leave --mpi away");
+	if (strategies[options->strategy]->is_exhausted)
+		return error_set(err, ERROR_USAGE,
+			"strategy %s goes through all schedules from one to the next, which cannot "
+			"be handed out; leave --mpi away",
+			strategies[options->strategy]->name);
+	status = target_find(&leader->target, options->argv[0], err);
+	if (status == 0)
+		status = target_fingerprint(&leader->target, &leader->fingerprint, err);
+	if (status == 0)
+		status = store_open(&leader->store, options->directory, true, err);
+	return status < 0 ? status : begin_row(leader, err);
+}
+
+static void tear_down(struct leader *leader)
+{
+	while (leader->unsaved) {
+		struct unsaved *first = leader->unsaved;
+
+		leader->unsaved = first->next;
+		finding_release(&first->finding);
+		free(first);
+	}
+	store_campaign_release(&leader->row);
+	store_close(leader->store);
+	target_release(&leader->target);
+	handout_free(leader->handout);
+	free(leader->members);
+}
+
+int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
+	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
+{
+	struct leader leader = {.link = link,
+		.options = options,
+		.listener = listener,
+		.result = result,
+		.silent_ns = silent_ns};
+	int status;
+
+	*result = (struct campaign_result){0};
+	status = set_up(&leader, err);
+	if (status < 0)
+		leader.failure = *err;
+	result->campaign = leader.row.id;
+	lead(&leader);
+	say_farewell(&leader, &leader.failure);
+	if (leader.row.id && save(&leader,
+				     leader.failure.code      ? "failed"
+				     : result->is_interrupted ? "interrupted"
+							      : "done",
+				     leader.failure.code ? NULL : &leader.failure) < 0)
+		status = leader.failure.code;
+	if (leader.failure.code) {
+		*err = leader.failure;
+		status = leader.failure.code;
+	}
+	tear_down(&leader);
+	return status;
+}

@@ -1,0 +1,267 @@
+/* A rank that makes runs. */
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "campaign/target.h"
+#include "crew/crew.h"
+#include "crew/wire.h"
+#include "platform/platform.h"
+
+#define ALIVE_NS UINT64_C(500000000)
+#define NAP_NS 2000000
+#define LEADER 0
+
+struct member {
+	const struct link *link;
+	const struct campaign_options *options;
+	char folder[PATH_MAX]; /* of its own store */
+	volatile int is_stopped;
+	bool has_end; /* and this is it */
+	struct wire_end end;
+	bool has_unit;
+	struct handout_unit unit;
+	uint64_t begun_ns, alive_ns;
+	struct contract_totals now, told; /* of its runs */
+	bool has_started;
+};
+
+static void tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
+{
+	member->link->send(LEADER, tag, bytes, size);
+}
+
+static void listen_to_leader(struct member *member)
+{
+	struct link_message message;
+
+	while (member->link->receive(&message)) {
+		if (message.tag == WIRE_UNIT && message.size == sizeof member->unit) {
+			memcpy(&member->unit, message.bytes, sizeof member->unit);
+			member->has_unit = true;
+		} else if (message.tag == WIRE_STOP) {
+			member->is_stopped = 1;
+		} else if (message.tag == WIRE_END && message.size == sizeof member->end) {
+			memcpy(&member->end, message.bytes, sizeof member->end);
+			member->has_end = true;
+			member->is_stopped = 1;
+		}
+		free(message.bytes);
+	}
+	if (*member->options->is_interrupted)
+		member->is_stopped = 1;
+}
+
+static void show_life(struct member *member)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	if (now_ns - member->alive_ns < ALIVE_NS)
+		return;
+	member->alive_ns = now_ns;
+	tell(member, WIRE_ALIVE, NULL, 0);
+}
+
+/* What it has done since it last told. */
+static void tell_done(struct member *member, enum wire_tag tag)
+{
+	struct wire_done done = {
+		.took_ns = platform_monotonic_ns() - member->begun_ns,
+		.runs = member->now.runs - member->told.runs,
+		.failures = member->now.failures - member->told.failures,
+		.steps = member->now.steps - member->told.steps,
+		.threads_most = member->now.threads_most,
+		.steps_most = member->now.steps_most,
+	};
+
+	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+		done.outcomes[kind] = member->now.outcome[kind] - member->told.outcome[kind];
+	done.runs -= done.outcomes[OUTCOME_TAINTED];
+	member->told = member->now;
+	tell(member, tag, &done, sizeof done);
+}
+
+/* ---- what its campaign tells ---- */
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	struct member *member = context;
+	const struct wire_started started = {.restart = start->restart,
+		.has_memory_sites = start->has_memory_sites,
+		.has_dispatch = start->has_dispatch};
+
+	tell(member, WIRE_STARTED, &started, sizeof started);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	(void)progress;
+	listen_to_leader(context);
+	show_life(context);
+}
+
+/* A long investigation is no silence. */
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	(void)progress;
+	show_life(context);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	tell(context, WIRE_NOTICE, text, strlen(text));
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	const struct finding *finding = found->finding;
+	char *json = finding_to_json(finding);
+	const struct wire_finding head = {.confirmation = found->confirmation,
+		.is_minimal = found->is_minimal,
+		.json_bytes = strlen(json),
+		.trace_bytes = finding->trace ? finding->trace_size : 0};
+	char *bytes = malloc(sizeof head + head.json_bytes + head.trace_bytes);
+
+	BUG_ON(!bytes);
+	memcpy(bytes, &head, sizeof head);
+	memcpy(bytes + sizeof head, json, head.json_bytes);
+	if (head.trace_bytes)
+		memcpy(bytes + sizeof head + head.json_bytes, finding->trace, head.trace_bytes);
+	tell(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
+	free(bytes);
+	free(json);
+}
+
+static void on_ran(void *context, struct contract *contract)
+{
+	((struct member *)context)->now = contract->totals;
+	listen_to_leader(context);
+	show_life(context);
+}
+
+static bool next_unit(struct member *member)
+{
+	while (!member->has_unit && !member->is_stopped) {
+		listen_to_leader(member);
+		show_life(member);
+		if (!member->has_unit && !member->is_stopped)
+			(void)usleep(NAP_NS / 1000); /* shorter is no harm */
+	}
+	return member->has_unit && !member->is_stopped;
+}
+
+static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
+{
+	struct member *member = context;
+
+	if (member->has_started)
+		tell_done(member, WIRE_DONE);
+	if (!next_unit(member))
+		return false;
+	member->has_unit = false;
+	member->has_started = true;
+	member->begun_ns = platform_monotonic_ns();
+	*first = member->unit.first;
+	*end = member->unit.end;
+	return true;
+}
+
+/* ---- its life ---- */
+
+static int say_hello(struct member *member, struct error *err)
+{
+	struct wire_hello hello = {0};
+	struct target target;
+	int status = target_find(&target, member->options->argv[0], err);
+
+	if (status == 0)
+		status = target_fingerprint(&target, &hello.target, err);
+	target_release(&target);
+	if (status < 0)
+		return status;
+	(void)snprintf(hello.release, sizeof hello.release, "%s", RADDLE_RELEASE);
+	(void)gethostname(hello.host, sizeof hello.host - 1); /* else it is empty */
+	(void)snprintf(hello.folder, sizeof hello.folder, "%s", member->folder);
+	tell(member, WIRE_HELLO, &hello, sizeof hello);
+	return 0;
+}
+
+static int make_folder(struct member *member, struct error *err)
+{
+	const char *temporary = getenv("TMPDIR");
+
+	(void)snprintf(member->folder, sizeof member->folder, "%s/raddle-rank-%u.XXXXXX",
+		temporary ? temporary : "/tmp", member->link->rank);
+	if (mkdtemp(member->folder))
+		return 0;
+	return error_set(err, ERROR_IO,
+		"rank %u cannot make a folder %s for its findings; set TMPDIR to one that can be "
+		"written",
+		member->link->rank, member->folder);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	(void)kind;
+	(void)place;
+	(void)remove(path); /* what is left is in the folder for temporary things */
+	return 0;
+}
+
+static void remove_folder(const char *folder)
+{
+	(void)nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* likewise */
+}
+
+static int make_runs(struct member *member, struct error *err)
+{
+	const struct campaign_listener listener = {
+		.context = member,
+		.started = on_started,
+		.progress = on_progress,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.found = on_found,
+		.ran = on_ran,
+		.more_runs = on_more_runs,
+	};
+	struct campaign_options options = *member->options;
+	struct campaign_result result;
+
+	options.directory = member->folder;
+	options.schedules = options.time_ns = 0;
+	options.workers = 1;
+	options.keep_going = true; /* the leader says when it is enough */
+	options.forwards_signals = false;
+	options.is_interrupted = &member->is_stopped;
+	return campaign_run(&options, &listener, &result, err);
+}
+
+int crew_follow(const struct link *link, const struct campaign_options *options, struct error *err)
+{
+	struct member member = {.link = link, .options = options};
+	int status = make_folder(&member, err);
+
+	if (status == 0)
+		status = say_hello(&member, err);
+	if (status == 0)
+		status = make_runs(&member, err);
+	if (status < 0)
+		tell(&member, WIRE_FAILED, err->text, strlen(err->text));
+	else
+		tell_done(&member, WIRE_LEFT);
+	while (!member.has_end && !*options->is_interrupted) {
+		listen_to_leader(&member);
+		show_life(&member);
+		(void)usleep(NAP_NS / 1000); /* shorter is no harm */
+	}
+	if (!member.end.keeps_folder && *member.folder)
+		remove_folder(member.folder);
+	link->end(member.end.all_are_here);
+	return 0;
+}
