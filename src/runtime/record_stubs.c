@@ -130,7 +130,18 @@ static void put_save(struct writer *writer)
 	put_byte(writer, SAVED_D);
 }
 
-/* Ends in a jump there; NULL: behind the point. */
+/* A jump there; NULL: behind the point. */
+static void put_leave(struct writer *writer, const unsigned char *target)
+{
+	PUT(writer, "\x41\x53"); /* push %r11 */
+	if (!target) {
+		PUT(writer, "\xc3");
+		return;
+	}
+	PUT(writer, "\xe9");
+	put_distance(writer, target);
+}
+
 static void put_restore(struct writer *writer, const unsigned char *target)
 {
 	PUT(writer, "\x48\x8b\x54\x24");
@@ -139,13 +150,7 @@ static void put_restore(struct writer *writer, const unsigned char *target)
 	put_byte(writer, SAVED_C);
 	PUT(writer, "\x48\x8b\x7c\x24");
 	put_byte(writer, SAVED_DI);
-	PUT(writer, "\x41\x53"); /* push %r11 */
-	if (!target) {
-		PUT(writer, "\xc3");
-		return;
-	}
-	PUT(writer, "\xe9");
-	put_distance(writer, target);
+	put_leave(writer, target);
 }
 
 /* cmp $0, field: of eight bytes. */
@@ -162,6 +167,23 @@ static void put_flush(struct writer *writer, const struct stub_region *region)
 	PUT(writer, "\x74\x05"); /* je behind the call */
 	PUT(writer, "\xe8");
 	put_distance(writer, region->flush);
+}
+
+/* As put_flush(), where no register but %r10 and %r11 is used otherwise. */
+static void put_flush_apart(struct writer *writer, const struct stub_region *region)
+{
+	put_is_pending(writer);
+	PUT(writer, "\x74\x19"); /* je behind all this */
+	PUT(writer, "\x48\x89\x4c\x24");
+	put_byte(writer, SAVED_C);
+	PUT(writer, "\x48\x89\x54\x24");
+	put_byte(writer, SAVED_D);
+	PUT(writer, "\xe8");
+	put_distance(writer, region->flush);
+	PUT(writer, "\x48\x8b\x54\x24");
+	put_byte(writer, SAVED_D);
+	PUT(writer, "\x48\x8b\x4c\x24");
+	put_byte(writer, SAVED_C);
 }
 
 /* ---- what the pieces of a region share ---- */
@@ -374,7 +396,7 @@ static void put_pending(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
-	PUT(writer, "\x48\x89\x3c\x25"); /* mov %rdi, pending */
+	PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, pending */
 	put_word(writer, STATE(pending));
 	PUT(writer, "\xc7\x04\x25"); /* movl $bytes, pending_bytes */
 	put_word(writer, STATE(pending_bytes));
@@ -472,7 +494,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		return true;
 	case SITE_STORE:
 	case SITE_ATOMIC_STORE:
-		put_flush(writer, piece->region);
+		put_flush_apart(writer, piece->region);
 		put_pending(piece);
 		return true;
 	case SITE_FUNCTION_ENTRY:
@@ -497,11 +519,26 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	}
 }
 
+/* Pieces that need no more than %r10 and %r11, which are free. */
+static bool is_light(const struct site_record *site)
+{
+	return site->kind == SITE_STORE || site->kind == SITE_ATOMIC_STORE ||
+	       site->kind == SITE_ARGUMENT;
+}
+
+static void put_end(struct piece *piece, const unsigned char *target)
+{
+	if (is_light(piece->site))
+		put_leave(&piece->writer, target);
+	else
+		put_restore(&piece->writer, target);
+}
+
 static void put_ends(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
-	put_restore(writer, NULL);
+	put_end(piece, NULL);
 	if (piece->turn) {
 		land(writer, piece->turn);
 		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
@@ -528,14 +565,15 @@ const unsigned char *record_stub_of(
 	start = piece.writer.at;
 	if (!put_operand(&piece))
 		return NULL;
-	put_save(&piece.writer);
+	if (!is_light(site))
+		put_save(&piece.writer);
 	if (!put_body(&piece, index, code_start, code_end))
 		return NULL;
 	put_ends(&piece);
 	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
 		.slow = (uint32_t)(piece.writer.at - region->start)};
 	region->piece_count++;
-	put_restore(&piece.writer, piece.own);
+	put_end(&piece, piece.own);
 	region->at = piece.writer.at;
 	return start;
 }
