@@ -187,8 +187,9 @@ def main():
     plain = [r for r in rows if r["name"] not in HAND_MADE]
     print("  without hand-made barriers: monitor %d, predict %d" % tuple(
         sum(r[m]["violations"] for r in plain) for m in ("monitor", "predict")))
-    print("detection rate: monitor %.3f, predict %.3f (%.1f times); of seeded violations %.3f on average, %.2f at least" %
-          (rates["monitor"], rates["predict"], rates["predict"] / max(rates["monitor"], 1e-9),
+    print("detection rate: monitor %.3f, predict %.3f (%s times); of seeded violations %.3f on average, %.2f at least" %
+          (rates["monitor"], rates["predict"],
+           number(rates["predict"] / rates["monitor"] if rates["monitor"] else None, 1),
            sum(seeded) / max(1, len(seeded)), min(seeded, default=0)))
     print("failures that others found and predict missed: %d" % sum(r["missed"] for r in rows))
     print("longest: %.1f s" % max(r[m]["seconds"] for r in rows for m in METHODS))
