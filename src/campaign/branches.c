@@ -147,12 +147,13 @@ static void add_unproven(struct branches_result *result, const struct run_record
 
 static bool is_failing(enum sensitive_kind kind)
 {
-	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR;
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
+	       kind == SENSITIVE_INDEX;
 }
 
 static bool is_condition(enum sensitive_kind kind)
 {
-	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR;
+	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR && kind != SENSITIVE_INDEX;
 }
 
 static bool is_told(const struct branches_result *result, enum sensitive_kind kind,

@@ -11,6 +11,7 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_ASSERTION] = "assertion",
 	[SENSITIVE_NULL] = "null pointer",
 	[SENSITIVE_DIVISOR] = "division by zero",
+	[SENSITIVE_INDEX] = "index out of bounds",
 };
 
 /* The line of the source, where the file is there. */
@@ -38,6 +39,8 @@ static void print_outcomes(const struct sensitive_branch *branch)
 		branch->kind == SENSITIVE_ASSERTION)
 		printf("    %s in the recorded run, %s under the schedule below\n",
 			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
+	else if (branch->kind == SENSITIVE_INDEX)
+		printf("    inside the array in the recorded run, outside under the schedule below\n");
 	else
 		printf("    another outcome under the schedule below\n");
 	if (branch->round)

@@ -31,9 +31,9 @@ enum event_kind {
 	EVENT_CHOICE,  /* a value that is selected by a condition: no control flow depends on it */
 	EVENT_ADDRESS, /* memory at `term` is accessed: it must be the same for what follows */
 	EVENT_DIVISOR, /* must not be zero */
-	EVENT_INDEX,   /* must be below `value` */
-	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */
-	EVENT_FENCE    /* of sequential consistency */
+	EVENT_INDEX, /* an ADDRESS in a variable: `address` is its begin, `occurrence` its bytes */
+	EVENT_VALUE, /* must be the same for what follows: it left what can be computed */
+	EVENT_FENCE  /* of sequential consistency */
 };
 
 struct walk_event {

@@ -119,6 +119,16 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	}
 }
 
+static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
+{
+	Z3_ast at = constraints_term(constraints, event->term);
+
+	return constraints_or(constraints,
+		Z3_mk_bvult(constraints->z3, at, constraints_bits(constraints, 64, event->address)),
+		Z3_mk_bvuge(constraints->z3, at,
+			constraints_bits(constraints, 64, event->address + event->occurrence)));
+}
+
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)
 {
 	switch (event->kind) {
@@ -128,6 +138,8 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 		return equals(constraints, event->term, !event->is_taken);
 	case EVENT_DIVISOR:
 		return equals(constraints, event->term, 0);
+	case EVENT_INDEX:
+		return is_outside(constraints, event);
 	case EVENT_ADDRESS:
 		/* Null, or a member of what would be there. */
 		return Z3_mk_bvult(constraints->z3, constraints_term(constraints, event->term),

@@ -217,6 +217,31 @@ static uint16_t thread_in(
 	return UINT16_MAX;
 }
 
+/* The same event of the same path: where did it access memory? */
+static enum sensitivity_verdict judge_index(
+	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
+{
+	const struct event_id goal = analysis->search.current->goal;
+	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
+	struct walk walk;
+
+	if (crashed->threads[thread].summary.end == WALK_CRASHED)
+		return VERDICT_FLIPPED;
+	walk_open(&walk, &analysis->book, crashed->record);
+	walk.shared = analysis->walk.shared; /* lent: the events are to be those of the record */
+	walk_run(&walk, WALK_EVENTS);
+	walk.shared = (struct shared_map){0};
+	if (walk.threads[thread].count > goal.index &&
+		walk.threads[thread].events[goal.index].instruction == event->instruction)
+		verdict = walk.threads[thread].events[goal.index].value - event->address <
+					  event->occurrence
+				  ? VERDICT_SAME
+				  : VERDICT_FLIPPED;
+	walk_close(&walk);
+	return verdict;
+}
+
 static enum sensitivity_verdict sensitivity_compare(
 	struct sensitivity *analysis, const struct run_record *run)
 {
@@ -233,7 +258,9 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watches = &watch;
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
-		if (event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR)
+		if (event->kind == EVENT_INDEX)
+			verdict = judge_index(analysis, &walk, watch.thread);
+		else if (event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR)
 			verdict = walk.threads[watch.thread].summary.end == WALK_CRASHED
 					  ? VERDICT_FLIPPED
 					  : VERDICT_SAME;

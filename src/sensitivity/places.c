@@ -34,6 +34,8 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 		return SENSITIVE_NULL;
 	case EVENT_DIVISOR:
 		return SENSITIVE_DIVISOR;
+	case EVENT_INDEX:
+		return SENSITIVE_INDEX;
 	case EVENT_CHOICE:
 		return SENSITIVE_CHOICE;
 	default:
@@ -48,13 +50,14 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 
 static bool is_condition(enum sensitive_kind kind)
 {
-	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR;
+	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR && kind != SENSITIVE_INDEX;
 }
 
 static bool is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
-	       event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR;
+	       event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR ||
+	       event->kind == EVENT_INDEX;
 }
 
 /* ---- the list ---- */
@@ -158,6 +161,38 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 	return places->count++;
 }
 
+static LLVMValueRef object_of(LLVMValueRef pointer)
+{
+	while (LLVMIsAGetElementPtrInst(pointer) ||
+		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+		pointer = LLVMGetOperand(pointer, 0);
+	return pointer;
+}
+
+/* An access to a static variable at a place that is computed: it must stay inside. */
+static void find_bounds(struct sensitivity *analysis, struct walk_event *event)
+{
+	struct image *image = &analysis->image;
+	const uint32_t site = value_map_get(&image->first_site, event->instruction);
+	LLVMValueRef object;
+
+	if (site == VALUE_MAP_NONE || image->sites[site].unit == UINT32_MAX ||
+		event->term->width != 64 ||
+		!(LLVMIsALoadInst(event->instruction) || LLVMIsAStoreInst(event->instruction)))
+		return;
+	object = object_of(
+		LLVMGetOperand(event->instruction, LLVMIsAStoreInst(event->instruction) ? 1 : 0));
+	if (!LLVMIsAGlobalVariable(object) || LLVMIsThreadLocal(object) ||
+		!LLVMTypeIsSized(LLVMGlobalGetValueType(object)))
+		return;
+	event->address = image_address(image, image->sites[site].unit, object);
+	event->occurrence = LLVMABISizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(object)),
+		LLVMGlobalGetValueType(object));
+	/* Of a variable that is known by another size elsewhere nothing is said. */
+	if (event->value - event->address < event->occurrence)
+		event->kind = EVENT_INDEX;
+}
+
 void places_fill(struct sensitivity *analysis)
 {
 	struct places *places = &analysis->places;
@@ -166,9 +201,11 @@ void places_fill(struct sensitivity *analysis)
 	grow_slots(places);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			const struct walk_event *event = &walk->threads[thread].events[i];
+			struct walk_event *event = &walk->threads[thread].events[i];
 			struct place_slot *slot;
 
+			if (event->kind == EVENT_ADDRESS)
+				find_bounds(analysis, event);
 			if (!is_asked(event))
 				continue;
 			slot = slot_of(places, event->instruction, event->kind);
@@ -237,14 +274,6 @@ static const struct walk_event *read_of(const struct sensitivity *analysis, uint
 	const struct event_id id = analysis->order.reads[variable];
 
 	return &analysis->walk.threads[id.thread].events[id.index];
-}
-
-static LLVMValueRef object_of(LLVMValueRef pointer)
-{
-	while (LLVMIsAGetElementPtrInst(pointer) ||
-		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
-		pointer = LLVMGetOperand(pointer, 0);
-	return pointer;
 }
 
 static void name_variable(

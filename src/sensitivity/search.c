@@ -30,7 +30,8 @@ static bool is_late(const struct sensitivity *analysis)
 
 static bool is_failure(enum sensitive_kind kind)
 {
-	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR;
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
+	       kind == SENSITIVE_INDEX;
 }
 
 /* Is the event asked about in this pass? Then *out is its place. */

@@ -1,0 +1,32 @@
+/*
+ * EXPECT-BRANCH: if (atomic_load(&count) < ROOM) [benign]
+ * EXPECT-BRANCH: entries[atomic_load(&count)] = 8; [benign]
+ *
+ * A table with room for two, one place of which is taken. Whether there is room is looked at first, and the place
+ * is taken later: another thread may reserve one in between, then the entry lies behind the table. Nothing notices.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define ROOM 2
+
+static int entries[ROOM];
+static int neighbours[ROOM + 2];
+static atomic_int count = 1;
+
+static void *reserve(void *unused)
+{
+	atomic_fetch_add(&count, 1);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, reserve, NULL);
+	if (atomic_load(&count) < ROOM)
+		entries[atomic_load(&count)] = 8;
+	pthread_join(thread, NULL);
+	return neighbours[0] + entries[0];
+}
