@@ -7,117 +7,19 @@
  * A piece begins as the site's own stub does: in front of it is the distance to the record, it takes the return
  * address off the stack into %r11 and puts the operand into %r10. The instruction that does so is taken over
  * from the own stub; where it is none of those that points.c writes, there is no piece. %rcx, %rdx and %rdi,
- * which is the operand, too, are saved below the stack pointer (functions with sites have no red zone). The state of the moving thread (record_internal.h) has a 32-bit address, so that pieces near
- * any module reach it.
+ * which is the operand, too, are saved below the stack pointer (functions with sites have no red
+ * zone); pieces that do not read save none. The state of the moving thread (record_internal.h) has a 32-bit
+ * address, so that pieces near any module reach it.
  *
  * Runs while one thread moves, before the module's code does.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
 
-#include "platform/platform.h"
 #include "record/record.h"
-#include "runtime/guarded_read.h"
-#include "runtime/record.h"
-#include "runtime/record_internal.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
-#define REGIONS_MOST 16
-#define REGION_BYTES (UINT64_C(1) << 21)
-#define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
-#define PIECE_MOST 288
-#define PAGE UINT64_C(4096)
+#include "runtime/record_region.h"
 
 /* Below the stack pointer. */
 enum { SAVED_DI = 0xf0, SAVED_C = 0xe0, SAVED_D = 0xd8 };
-
-/* Where a fault in a piece goes on: its way to the own stub. */
-struct stub_piece {
-	uint32_t start, slow; /* from the region's start */
-};
-
-struct stub_region {
-	unsigned char *start, *at, *end;
-	struct stub_piece *pieces; /* grow down from the region's end */
-	uint32_t piece_count;
-	unsigned char *flush; /* looks at the pending write; uses %rcx and %rdx */
-	unsigned char *flush_failed;
-};
-
-/* Private to the process. Written while modules are loaded. */
-static struct {
-	struct record_moving *moving;
-	struct stub_region regions[REGIONS_MOST];
-	uint32_t region_count;
-	bool is_refused; /* no memory may be both written and executed */
-} stubs;
-
-struct record_moving *record_stubs_open(void)
-{
-	const long start = platform_call(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-
-	if (platform_failed(start))
-		return NULL;
-	stubs.moving = (struct record_moving *)start;
-	return stubs.moving;
-}
-
-/* ---- writing code ---- */
-
-struct writer {
-	unsigned char *at;
-};
-
-static void put(struct writer *writer, const char *bytes, size_t count)
-{
-	memcpy(writer->at, bytes, count);
-	writer->at += count;
-}
-
-#define PUT(writer, bytes) put(writer, bytes, sizeof(bytes) - 1)
-
-static void put_word(struct writer *writer, uint64_t value)
-{
-	const uint32_t word = (uint32_t)value;
-
-	memcpy(writer->at, &word, sizeof word);
-	writer->at += sizeof word;
-}
-
-static void put_byte(struct writer *writer, unsigned value)
-{
-	*writer->at++ = (unsigned char)value;
-}
-
-/* The distance of a jump or call, whose end this is. */
-static void put_distance(struct writer *writer, const unsigned char *target)
-{
-	put_word(writer, (uint64_t)(target - (writer->at + 4)));
-}
-
-/* An operand of 32 bits that is the address of a field of the state. */
-#define STATE(field) ((uintptr_t)stubs.moving + offsetof(struct record_moving, field))
-
-/* A jump whose target comes later. */
-static unsigned char *put_forward(struct writer *writer)
-{
-	put_word(writer, 0);
-	return writer->at;
-}
-
-static void land(const struct writer *writer, unsigned char *jump)
-{
-	const uint32_t distance = (uint32_t)(writer->at - jump);
-
-	memcpy(jump - 4, &distance, sizeof distance);
-}
 
 static void put_save(struct writer *writer)
 {
@@ -184,116 +86,6 @@ static void put_flush_apart(struct writer *writer, const struct stub_region *reg
 	put_byte(writer, SAVED_D);
 	PUT(writer, "\x48\x8b\x4c\x24");
 	put_byte(writer, SAVED_C);
-}
-
-/* ---- what the pieces of a region share ---- */
-
-static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
-{
-	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
-	put_word(writer, STATE(pending_bytes));
-	put_byte(writer, bytes);
-	PUT(writer, "\x75");
-	put_byte(writer, (unsigned)length + 13);
-	put(writer, move, length);
-	PUT(writer, "\x48\xc7\x04\x25"); /* movq $0, pending */
-	put_word(writer, STATE(pending));
-	put_word(writer, 0);
-	PUT(writer, "\xc3");
-}
-
-/*
- * Looks at the pending write and copies what stands there. A write of bytes that is none of the usual
- * numbers is copied byte by byte.
- */
-static void put_flush_routine(struct stub_region *region, struct writer *writer)
-{
-	region->flush = writer->at;
-	PUT(writer, "\x48\x8b\x0c\x25"); /* mov pending, %rcx */
-	put_word(writer, STATE(pending));
-	PUT(writer, "\x89\xca\x81\xe2"); /* mov %ecx, %edx; and $..., %edx */
-	put_word(writer, RECORD_MEMORY_BYTES - 1);
-	PUT(writer, "\x48\x03\x14\x25"); /* add memory, %rdx */
-	put_word(writer, STATE(memory));
-#define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
-	MOVE(8, "\x48\x8b\x09\x48\x89\x0a"); /* mov (%rcx), %rcx; mov %rcx, (%rdx) */
-	MOVE(4, "\x8b\x09\x89\x0a");
-	MOVE(1, "\x8a\x09\x88\x0a");
-	MOVE(2, "\x66\x8b\x09\x66\x89\x0a");
-#undef MOVE
-	PUT(writer, "\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8"); /* save %rdi, %rsi */
-	PUT(writer, "\x48\x89\xce\x48\x89\xd7");		 /* from %rcx to %rdx */
-	PUT(writer, "\x8b\x0c\x25");				 /* mov pending_bytes, %ecx */
-	put_word(writer, STATE(pending_bytes));
-	PUT(writer, "\xf3\xa4"); /* rep movsb */
-	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8");
-	region->flush_failed = writer->at;
-	PUT(writer, "\x48\xc7\x04\x25");
-	put_word(writer, STATE(pending));
-	put_word(writer, 0);
-	PUT(writer, "\xc3");
-}
-
-/* ---- regions ---- */
-
-static bool region_map(struct stub_region *region, uintptr_t code_start)
-{
-	/* Below the module: above the executable the heap grows. */
-	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
-
-	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
-		at -= 8 * REGION_BYTES) {
-		const long start = platform_call(SYS_mmap, at, REGION_BYTES,
-			PROT_READ | PROT_WRITE | PROT_EXEC,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-		if (start == -EEXIST)
-			continue;
-		if (platform_failed(start))
-			return false;
-		if ((uintptr_t)start != at) { /* a kernel that does not know the flag */
-			platform_unmap((void *)start, REGION_BYTES);
-			continue;
-		}
-		region->start = region->at = (unsigned char *)start;
-		region->end = region->start + REGION_BYTES;
-		region->pieces = (struct stub_piece *)region->end;
-		return true;
-	}
-	return false;
-}
-
-static bool region_has_room(const struct stub_region *region)
-{
-	return (size_t)((unsigned char *)region->pieces - region->at) >
-	       PIECE_MOST + sizeof(struct stub_piece);
-}
-
-static bool reaches(const struct stub_region *region, uintptr_t code_start)
-{
-	return code_start - (uintptr_t)region->start < REGION_REACH + 4 * REGION_BYTES;
-}
-
-static struct stub_region *region_for(uintptr_t code_start)
-{
-	struct stub_region *region;
-	struct writer writer;
-
-	for (uint32_t i = stubs.region_count; i-- > 0;)
-		if (region_has_room(&stubs.regions[i]) && reaches(&stubs.regions[i], code_start))
-			return &stubs.regions[i];
-	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
-		return NULL;
-	region = &stubs.regions[stubs.region_count];
-	if (!region_map(region, code_start)) {
-		stubs.is_refused = true;
-		return NULL;
-	}
-	stubs.region_count++;
-	writer.at = region->at;
-	put_flush_routine(region, &writer);
-	region->at = writer.at;
-	return region;
 }
 
 /* ---- pieces ---- */
@@ -552,7 +344,7 @@ static void put_ends(struct piece *piece)
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
-	struct stub_region *region = region_for(code_start);
+	struct stub_region *region = record_region_for(code_start);
 	struct piece piece = {.region = region, .site = site};
 	unsigned char *start;
 
@@ -576,32 +368,4 @@ const unsigned char *record_stub_of(
 	put_end(&piece, piece.own);
 	region->at = piece.writer.at;
 	return start;
-}
-
-/* ---- faults ---- */
-
-bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
-{
-	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	const unsigned char *at = (const unsigned char *)(uintptr_t)*next;
-
-	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
-		return false;
-	for (uint32_t i = 0; i < stubs.region_count; i++) {
-		const struct stub_region *region = &stubs.regions[i];
-		const struct stub_piece *piece = region->pieces;
-
-		if (at < region->start || at >= region->at)
-			continue;
-		if (at < region->flush_failed) {
-			*next = (greg_t)(uintptr_t)region->flush_failed;
-			return true;
-		}
-		/* The last one comes first. */
-		while ((size_t)(at - region->start) < piece->start)
-			piece++;
-		*next = (greg_t)(uintptr_t)(region->start + piece->slow);
-		return true;
-	}
-	return false;
 }

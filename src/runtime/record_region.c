@@ -1,0 +1,179 @@
+/* See record_region.h. Runs while one thread moves, before the module's code does. */
+#include "runtime/record_region.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "platform/platform.h"
+#include "record/record.h"
+#include "runtime/record.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define REGIONS_MOST 16
+#define REGION_BYTES (UINT64_C(1) << 21)
+#define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
+#define PIECE_MOST 288
+#define PAGE UINT64_C(4096)
+
+/* Private to the process. Written while modules are loaded. */
+static struct {
+	struct stub_region regions[REGIONS_MOST];
+	uint32_t region_count;
+	bool is_refused; /* no memory may be both written and executed */
+} stubs;
+
+struct record_moving *record_region_state;
+
+struct record_moving *record_stubs_open(void)
+{
+	const long start = platform_call(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (platform_failed(start))
+		return NULL;
+	record_region_state = (struct record_moving *)start;
+	return record_region_state;
+}
+
+/* ---- what the pieces of a region share ---- */
+
+static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
+{
+	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
+	put_word(writer, STATE(pending_bytes));
+	put_byte(writer, bytes);
+	PUT(writer, "\x75");
+	put_byte(writer, (unsigned)length + 13);
+	put(writer, move, length);
+	PUT(writer, "\x48\xc7\x04\x25"); /* movq $0, pending */
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/*
+ * Looks at the pending write and copies what stands there. A write of bytes that is none of the usual
+ * numbers is copied byte by byte.
+ */
+static void put_flush_routine(struct stub_region *region, struct writer *writer)
+{
+	region->flush = writer->at;
+	PUT(writer, "\x48\x8b\x0c\x25"); /* mov pending, %rcx */
+	put_word(writer, STATE(pending));
+	PUT(writer, "\x89\xca\x81\xe2"); /* mov %ecx, %edx; and $..., %edx */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x48\x03\x14\x25"); /* add memory, %rdx */
+	put_word(writer, STATE(memory));
+#define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
+	MOVE(8, "\x48\x8b\x09\x48\x89\x0a"); /* mov (%rcx), %rcx; mov %rcx, (%rdx) */
+	MOVE(4, "\x8b\x09\x89\x0a");
+	MOVE(1, "\x8a\x09\x88\x0a");
+	MOVE(2, "\x66\x8b\x09\x66\x89\x0a");
+#undef MOVE
+	PUT(writer, "\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8"); /* save %rdi, %rsi */
+	PUT(writer, "\x48\x89\xce\x48\x89\xd7");		 /* from %rcx to %rdx */
+	PUT(writer, "\x8b\x0c\x25");				 /* mov pending_bytes, %ecx */
+	put_word(writer, STATE(pending_bytes));
+	PUT(writer, "\xf3\xa4"); /* rep movsb */
+	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8");
+	region->flush_failed = writer->at;
+	PUT(writer, "\x48\xc7\x04\x25");
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/* ---- regions ---- */
+
+static bool region_map(struct stub_region *region, uintptr_t code_start)
+{
+	/* Below the module: above the executable the heap grows. */
+	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
+
+	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
+		at -= 8 * REGION_BYTES) {
+		const long start = platform_call(SYS_mmap, at, REGION_BYTES,
+			PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (start == -EEXIST)
+			continue;
+		if (platform_failed(start))
+			return false;
+		if ((uintptr_t)start != at) { /* a kernel that does not know the flag */
+			platform_unmap((void *)start, REGION_BYTES);
+			continue;
+		}
+		region->start = region->at = (unsigned char *)start;
+		region->end = region->start + REGION_BYTES;
+		region->pieces = (struct stub_piece *)region->end;
+		return true;
+	}
+	return false;
+}
+
+static bool region_has_room(const struct stub_region *region)
+{
+	return (size_t)((unsigned char *)region->pieces - region->at) >
+	       PIECE_MOST + sizeof(struct stub_piece);
+}
+
+static bool reaches(const struct stub_region *region, uintptr_t code_start)
+{
+	return code_start - (uintptr_t)region->start < REGION_REACH + 4 * REGION_BYTES;
+}
+
+struct stub_region *record_region_for(uintptr_t code_start)
+{
+	struct stub_region *region;
+	struct writer writer;
+
+	for (uint32_t i = stubs.region_count; i-- > 0;)
+		if (region_has_room(&stubs.regions[i]) && reaches(&stubs.regions[i], code_start))
+			return &stubs.regions[i];
+	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
+		return NULL;
+	region = &stubs.regions[stubs.region_count];
+	if (!region_map(region, code_start)) {
+		stubs.is_refused = true;
+		return NULL;
+	}
+	stubs.region_count++;
+	writer.at = region->at;
+	put_flush_routine(region, &writer);
+	region->at = writer.at;
+	return region;
+}
+
+/* ---- faults ---- */
+
+bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
+{
+	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	const unsigned char *at = (const unsigned char *)(uintptr_t)*next;
+
+	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
+		return false;
+	for (uint32_t i = 0; i < stubs.region_count; i++) {
+		const struct stub_region *region = &stubs.regions[i];
+		const struct stub_piece *piece = region->pieces;
+
+		if (at < region->start || at >= region->at)
+			continue;
+		if (at < region->flush_failed) {
+			*next = (greg_t)(uintptr_t)region->flush_failed;
+			return true;
+		}
+		/* The last one comes first. */
+		while ((size_t)(at - region->start) < piece->start)
+			piece++;
+		*next = (greg_t)(uintptr_t)(region->start + piece->slow);
+		return true;
+	}
+	return false;
+}
