@@ -20,14 +20,15 @@ void bounded_begin_walk(struct bounded *bounded)
 	bounded->threads = 2;
 }
 
-/* So many orders have all orders of t threads in them. */
+/*
+ * So many orders have all orders of t threads in them. For t = 2 the first two do; the other fixed ones are those in
+ * which whoever creates the threads comes before them all.
+ */
 static uint32_t orders_needed(const struct bounded *bounded)
 {
-	const uint32_t random = thread_orders_needed(bounded->threads_most, bounded->threads,
-		bounded_option_of(bounded, OPTION_RISK),
-		RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
-
-	return random ? THREAD_ORDERS_FIXED + random : STOPPED_ORDERS;
+	return THREAD_ORDERS_FIXED + thread_orders_needed(bounded->threads_most, bounded->threads,
+					     bounded_option_of(bounded, OPTION_RISK),
+					     RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
 }
 
 static void begin_level(struct bounded *bounded)
