@@ -19,6 +19,13 @@
 
 struct memory_view;
 
+/* When sites are off whose accesses the strategy does not need in a run (runtime/focus.h). */
+enum campaign_focus {
+	FOCUS_MEASURED, /* where a run has so many accesses that it pays */
+	FOCUS_ALWAYS,
+	FOCUS_NEVER
+};
+
 /* Pointers are the caller's and must outlive the campaign. */
 struct campaign_options {
 	char *const *argv;     /* the target's, NULL-terminated; argv[0] is looked for in PATH */
@@ -43,7 +50,8 @@ struct campaign_options {
 	bool show_output; /* pass on what the runs print */
 	enum contract_checkpoints checkpoints;
 	uint64_t checkpoint_bytes; /* of memory for all of them */
-	bool has_digest;	   /* the result's is wanted */
+	enum campaign_focus focus;
+	bool has_digest; /* the result's is wanted */
 	/*
 	 * Each run is a batch of its own and the listener is told of it. With trace_events they are
 	 * traced, so many events at most.

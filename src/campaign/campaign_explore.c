@@ -78,6 +78,32 @@ static void ask_for_runs(struct campaign *campaign)
 	campaign->run_end = end;
 }
 
+/* So many accesses that sites have told of take longer than to switch these sites. */
+#define VISITS_THAT_PAY 20000
+
+/* After the first run: do the strategy and the program want runs with few sites on? The same in every campaign. */
+static bool wants_focus(const struct campaign *campaign, struct contract *contract)
+{
+	const struct campaign_options *options = campaign->options;
+	const struct contract_memory *memory = contract_memory(contract);
+
+	return strategies[options->strategy]->focus && contract->has_memory_sites &&
+	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
+	       options->focus != FOCUS_NEVER &&
+	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);
+}
+
+static void tell_groups(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct error err;
+
+	worker->has_groups = true;
+	/* It is a matter of speed alone: without the analysis all sites stay on. */
+	if (chosen_group(contract_memory(worker->worker.contract), campaign->target.path,
+		    campaign->target.traits.loader, &err))
+		campaign->is_focused = false;
+}
+
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -97,6 +123,8 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 		worker->run_first = campaign->run_next;
 		worker->run_end = campaign->run_next += size;
 	}
+	if (campaign->is_focused && !worker->has_groups && worker->worker.contract->is_live)
+		tell_groups(campaign, worker);
 	plan->restart = campaign->restart;
 	plan->run_first = worker->run_first;
 	plan->run_limit = worker->run_end - worker->run_first;
@@ -281,6 +309,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		!worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);
 	if (contract->is_live) {
+		campaign->is_focused |= !campaign->has_started && wants_focus(campaign, contract);
 		campaign->has_started = true;
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);

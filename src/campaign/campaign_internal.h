@@ -18,6 +18,7 @@ struct campaign_worker {
 	uint64_t run_end;
 	uint64_t begun_ns;
 	uint64_t batch;	 /* size of the next batch */
+	bool has_groups; /* its process knows which sites may touch the same variables */
 	uint32_t deaths; /* by a SIGKILL from outside, in a row */
 };
 
@@ -59,6 +60,7 @@ struct campaign {
 	uint64_t progress_ns;	   /* when progress was last told */
 	uint64_t saved_ns;	   /* when the store was last told */
 	bool has_started;	   /* a run that reached its first thread has ended */
+	bool is_focused;	   /* processes are to know of groups of sites (chosen.h) */
 	bool has_told_start;	   /* the listener knows what kind of target it is */
 	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
 	bool has_told_remark;	   /* likewise, what is odd about the strategy's options */

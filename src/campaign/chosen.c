@@ -8,7 +8,7 @@
 
 #include "base/bitset.h"
 #include "base/bug.h"
-#include "bitcode/bitcode.h"
+#include "campaign/chosen_internal.h"
 #include "symbols/site_table.h"
 
 /* ---- files ---- */
@@ -232,6 +232,28 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	release_files(&files);
 	if (status)
 		chosen_release(chosen);
+	return status;
+}
+
+int chosen_group(
+	struct contract_memory *memory, const char *program, const char *loader, struct error *err)
+{
+	struct chosen chosen = {0};
+	struct files files = {0};
+	struct points_to *result;
+	int status;
+
+	add_file(&files, program);
+	add_libraries(&files, program, loader);
+	status = points_to_compute(&result, (const char *const *)files.paths, files.count, err);
+	if (!status) {
+		status = open_modules(&chosen, &files, err);
+		if (!status)
+			chosen_write_groups(&chosen, result, memory);
+		points_to_free(result);
+	}
+	chosen_release(&chosen);
+	release_files(&files);
 	return status;
 }
 

@@ -34,6 +34,14 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	const char *patterns, struct error *err);
 void chosen_release(struct chosen *chosen);
 
+/*
+ * Which sites may touch the same variables, for strategies that need the accesses to a few of them
+ * (runtime/focus.h): into the block of a process that has loaded its modules and makes no run. Where there
+ * are too many groups of sites, or modules that are not known, it leaves it as it is.
+ */
+int chosen_group(
+	struct contract_memory *memory, const char *program, const char *loader, struct error *err);
+
 /* Into a block that no process has used yet. */
 void chosen_apply(const struct chosen *chosen, struct contract_memory *memory);
 

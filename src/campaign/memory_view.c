@@ -85,7 +85,8 @@ static variable_name *take_names(
 
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
 {
-	*view = (struct memory_view){.mode = (enum memory_mode)memory->mode};
+	*view = (struct memory_view){
+		.mode = (enum memory_mode)memory->mode, .is_partial = memory->is_partial};
 	if (!memory->module_count && !memory->variable_count)
 		return;
 	view->modules = allocate(memory->module_count, sizeof *view->modules);
@@ -123,6 +124,7 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 {
 	memory->mode = view->mode;
 	memory->is_frozen = true;
+	memory->is_partial = view->is_partial;
 	memory->has_changed = true;
 	for (uint32_t i = 0; i < view->module_count; i++) {
 		const struct memory_view_module *module = &view->modules[i];
@@ -212,9 +214,9 @@ char *memory_view_to_json(const struct memory_view *view)
 			modules, module_to_json(&view->modules[i]));
 	add_names(&points, view->points, view->point_count);
 	add_names(&racy, view->racy, view->racy_count);
-	object = json_pack("{s:s, s:o, s:s, s:s*}", "mode", memory_mode_words[view->mode],
+	object = json_pack("{s:s, s:o, s:s, s:s*, s:b}", "mode", memory_mode_words[view->mode],
 		"modules", modules, "points", points.text, "racy",
-		view->racy_count ? racy.text : NULL);
+		view->racy_count ? racy.text : NULL, "partial", view->is_partial);
 	strbuf_release(&points);
 	strbuf_release(&racy);
 	BUG_ON(!object);
@@ -347,10 +349,11 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 	struct memory_view view = {0};
 	const char *mode, *points, *racy = "";
 	json_t *modules;
-	int result = 0;
+	int result = 0, is_partial = 0;
 
-	if (!root || json_unpack(root, "{s:s, s:o, s:s, s?s}", "mode", &mode, "modules", &modules,
-			     "points", &points, "racy", &racy) != 0)
+	if (!root ||
+		json_unpack(root, "{s:s, s:o, s:s, s?s, s?b}", "mode", &mode, "modules", &modules,
+			"points", &points, "racy", &racy, "partial", &is_partial) != 0)
 		result = damaged(err, "not the expected fields");
 	else if (!memory_mode_parse(mode, &view.mode))
 		result = damaged(err, "mode");
@@ -360,6 +363,7 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 		result = read_names(points, &view.points, &view.point_count, err);
 	if (result == 0)
 		result = read_names(racy, &view.racy, &view.racy_count, err);
+	view.is_partial = is_partial;
 	json_decref(root);
 	if (result < 0)
 		memory_view_release(&view);

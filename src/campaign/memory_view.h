@@ -28,6 +28,7 @@ struct memory_view {
 	uint32_t point_count;
 	variable_name *racy; /* of these, with MEMORY_RACES */
 	uint32_t racy_count;
+	bool is_partial; /* sites were off that had touched points: see runtime/focus.h */
 };
 
 /* Copies what the last run had; `view` is overwritten without being released. */

@@ -77,6 +77,20 @@ static void parse_checkpoints(struct argp_state *state, const char *word)
 	argp_error(state, "--checkpoints is measured, always or never, not %s", word);
 }
 
+static void parse_focus(struct argp_state *state, const char *word)
+{
+	static const char *const words[] = {
+		[FOCUS_MEASURED] = "measured", [FOCUS_ALWAYS] = "always", [FOCUS_NEVER] = "never"};
+	struct run_arguments *arguments = state->input;
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(word, words[i]) == 0) {
+			arguments->options.focus = (enum campaign_focus)i;
+			return;
+		}
+	argp_error(state, "--focus is measured, always or never, not %s", word);
+}
+
 static error_t parse_making(int key, char *text, struct argp_state *state)
 {
 	struct run_arguments *arguments = state->input;
@@ -96,6 +110,9 @@ static error_t parse_making(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_CHECKPOINTS:
 		parse_checkpoints(state, text);
+		return 0;
+	case OPTION_FOCUS:
+		parse_focus(state, text);
 		return 0;
 	case OPTION_CHECKPOINT_MEMORY:
 		if (!number_parse(text, 0, CHECKPOINT_MEGABYTES_MOST, &number))

@@ -82,6 +82,10 @@ const struct argp_option run_options[] = {
 		"When a strategy that goes through all schedules keeps the memory of a run, so that "
 		"later runs go on from there: where that is measured to be faster (measured)",
 		4},
+	{"focus", OPTION_FOCUS, "measured|always|never", 0,
+		"When a strategy that stops threads at few variables sees the accesses to these "
+		"alone: where runs have so many others that it pays (measured)",
+		4},
 	{"checkpoint-memory", OPTION_CHECKPOINT_MEMORY, "MB", 0,
 		"Memory for all of them; 0: there are none (256)", 4},
 	{.doc = "What is said and kept:", .group = 5},

@@ -18,6 +18,7 @@ static void engine_set_enabled(struct engine_thread *thread, uint8_t reason)
 		if (reason) {
 			bitset_add(engine.enabled, thread->id.index);
 			engine.enabled_count++;
+			engine.has_woken |= thread != engine.current;
 		} else {
 			bitset_remove(engine.enabled, thread->id.index);
 			engine.enabled_count--;
@@ -224,6 +225,7 @@ static struct engine_thread *engine_decide(void)
 	if (__builtin_expect(!engine.enabled_count || engine.attention, 0))
 		engine_wait_for_enabled();
 	engine_offer();
+	engine.has_woken = false;
 	engine.view.thread_count = engine.thread_count;
 	engine.view.current = engine.current->id;
 	engine.view.step = engine.step;
@@ -378,6 +380,11 @@ void engine_spin_point(uint64_t site)
 
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
 		(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+bool engine_has_woken(void)
+{
+	return engine.has_woken;
 }
 
 uint32_t engine_choose_value(uint32_t count)

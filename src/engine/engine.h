@@ -293,6 +293,8 @@ void engine_changed_kind(enum op_kind kind);
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* The moving thread waits for somebody else: from the next point on it stands back as one that yields. */
 void engine_give_way(void);
+/* Can somebody else move by now who could not when the last op was chosen? */
+bool engine_has_woken(void);
 /* The last op changed nothing for this thread (a failed try): repeated, it counts as a yield. */
 void engine_unproductive(void);
 /*

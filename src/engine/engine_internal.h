@@ -41,6 +41,7 @@ struct engine {
 	bool is_up;
 	bool is_live;
 	bool is_in_control;
+	bool has_woken; /* somebody else can move who could not at the last decision */
 	bool is_ending; /* a failure is being reported: no further one is */
 	volatile sig_atomic_t attention;
 	struct engine_host host;

@@ -25,6 +25,9 @@
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
 #define MEMORY_VARIABLES_MAX (UINT32_C(1) << 20) /* a power of two: slots of the table */
 #define MEMORY_BLOCKS_MAX (UINT32_C(1) << 16)
+#define MEMORY_GROUPS_MAX 4096
+#define MEMORY_FOCUS_MAX 16
+#define MEMORY_VIAS_MAX 4
 #define MEMORY_NEWLY_SHARED_MAX 1024 /* that are listed; of more, all variables are looked at */
 
 /* Which accesses are scheduling points. [host] */
@@ -65,9 +68,14 @@ struct memory_variable {
 	uint16_t flags;
 	uint16_t allocated_at; /* op_second() of the site that allocated it; 0: not on the heap */
 	uint16_t loop;	       /* and of its block: struct object_place */
+	/* Groups + 1 of sites that have touched it; all others that have meet one of these. 0: no more. */
+	uint16_t via[MEMORY_VIAS_MAX];
 	object_name block_name;
 	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
+
+/* variables[].via[0]: there are too many, or its name may be another's in another run. */
+#define MEMORY_VIA_UNKNOWN UINT16_MAX
 
 /* An executable or library with sites, in the order in which they were first loaded. [guest] */
 struct memory_module {
@@ -110,7 +118,15 @@ struct contract_memory {
 	uint32_t newly_shared; /* variables that become points, or racy, when the next run begins */
 	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
-	uint32_t known_epoch;	 /* never 0 in a run */
+	uint32_t visits;	 /* accesses at sites that were on, in the last run */
+	/* In this run only sites that may touch what these groups touch are on (focus.h); [host] frozen. */
+	uint32_t is_partial;
+	uint32_t has_waited; /* a thread has been taken for one that waits by reading */
+	uint32_t focus_count;
+	uint16_t focus[MEMORY_FOCUS_MAX];
+	uint32_t
+		group_count; /* [host] of sites that may touch the same variables; 0: nobody knows */
+	uint32_t known_epoch; /* never 0 in a run */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	char refusal[128]; /* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
@@ -119,6 +135,9 @@ struct contract_memory {
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
 	struct contract_quick quick;
+	uint16_t groups[MEMORY_SITES_MAX]; /* [host] by site, + 1; 0: it may touch anything */
+	/* [host] may two groups touch one variable? */
+	uint64_t meets[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
 };
 
 /* A module's identity: by its base name (the executable's is empty), and by its records. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "runtime/focus.h"
 
 /* Visible to the target. Everything else in libraddle.so is hidden. */
 #define EXPORT __attribute__((visibility("default")))
@@ -23,12 +24,18 @@
 /* Where the target called: must be expanded in the interposed function itself. */
 #define CALL_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
+/* Last thing of every interposed function of threads that are under control: see focus.h. */
+#ifdef RADDLE_HAS_POINTS
+#define LEAVE_AT_RETURN __attribute__((cleanup(focus_left), unused))
+#else
+#define LEAVE_AT_RETURN __attribute__((unused))
+#endif
+
 /* First statement of every interposed function: makes sure that the runtime has been set up. */
 #define ENTER()                                                                                    \
-	do {                                                                                       \
-		if (__builtin_expect(!runtime_is_up, 0))                                           \
-			runtime_set_up();                                                          \
-	} while (0)
+	if (__builtin_expect(!runtime_is_up, 0))                                                   \
+		runtime_set_up();                                                                  \
+	const char interposed LEAVE_AT_RETURN = 0
 
 extern bool runtime_is_up;
 void runtime_set_up(void);

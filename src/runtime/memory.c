@@ -140,6 +140,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			if (!visit->told && memory->mode == MEMORY_RACES)
 				visit->told = known->name;
 			memory_mark_site(memory, access);
+			if (memory->group_count && !memory->is_frozen)
+				memory_note_group(memory, known, access->site_state);
 		}
 		if (at == start)
 			first = known->name;
@@ -297,6 +299,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->is_named = true;
 	visit->is_waiting = false;
+	memory->visits++;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_changed = true;
@@ -307,8 +310,11 @@ bool memory_begin(struct memory_visit *visit)
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
-	if (!visit->point && memory->mode != MEMORY_NONE)
+	/* Where not all sites are on, what it writes meanwhile may not be seen. */
+	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
+	if (visit->is_waiting)
+		memory->has_waited = 1;
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
 		(visit->told && !memory_tell_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))

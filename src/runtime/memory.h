@@ -7,6 +7,7 @@
  *   memory.c	an access: is it a point? learns who shares what
  *   memory_variable.c	what is known of the memory that it touches
  *   memory_prepare.c	before a run: which variables are points, which sites are on
+ *   focus.c	likewise, of a strategy that needs few variables
  *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
  *   memory_name.c	names of all other memory
  */
@@ -68,6 +69,9 @@ void memory_switch_sites(void);
 
 /* Where no image of the memory is restored: forgets what an earlier run has done here. */
 void memory_begin_run(void);
+
+/* Marks the sites that are to be on in the coming run, as the contract says. */
+void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
 /* For struct schedule_view. */
 bool memory_place(object_name object, struct object_place *out);

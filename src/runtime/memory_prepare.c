@@ -9,7 +9,9 @@
  * have waited for each other by reading: they have to be seen waiting. If one was found only by the timer,
  * the others are as if nothing was chosen.
  */
+#include "base/bitset.h"
 #include "detectors/detector.h"
+#include "runtime/focus.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
@@ -25,11 +27,14 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
-/* Marks the sites that are to be on in the coming run. */
-static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
+void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
 	const bool has_spun = runtime.contract->spin.is_needed;
+	const bool is_partial = memory->is_partial && !is_profile;
+	uint64_t groups[MEMORY_GROUPS_MAX / 64];
 
+	if (is_partial)
+		focus_groups(memory, groups);
 	memory->sites_on = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		uint8_t *state = &memory->sites[i];
@@ -43,6 +48,9 @@ static void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 			is_on = is_profile || !(*state & SITE_SEEN);
 		if (memory->mode == MEMORY_CHOSEN && *state & (SITE_CHOSEN | SITE_WAITED))
 			is_on = true;
+		if (is_partial)
+			is_on = *state & SITE_WAITED || !memory->groups[i] ||
+				bitset_has(groups, memory->groups[i] - 1u);
 		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
 		memory->sites_on += is_on;
 	}
@@ -84,6 +92,7 @@ void memory_prepare_run(uint64_t number)
 	if (!memory || !runtime.contract->has_memory_sites)
 		return;
 	memory_next_epoch(memory);
+	memory->visits = 0;
 	if (memory->is_frozen) {
 		memory->must_switch |= memory->has_changed;
 		memory->has_changed = false;

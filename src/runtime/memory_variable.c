@@ -1,6 +1,7 @@
 /* See memory_variable.h. */
 #include "runtime/memory_variable.h"
 
+#include "base/bitset.h"
 #include "runtime/sites.h"
 
 /* ---- by name ---- */
@@ -126,6 +127,30 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 		memory_has_learnt(memory, known->slot);
 	known->thread = variable->thread;
 	known->flags = variable->flags;
+}
+
+void memory_note_group(
+	struct contract_memory *memory, const struct memory_known *known, const uint8_t *site)
+{
+	const uint16_t group = site ? memory->groups[site - memory->sites] : 0;
+	struct memory_variable *variable;
+
+	if (known->slot == MEMORY_NO_VARIABLE)
+		return;
+	variable = &memory->variables[known->slot];
+	/* Of stacks other variables have that name in other runs. */
+	if (known == &passing)
+		variable->via[0] = MEMORY_VIA_UNKNOWN;
+	if (!group || variable->via[0] == MEMORY_VIA_UNKNOWN)
+		return;
+	/* Eight bytes may hold several of what the groups tell apart. */
+	for (uint32_t i = 0; i < MEMORY_VIAS_MAX; i++) {
+		if (!variable->via[i])
+			variable->via[i] = group;
+		if (bitset_has(memory->meets[variable->via[i] - 1], group - 1u))
+			return;
+	}
+	variable->via[0] = MEMORY_VIA_UNKNOWN;
 }
 
 void memory_raced(const void *address)

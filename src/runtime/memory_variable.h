@@ -16,6 +16,9 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 /* memory_known_at() of an address that is not remembered. */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
+/* A site, by its byte in the contract, has touched the variable. */
+void memory_note_group(
+	struct contract_memory *memory, const struct memory_known *known, const uint8_t *site);
 /* memory_learn() of something new. */
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
@@ -17,6 +18,8 @@ static void exec_at_first_create(void)
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
 	memory_prepare_run(runtime.contract->plan.run_first);
+	(void)focus_prepare_run(
+		runtime.contract->plan.run_first); /* nothing goes on from earlier runs */
 	memory_switch_sites();
 	runtime_begin_run(runtime.contract->plan.run_first, NULL);
 }

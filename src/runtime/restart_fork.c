@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
@@ -86,6 +87,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		*number = plan->run_first + i;
 		contract->run_number = *number;
 		memory_prepare_run(*number);
+		(void)focus_prepare_run(*number); /* nothing goes on from earlier runs */
 		memory_switch_sites();
 		fork_grow_pool();
 		pid = fork_raw();

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/image.h"
+#include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/resume.h"
@@ -168,6 +169,8 @@ static bool rewind_make_run(uint64_t number)
 
 	rewind_server->number = number;
 	memory_prepare_run(number);
+	if (focus_prepare_run(number))
+		resume_forget();
 	runtime.contract->taint = TAINT_NONE;
 	place = resume_choose(number);
 	if (!resume_restore(rewind_server->image, &runtime.contract->totals.pages_restored)) {

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "runtime/contexts.h"
+#include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
@@ -98,6 +99,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	contexts_begin_run();
 	engine_begin_run(&run);
 	engine_go_live();
+	focus_begin_run();
 	quick_begin_run();
 	runtime_spin_watch();
 }
@@ -110,6 +112,7 @@ void runtime_resume_run(uint64_t number)
 	contract->heartbeat = engine_step();
 	contract->thread_count = engine_thread_count();
 	engine_renew_run(contract->run_seed);
+	focus_begin_run();
 }
 
 static uint64_t run_digest(const struct schedule *schedule, const struct outcome *outcome)

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
+#include "runtime/sites.h"
 
 /* Different reads of one round of a loop: conditions of more variables are rare. */
 #define READS_MAX 8
@@ -40,6 +41,13 @@ static bool spinning_is_read(uint8_t kind)
 	       kind == SITE_COMPARE_EXCHANGE;
 }
 
+/* Where not all sites are on, what it writes meanwhile may not be seen: then it must have waited there before. */
+static bool spinning_is_sure(const struct memory_access *access)
+{
+	return !sites_memory()->is_partial ||
+	       (access->site_state && *access->site_state & SITE_WAITED);
+}
+
 void spinning_note(const struct memory_access *access)
 {
 	const struct engine_thread *self = engine_current();
@@ -59,9 +67,10 @@ void spinning_note(const struct memory_access *access)
 			continue;
 		if (own->repeats < UINT8_MAX)
 			own->repeats++;
-		if (own->repeats >= REPEATS * own->count) {
+		if (own->repeats >= REPEATS * own->count && spinning_is_sure(access)) {
 			if (access->site_state)
 				*access->site_state |= SITE_WAITED;
+			sites_memory()->has_waited = 1;
 			engine_give_way();
 		}
 		return;

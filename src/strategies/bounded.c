@@ -82,6 +82,28 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
 }
 
+/* Runs that are not gone on from need no accesses but to the variables at which they stop threads. */
+static uint32_t bounded_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
+{
+	struct bounded *bounded = state;
+	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
+	uint32_t count;
+
+	(void)seed;
+	if (!bounded->has_learnt || bounded->is_exhausted || bounded->has_paused)
+		return 0;
+	count = run_tree_last_set(&bounded->tree, set);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t key = bounded->shared.objects.keys[set[i]];
+
+		if (i == capacity || key != (object_name)key) /* an array has no name of its own */
+			return 0;
+		objects[i] = (object_name)key;
+	}
+	bounded->is_focused = count;
+	return count;
+}
+
 static void meet(struct bounded *bounded, const struct schedule_view *view)
 {
 	struct priority_table *table = &bounded->priorities;
@@ -159,6 +181,7 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 
 	order_hash_add(&bounded->graph, view, thread);
 	commuting_executed(&bounded->commuting, view, thread);
+	bounded->has_paused |= (view->pending[thread.index].flags & OP_PAUSE) != 0;
 	if (view->pending[thread.index].flags & OP_PAUSE)
 		note_yield(bounded, thread.index);
 	shared_variables_learn(&bounded->shared, view, thread);
@@ -219,13 +242,16 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
 	if (bounded->has_learnt) {
-		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE)
+		/* What else happened in between is not known of a run with fewer points. */
+		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE &&
+			!bounded->is_focused)
 			note_same(bounded);
 		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
 		bounded_watch_variables(bounded);
 		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;
 	}
 	bounded->has_learnt = true;
+	bounded->is_focused = false;
 	bounded_advance(bounded);
 }
 
@@ -317,6 +343,7 @@ const struct strategy strategy_bounded = {
 	.state_bytes = bounded_state_bytes,
 	.begin_campaign = bounded_begin_campaign,
 	.begin_run = bounded_begin_run,
+	.focus = bounded_focus,
 	.choose = bounded_choose,
 	.executed = bounded_executed,
 	.choose_value = bounded_choose_value,

@@ -50,11 +50,13 @@ struct bounded {
 		names;	     /* of threads: in order of arrival, the numbers of the fixed orders */
 	uint32_t names_used; /* that were known when the runs of the tree began */
 	uint64_t runs, diverged_runs;
+	bool has_paused; /* in a run a thread has yielded: then it matters how many points others pass */
 	uint64_t seed;
 
 	/* The run at hand. */
 	uint64_t order_seed;
-	uint32_t order;	       /* enum fixed_order, then random ones */
+	bool is_focused; /* accesses to other variables than its own may have been no points */
+	uint32_t order;	 /* enum fixed_order, then random ones */
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
 	struct priority_table priorities;

@@ -45,6 +45,9 @@ struct pctvb {
 	uint32_t threads_most;
 	uint32_t shared_count;
 	uint32_t change_count, fallen;
+	uint64_t
+		drawn_for; /* seed + 1 of the run whose variables have been drawn already; 0: none */
+	bool is_focused;   /* accesses to other variables than the run's may have been no points */
 	struct pctvb_change changes[CHANGE_POINTS_MAX];
 	struct priority_table priorities;
 	struct key_table classes;
@@ -123,16 +126,45 @@ static void draw_changes(struct pctvb *pctvb)
 	}
 }
 
+/* Draws the run's variables, once. */
+static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
+{
+	if (pctvb->drawn_for == seed + 1)
+		return;
+	pctvb->drawn_for = seed + 1;
+	pctvb->is_focused = false;
+	rng_seed(&pctvb->rng, seed);
+	draw_variables(pctvb);
+}
+
+/* Change points are at accesses to the run's variables; of others nothing is wanted. */
+static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
+{
+	struct pctvb *pctvb = state;
+	const uint32_t count = variables_per_run(pctvb);
+
+	begin_drawing(pctvb, seed);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t class = pctvb->classes.keys[pctvb->shared[i]];
+
+		/* All that one place allocates has no name of an object. */
+		if (i == capacity || class <= UINT16_MAX)
+			return 0;
+		objects[i] = (object_name) class;
+	}
+	pctvb->is_focused = count;
+	return count;
+}
+
 static void pctvb_begin_run(void *state, uint64_t seed)
 {
 	struct pctvb *pctvb = state;
 
-	rng_seed(&pctvb->rng, seed);
+	begin_drawing(pctvb, seed);
 	pctvb->priorities.known = 0;
 	pctvb->fallen = 0;
 	for (uint32_t i = 0; i < pctvb->classes.count; i++)
 		pctvb->variables[i].count = 0;
-	draw_variables(pctvb);
 	draw_changes(pctvb);
 }
 
@@ -204,6 +236,15 @@ static void pctvb_executed(void *state, const struct schedule_view *view, struct
 	pctvb->shared[pctvb->shared_count++] = (uint16_t)number;
 }
 
+/* Is it one of the run's variables? */
+static bool is_drawn(const struct pctvb *pctvb, uint32_t variable)
+{
+	for (uint32_t i = 0; i < variables_per_run(pctvb); i++)
+		if (pctvb->shared[i] == variable)
+			return true;
+	return false;
+}
+
 static void pctvb_end_run(void *state, const struct run_summary *summary)
 {
 	struct pctvb *pctvb = state;
@@ -213,9 +254,13 @@ static void pctvb_end_run(void *state, const struct run_summary *summary)
 		return;
 	if (summary->thread_count > pctvb->threads_most)
 		pctvb->threads_most = summary->thread_count;
-	for (uint32_t i = 0; i < pctvb->classes.count; i++)
+	for (uint32_t i = 0; i < pctvb->classes.count; i++) {
+		/* Of others not all accesses were points. */
+		if (pctvb->is_focused && !is_drawn(pctvb, i))
+			continue;
 		run_length_learn(&pctvb->variables[i].accesses, pctvb->variables[i].count,
 			summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT);
+	}
 }
 
 /* ---- the promise ---- */
@@ -287,6 +332,7 @@ const struct strategy strategy_pctvb = {
 	.state_bytes = pctvb_state_bytes,
 	.begin_campaign = pctvb_begin_campaign,
 	.begin_run = pctvb_begin_run,
+	.focus = pctvb_focus,
 	.choose = pctvb_choose,
 	.executed = pctvb_executed,
 	.end_run = pctvb_end_run,

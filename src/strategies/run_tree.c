@@ -125,6 +125,15 @@ uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set)
 	return count;
 }
 
+uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set)
+{
+	if (tree->is_done || run_tree_is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES ||
+		run_tree_nodes(tree)[tree->node].changes + 1u < tree->changes_most)
+		return 0;
+	run_tree_begin_run(tree); /* it will do so again */
+	return run_tree_set(tree, set);
+}
+
 uint32_t run_tree_changes(const struct run_tree *tree)
 {
 	uint32_t changes = 0;

@@ -127,6 +127,11 @@ bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places);
 uint32_t run_tree_place(const struct run_tree *tree);
 /* At a choice among `count` values, 2 at least: the one that this run takes. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
+/*
+ * The run that is due has no children but of other values: the variables at which it will deviate, in
+ * ascending order, and their number. 0: it has, or it does not deviate.
+ */
+uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set);
 /* The variables at which the run at hand is to deviate, in ascending order; their number. */
 uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 /* Changes of priority that the run at hand is to make. */

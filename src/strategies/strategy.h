@@ -99,6 +99,13 @@ struct strategy {
 	 */
 	uint32_t (*begin_alike)(void *state, uint64_t seed);
 
+	/*
+	 * The run of this seed comes next: fills in the objects at whose accesses the strategy may do
+	 * anything, `capacity` at most, and returns how many. Accesses to others may then be no points. 0:
+	 * it needs all. Not always called. NULL: it needs all in every run.
+	 */
+	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
+
 	/* Returns an enabled thread. Called at every scheduling point, also when only one is
 	 * enabled. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);

@@ -1,0 +1,120 @@
+/* See focus.h. */
+#include "runtime/focus.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "runtime/interpose.h"
+#include "runtime/memory.h"
+#include "runtime/memory_variable.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+
+/* Restored with the run; set when it begins. */
+static bool focus_is_on;
+
+void focus_groups(const struct contract_memory *memory, uint64_t *groups)
+{
+	memset(groups, 0, MEMORY_GROUPS_MAX / 8);
+	for (uint32_t i = 0; i < memory->focus_count; i++)
+		for (uint32_t word = 0; word < BITSET_WORDS(memory->group_count); word++)
+			groups[word] |= memory->meets[memory->focus[i]][word];
+}
+
+/*
+ * How long a thread that waits stands back depends on how many points the others pass: a strategy that makes
+ * a run again up to some point would not meet it.
+ */
+static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
+{
+	return memory->mode == MEMORY_LEARN && strategy->focus && !memory->was_profile &&
+	       (!memory->has_waited || !strategy->is_exhausted) &&
+	       !runtime.contract->spin.is_needed;
+}
+
+/* Adds the groups of a variable; false: they are not known, or there is no room. */
+static bool focus_add(const struct memory_variable *variable, uint16_t *focus, uint32_t *count)
+{
+	if (!variable->via[0] || variable->via[0] == MEMORY_VIA_UNKNOWN)
+		return false;
+	for (uint32_t i = 0; i < MEMORY_VIAS_MAX && variable->via[i]; i++) {
+		const uint16_t group = variable->via[i] - 1u;
+		uint32_t at = 0;
+
+		while (at < *count && focus[at] != group)
+			at++;
+		if (at == MEMORY_FOCUS_MAX)
+			return false;
+		if (at == *count)
+			focus[(*count)++] = group;
+	}
+	return true;
+}
+
+/* Of the objects that the strategy needs; false: of one that is not known. */
+static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
+	uint16_t *focus, uint32_t *focus_count)
+{
+	*focus_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct memory_variable *variable = memory_variable_of(memory, objects[i]);
+
+		/* What is no memory no site touches. */
+		if (variable && !focus_add(variable, focus, focus_count))
+			return false;
+	}
+	return true;
+}
+
+bool focus_prepare_run(uint64_t number)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_memory *memory = sites_memory();
+	const struct strategy *strategy = strategies[contract->plan.strategy];
+	void *state = contract_area(contract, contract->strategy_offset);
+	object_name objects[MEMORY_FOCUS_MAX];
+	uint16_t focus[MEMORY_FOCUS_MAX] = {0};
+	uint32_t count, focus_count = 0;
+	bool is_renewed, is_partial = false;
+
+	if (!memory || !memory->group_count || memory->is_frozen)
+		return false;
+	is_renewed = runtime_renew_strategy();
+	count = focus_is_possible(memory, strategy)
+			? strategy->focus(state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
+			: 0;
+	if (count)
+		is_partial = focus_find(memory, objects, count, focus, &focus_count);
+	if (!is_partial)
+		focus_count = 0;
+	if (is_partial == memory->is_partial && focus_count == memory->focus_count &&
+		memcmp(focus, memory->focus, focus_count * sizeof *focus) == 0)
+		return is_renewed;
+	memory->is_partial = is_partial;
+	memory->focus_count = focus_count;
+	memcpy(memory->focus, focus, sizeof focus);
+	memory_choose_sites(memory, memory->was_profile);
+	memory->must_switch = true;
+	return true;
+}
+
+void focus_begin_run(void)
+{
+	const struct contract_memory *memory = sites_memory();
+
+	focus_is_on = memory && memory->is_partial;
+}
+
+void focus_left(const char *unused)
+{
+	int error;
+
+	(void)unused;
+	if (__builtin_expect(!focus_is_on, 1) || !engine_has_woken() || !engine_is_live() ||
+		!engine_is_in_control() || runtime.is_forked_child || runtime.is_run_over)
+		return;
+	error = errno;
+	engine_point(OP_GO_ON, NULL, memory_last_site());
+	errno = error;
+}
