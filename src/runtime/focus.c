@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/bitset.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/memory_variable.h"
@@ -13,14 +12,6 @@
 
 /* Restored with the run; set when it begins. */
 static bool focus_is_on;
-
-void focus_groups(const struct contract_memory *memory, uint64_t *groups)
-{
-	memset(groups, 0, MEMORY_GROUPS_MAX / 8);
-	for (uint32_t i = 0; i < memory->focus_count; i++)
-		for (uint32_t word = 0; word < BITSET_WORDS(memory->group_count); word++)
-			groups[word] |= memory->meets[memory->focus[i]][word];
-}
 
 /*
  * How long a thread that waits stands back depends on how many points the others pass: a strategy that makes

@@ -20,9 +20,6 @@
 
 /* Behind memory_prepare_run(). True: the run has other points than the last one. */
 bool focus_prepare_run(uint64_t number);
-/* The groups whose sites are to be on. */
-struct contract_memory;
-void focus_groups(const struct contract_memory *memory, uint64_t *groups);
 /* The run begins, or goes on from a checkpoint. */
 void focus_begin_run(void);
 /* For ENTER(). */

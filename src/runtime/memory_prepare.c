@@ -11,7 +11,6 @@
  */
 #include "base/bitset.h"
 #include "detectors/detector.h"
-#include "runtime/focus.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
@@ -27,6 +26,16 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
+/* Of a partial run: the groups whose sites are to be on. */
+static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
+{
+	for (uint32_t word = 0; word < MEMORY_GROUPS_MAX / 64; word++)
+		groups[word] = 0;
+	for (uint32_t i = 0; i < memory->focus_count; i++)
+		for (uint32_t word = 0; word < BITSET_WORDS(memory->group_count); word++)
+			groups[word] |= memory->meets[memory->focus[i]][word];
+}
+
 void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
 	const bool has_spun = runtime.contract->spin.is_needed;
@@ -34,7 +43,7 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 	uint64_t groups[MEMORY_GROUPS_MAX / 64];
 
 	if (is_partial)
-		focus_groups(memory, groups);
+		memory_focus_groups(memory, groups);
 	memory->sites_on = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		uint8_t *state = &memory->sites[i];
