@@ -282,9 +282,14 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
 }
 
+/* Sums of a few numbers; with more of them solvers took ten gigabytes, and no heed of time limits. */
+#define FLOAT_SIZE_MOST 12
+
 /* Products and quotients of two unknowns take solvers for ever. */
 static bool is_too_hard(const struct term *term)
 {
+	if (term->op == CODE_FLOAT && term->size > FLOAT_SIZE_MOST)
+		return true;
 	return term->op == CODE_BINARY && term->sub >= LLVMMul && term->sub <= LLVMFRem &&
 	       term->a->op != TERM_CONSTANT && term->b->op != TERM_CONSTANT && term->width > 16;
 }
