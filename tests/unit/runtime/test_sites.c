@@ -82,14 +82,17 @@ static void free_module(const struct fake_module *fake)
 	assert_int_equal(munmap(fake->code, 2 * CODE_PAGES * PAGE_BYTES), 0);
 }
 
+/* What lies behind the contract is aligned as for anything. */
+#define MEMORY_OFFSET ((sizeof *contract + 63) / 64 * 64)
+
 static int set_up(void **state)
 {
 	(void)state;
 	free(contract);
-	contract = calloc(1, sizeof *contract + sizeof *memory);
+	contract = calloc(1, MEMORY_OFFSET + sizeof *memory);
 	if (!contract)
 		return -1;
-	contract->memory_offset = sizeof *contract;
+	contract->memory_offset = MEMORY_OFFSET;
 	runtime.contract = contract;
 	runtime.is_forked_child = false;
 	memory = sites_memory();
