@@ -61,49 +61,6 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 
 /* ---- workers ---- */
 
-static uint64_t runs_left(const struct campaign *campaign)
-{
-	return campaign->run_end - campaign->run_next;
-}
-
-static void ask_for_runs(struct campaign *campaign)
-{
-	const struct campaign_listener *listener = campaign->listener;
-	uint64_t first, end;
-
-	if (runs_left(campaign) || !listener->more_runs ||
-		!listener->more_runs(listener->context, &first, &end))
-		return;
-	campaign->run_next = first;
-	campaign->run_end = end;
-}
-
-/* So many accesses that sites have told of take longer than to switch these sites. */
-#define VISITS_THAT_PAY 20000
-
-/* After the first run: do the strategy and the program want runs with few sites on? The same in every campaign. */
-static bool wants_focus(const struct campaign *campaign, struct contract *contract)
-{
-	const struct campaign_options *options = campaign->options;
-	const struct contract_memory *memory = contract_memory(contract);
-
-	return strategies[options->strategy]->focus && contract->has_memory_sites &&
-	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
-	       options->focus != FOCUS_NEVER &&
-	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);
-}
-
-static void tell_groups(struct campaign *campaign, struct campaign_worker *worker)
-{
-	struct error err;
-
-	worker->has_groups = true;
-	/* It is a matter of speed alone: without the analysis all sites stay on. */
-	if (chosen_group(contract_memory(worker->worker.contract), campaign->target.path,
-		    campaign->target.traits.loader, &err))
-		campaign->is_focused = false;
-}
-
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -115,16 +72,16 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	if (worker->run_first == worker->run_end) {
 		uint64_t size = worker->batch;
 
-		ask_for_runs(campaign);
-		if (size > runs_left(campaign))
-			size = runs_left(campaign);
+		campaign_ask_for_runs(campaign);
+		if (size > campaign_runs_left(campaign))
+			size = campaign_runs_left(campaign);
 		if (size == 0)
 			return 0;
 		worker->run_first = campaign->run_next;
 		worker->run_end = campaign->run_next += size;
 	}
 	if (campaign->is_focused && !worker->has_groups && worker->worker.contract->is_live)
-		tell_groups(campaign, worker);
+		campaign_tell_groups(campaign, worker);
 	plan->restart = campaign->restart;
 	plan->run_first = worker->run_first;
 	plan->run_limit = worker->run_end - worker->run_first;
@@ -309,7 +266,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		!worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);
 	if (contract->is_live) {
-		campaign->is_focused |= !campaign->has_started && wants_focus(campaign, contract);
+		campaign->is_focused |=
+			!campaign->has_started && campaign_wants_focus(campaign, contract);
 		campaign->has_started = true;
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);
@@ -391,7 +349,7 @@ static int wake_workers(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 1; i < campaign->worker_count; i++) {
 		int result = 0;
 
-		if (!campaign->workers[i].is_busy && runs_left(campaign) > 0)
+		if (!campaign->workers[i].is_busy && campaign_runs_left(campaign) > 0)
 			result = give_batch(campaign, &campaign->workers[i], err);
 		if (result < 0)
 			return result;

@@ -76,6 +76,15 @@ void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Sets row.run_first, run_next and run_end; the rest of the row is known. campaign_runs.c. */
 int campaign_find_runs(struct campaign *campaign, struct error *err);
+/* After the first run: do the strategy and the program want few sites on? campaign_focus.c. */
+bool campaign_wants_focus(const struct campaign *campaign, struct contract *contract);
+/* Tells a worker which sites may touch which variables. */
+void campaign_tell_groups(struct campaign *campaign, struct campaign_worker *worker);
+
+/* That nobody has been given yet. */
+uint64_t campaign_runs_left(const struct campaign *campaign);
+/* Where they are handed out and none is left: for more. */
+void campaign_ask_for_runs(struct campaign *campaign);
 /* All below this number have been made. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
 

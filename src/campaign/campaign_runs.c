@@ -113,3 +113,20 @@ uint64_t campaign_runs_made(const struct campaign *campaign)
 	}
 	return made;
 }
+
+uint64_t campaign_runs_left(const struct campaign *campaign)
+{
+	return campaign->run_end - campaign->run_next;
+}
+
+void campaign_ask_for_runs(struct campaign *campaign)
+{
+	const struct campaign_listener *listener = campaign->listener;
+	uint64_t first, end;
+
+	if (campaign_runs_left(campaign) || !listener->more_runs ||
+		!listener->more_runs(listener->context, &first, &end))
+		return;
+	campaign->run_next = first;
+	campaign->run_end = end;
+}

@@ -1,4 +1,4 @@
-/* Rank 0: hands out, listens, and keeps what is found. */
+/* Rank 0: hands out and listens. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +11,7 @@
 #include "base/strbuf.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
-#include "campaign/target.h"
-#include "crew/crew.h"
-#include "crew/wire.h"
+#include "crew/leader_internal.h"
 #include "platform/platform.h"
 
 #define UNIT_NS UINT64_C(2000000000)
@@ -23,45 +21,7 @@
 /* How long members get to come to an end, in which they may be in the middle of a run. */
 #define FAREWELL_NS UINT64_C(5000000000)
 
-enum member_state { MEMBER_UNKNOWN, MEMBER_WORKS, MEMBER_WAITS, MEMBER_LEFT };
-
-struct lead_member {
-	enum member_state state;
-	bool is_silent;	  /* that has been said */
-	bool has_unsaved; /* a finding that could not be stored */
-	uint64_t heard_ns;
-	char host[64], folder[4096];
-};
-
-/* A finding that the store would not take. */
-struct unsaved {
-	struct unsaved *next;
-	uint32_t from;
-	struct wire_finding head;
-	struct finding finding;
-};
-
-struct leader {
-	const struct link *link;
-	const struct campaign_options *options;
-	const struct campaign_listener *listener;
-	struct campaign_result *result;
-	struct handout *handout;
-	struct lead_member *members; /* by rank */
-	struct target target;
-	uint64_t fingerprint;
-	struct store *store;
-	struct store_campaign row;
-	uint64_t silent_ns, started_ns, progress_ns, saved_ns;
-	bool is_stopping, has_told_start, has_told_store;
-	struct unsaved *unsaved;
-	struct error failure; /* of a member that cannot work: nobody could */
-};
-
-static void notice(const struct leader *leader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void notice(const struct leader *leader, const char *format, ...)
+void leader_notice(const struct leader *leader, const char *format, ...)
 {
 	struct strbuf text;
 	va_list args;
@@ -76,7 +36,7 @@ static void notice(const struct leader *leader, const char *format, ...)
 	strbuf_release(&text);
 }
 
-static void say_stop(struct leader *leader)
+void leader_say_stop(struct leader *leader)
 {
 	if (leader->is_stopping)
 		return;
@@ -101,7 +61,7 @@ static void answer(struct leader *leader, uint32_t rank)
 		leader->link->send(rank, WIRE_UNIT, &unit, sizeof unit);
 		return;
 	case HANDOUT_END:
-		say_stop(leader);
+		leader_say_stop(leader);
 		return;
 	default:
 		return;
@@ -136,7 +96,7 @@ static void take_back(struct leader *leader)
 			now_ns - member->heard_ns < leader->silent_ns)
 			continue;
 		member->is_silent = true;
-		notice(leader,
+		leader_notice(leader,
 			"rank %u%s%s has not been heard of for %" PRIu64
 			" s; another one makes its runs",
 			rank, *member->host ? " on " : "", member->host,
@@ -145,92 +105,6 @@ static void take_back(struct leader *leader)
 	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
 		if (leader->members[rank].state == MEMBER_WAITS)
 			answer(leader, rank);
-}
-
-/* ---- findings ---- */
-
-static int keep(struct leader *leader, struct finding *finding, const struct wire_finding *head,
-	struct error *err)
-{
-	struct campaign_found found = {.finding = finding,
-		.confirmation = head->confirmation,
-		.is_minimal = head->is_minimal};
-	int status = store_add_finding(leader->store, leader->row.id, finding, &found.is_new, err);
-
-	if (status < 0)
-		return status;
-	/* Several ranks find the same: it is shown once. */
-	if (found.is_new || !leader->result->total.findings) {
-		leader->result->total.findings++;
-		if (leader->listener->found)
-			leader->listener->found(leader->listener->context, &found);
-	}
-	if (!leader->options->keep_going)
-		say_stop(leader);
-	return 0;
-}
-
-static void keep_unsaved(struct leader *leader)
-{
-	while (leader->unsaved) {
-		struct unsaved *first = leader->unsaved;
-		struct error err;
-
-		if (keep(leader, &first->finding, &first->head, &err) < 0)
-			return;
-		leader->unsaved = first->next;
-		finding_release(&first->finding);
-		free(first);
-	}
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
-		leader->members[rank].has_unsaved = false;
-}
-
-static void put_aside(struct leader *leader, uint32_t from, const struct finding *finding,
-	const struct wire_finding *head, const struct error *err)
-{
-	struct unsaved *unsaved = calloc(1, sizeof *unsaved);
-
-	BUG_ON(!unsaved);
-	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
-	leader->unsaved = unsaved;
-	leader->members[from].has_unsaved = true;
-	if (!leader->has_told_store)
-		notice(leader, "a finding is not stored yet: %s", err->text);
-	leader->has_told_store = true;
-	if (!leader->options->keep_going)
-		say_stop(leader);
-}
-
-static void take_finding(struct leader *leader, const struct link_message *message)
-{
-	struct wire_finding head;
-	struct finding finding;
-	struct error err;
-	size_t left;
-
-	if (message->size < sizeof head)
-		return;
-	memcpy(&head, message->bytes, sizeof head);
-	left = message->size - sizeof head;
-	if (head.json_bytes > left || head.trace_bytes != left - head.json_bytes)
-		return;
-	if (finding_from_json(message->bytes + sizeof head, head.json_bytes, &finding, &err) < 0) {
-		notice(leader, "rank %u sent a finding that cannot be read: %s", message->from,
-			err.text);
-		return;
-	}
-	if (head.trace_bytes) {
-		finding.trace = malloc(head.trace_bytes);
-		BUG_ON(!finding.trace);
-		memcpy(finding.trace, message->bytes + sizeof head + head.json_bytes,
-			head.trace_bytes);
-		finding.trace_size = head.trace_bytes;
-	}
-	if (keep(leader, &finding, &head, &err) < 0)
-		put_aside(leader, message->from, &finding, &head, &err);
-	else
-		finding_release(&finding);
 }
 
 /* ---- messages ---- */
@@ -295,7 +169,7 @@ static void take_done(struct leader *leader, const struct link_message *message)
 	if (message->tag == WIRE_DONE)
 		answer(leader, message->from);
 	if (handout_is_over(leader->handout))
-		say_stop(leader);
+		leader_say_stop(leader);
 }
 
 static void take_message(struct leader *leader, const struct link_message *message)
@@ -304,7 +178,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 
 	member->heard_ns = platform_monotonic_ns();
 	if (member->is_silent && member->state != MEMBER_LEFT)
-		notice(leader, "rank %u is heard of again", message->from);
+		leader_notice(leader, "rank %u is heard of again", message->from);
 	member->is_silent = false;
 	handout_heard(leader->handout, message->from, member->heard_ns);
 	if (leader->failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
@@ -317,11 +191,11 @@ static void take_message(struct leader *leader, const struct link_message *messa
 		take_started(leader, message);
 		break;
 	case WIRE_FINDING:
-		take_finding(leader, message);
+		leader_take_finding(leader, message);
 		break;
 	case WIRE_NOTICE:
 		if (message->from == 1)
-			notice(leader, "%s", message->bytes);
+			leader_notice(leader, "%s", message->bytes);
 		break;
 	case WIRE_DONE:
 	case WIRE_LEFT:
@@ -367,7 +241,7 @@ static void tell_progress(struct leader *leader)
 	}
 	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
 		leader->saved_ns = now_ns;
-		keep_unsaved(leader);
+		leader_keep_unsaved(leader);
 		(void)save(leader, "running", NULL); /* the last one has to succeed */
 	}
 }
@@ -415,7 +289,7 @@ static void lead(struct leader *leader)
 		if (*leader->options->is_interrupted)
 			leader->result->is_interrupted = true;
 		if (leader->result->is_interrupted || leader->failure.code || is_time_up(leader))
-			say_stop(leader);
+			leader_say_stop(leader);
 		if (leader->is_stopping && until_ns == UINT64_MAX)
 			until_ns = platform_monotonic_ns() + FAREWELL_NS;
 	}
@@ -431,7 +305,7 @@ static void say_farewell(struct leader *leader, struct error *failure)
 {
 	struct wire_end end = {.all_are_here = count_members(leader, true) == 0};
 
-	keep_unsaved(leader);
+	leader_keep_unsaved(leader);
 	for (uint32_t rank = 1; rank < leader->link->ranks; rank++) {
 		const struct lead_member *member = &leader->members[rank];
 
@@ -505,13 +379,7 @@ static int set_up(struct leader *leader, struct error *err)
 
 static void tear_down(struct leader *leader)
 {
-	while (leader->unsaved) {
-		struct unsaved *first = leader->unsaved;
-
-		leader->unsaved = first->next;
-		finding_release(&first->finding);
-		free(first);
-	}
+	leader_release_unsaved(leader);
 	store_campaign_release(&leader->row);
 	store_close(leader->store);
 	target_release(&leader->target);

@@ -1,0 +1,57 @@
+/* What the files of rank 0 share: its state. leader.c hands out and listens, leader_findings.c keeps findings. */
+#ifndef RADDLE_CREW_LEADER_INTERNAL_H
+#define RADDLE_CREW_LEADER_INTERNAL_H
+
+#include "campaign/target.h"
+#include "crew/crew.h"
+#include "crew/wire.h"
+
+enum member_state { MEMBER_UNKNOWN, MEMBER_WORKS, MEMBER_WAITS, MEMBER_LEFT };
+
+struct lead_member {
+	enum member_state state;
+	bool is_silent;	  /* that has been said */
+	bool has_unsaved; /* a finding that could not be stored */
+	uint64_t heard_ns;
+	char host[64], folder[4096];
+};
+
+/* A finding that the store would not take. */
+struct unsaved {
+	struct unsaved *next;
+	uint32_t from;
+	struct wire_finding head;
+	struct finding finding;
+};
+
+struct leader {
+	const struct link *link;
+	const struct campaign_options *options;
+	const struct campaign_listener *listener;
+	struct campaign_result *result;
+	struct handout *handout;
+	struct lead_member *members; /* by rank */
+	struct target target;
+	uint64_t fingerprint;
+	struct store *store;
+	struct store_campaign row;
+	uint64_t silent_ns, started_ns, progress_ns, saved_ns;
+	bool is_stopping, has_told_start, has_told_store;
+	struct unsaved *unsaved;
+	struct error failure; /* of a member that cannot work: nobody could */
+};
+
+void leader_notice(const struct leader *leader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Enough has been found, or time is up: all members come to an end. */
+void leader_say_stop(struct leader *leader);
+
+/* ---- leader_findings.c ---- */
+
+/* A member's WIRE_FINDING. */
+void leader_take_finding(struct leader *leader, const struct link_message *message);
+/* Tries again what the store would not take. */
+void leader_keep_unsaved(struct leader *leader);
+void leader_release_unsaved(struct leader *leader);
+
+#endif
