@@ -18,7 +18,7 @@ static bool is_continued_by(const struct store_campaign *earlier, const struct s
 {
 	return earlier->seed == row->seed && is_same_text(earlier->strategy, row->strategy) &&
 	       is_same_text(earlier->options, row->options) &&
-	       is_same_text(earlier->command, row->command) && earlier->run_end &&
+	       is_same_text(earlier->command, row->command) && earlier->target &&
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 
