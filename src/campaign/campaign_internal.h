@@ -85,7 +85,7 @@ void campaign_tell_groups(struct campaign *campaign, struct campaign_worker *wor
 uint64_t campaign_runs_left(const struct campaign *campaign);
 /* Where they are handed out and none is left: for more. */
 void campaign_ask_for_runs(struct campaign *campaign);
-/* All below this number have been made. */
+/* All below this number have been made; where they are handed out nothing is said. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
 
 /* Notes how far it is, when that is due, or in any case. */

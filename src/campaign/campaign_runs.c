@@ -105,6 +105,9 @@ uint64_t campaign_runs_made(const struct campaign *campaign)
 {
 	uint64_t made = campaign->run_next;
 
+	/* Which ones it was given, whoever handed them out knows. */
+	if (campaign->listener->more_runs)
+		return campaign->row.run_first;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct campaign_worker *worker = &campaign->workers[i];
 

@@ -381,7 +381,7 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 	if (link_open(&link, err) < 0)
 		return err->code;
 	*is_member = link->rank != 0;
-	return *is_member ? crew_follow(link, options, err)
+	return *is_member ? crew_follow(link, options, arguments->silent_ns, err)
 			  : crew_lead(link, options, arguments->silent_ns, &listener, result, err);
 }
 

@@ -16,7 +16,11 @@
 int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
 	const struct campaign_listener *listener, struct campaign_result *result,
 	struct error *err);
-/* All others: until rank 0 says that it is over. What it has to say it says by way of rank 0. */
-int crew_follow(const struct link *link, const struct campaign_options *options, struct error *err);
+/*
+ * All others: until rank 0 says that it is over, or is not heard of for four times silent_ns. What a member has to
+ * say it says by way of rank 0.
+ */
+int crew_follow(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
+	struct error *err);
 
 #endif

@@ -187,6 +187,9 @@ static void take_message(struct leader *leader, const struct link_message *messa
 	case WIRE_HELLO:
 		take_hello(leader, message);
 		break;
+	case WIRE_ALIVE:
+		leader->link->send(message->from, WIRE_ALIVE, NULL, 0);
+		break;
 	case WIRE_STARTED:
 		take_started(leader, message);
 		break;

@@ -12,7 +12,9 @@
 #include "crew/wire.h"
 #include "platform/platform.h"
 
-#define ALIVE_NS UINT64_C(500000000)
+/* Of the time after which silence is taken for death. */
+#define ALIVE_PART 4
+#define PATIENCE 4 /* times that, with rank 0 */
 #define NAP_NS 2000000
 #define LEADER 0
 
@@ -20,12 +22,14 @@ struct member {
 	const struct link *link;
 	const struct campaign_options *options;
 	char folder[PATH_MAX]; /* of its own store */
+	uint64_t silent_ns;
 	volatile int is_stopped;
-	bool has_end; /* and this is it */
+	bool has_no_leader; /* it has not been heard of for long */
+	bool has_end;	    /* and this is it */
 	struct wire_end end;
 	bool has_unit;
 	struct handout_unit unit;
-	uint64_t begun_ns, alive_ns;
+	uint64_t begun_ns, alive_ns, leader_ns;
 	struct contract_totals now, told; /* of its runs */
 	bool has_started;
 };
@@ -40,6 +44,7 @@ static void listen_to_leader(struct member *member)
 	struct link_message message;
 
 	while (member->link->receive(&message)) {
+		member->leader_ns = platform_monotonic_ns();
 		if (message.tag == WIRE_UNIT && message.size == sizeof member->unit) {
 			memcpy(&member->unit, message.bytes, sizeof member->unit);
 			member->has_unit = true;
@@ -52,7 +57,9 @@ static void listen_to_leader(struct member *member)
 		}
 		free(message.bytes);
 	}
-	if (*member->options->is_interrupted)
+	member->has_no_leader |=
+		platform_monotonic_ns() - member->leader_ns > PATIENCE * member->silent_ns;
+	if (*member->options->is_interrupted || member->has_no_leader)
 		member->is_stopped = 1;
 }
 
@@ -60,7 +67,7 @@ static void show_life(struct member *member)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
 
-	if (now_ns - member->alive_ns < ALIVE_NS)
+	if (now_ns - member->alive_ns < member->silent_ns / ALIVE_PART)
 		return;
 	member->alive_ns = now_ns;
 	tell(member, WIRE_ALIVE, NULL, 0);
@@ -242,9 +249,13 @@ static int make_runs(struct member *member, struct error *err)
 	return campaign_run(&options, &listener, &result, err);
 }
 
-int crew_follow(const struct link *link, const struct campaign_options *options, struct error *err)
+int crew_follow(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
+	struct error *err)
 {
-	struct member member = {.link = link, .options = options};
+	struct member member = {.link = link,
+		.options = options,
+		.silent_ns = silent_ns,
+		.leader_ns = platform_monotonic_ns()};
 	int status = make_folder(&member, err);
 
 	if (status == 0)
@@ -255,13 +266,19 @@ int crew_follow(const struct link *link, const struct campaign_options *options,
 		tell(&member, WIRE_FAILED, err->text, strlen(err->text));
 	else
 		tell_done(&member, WIRE_LEFT);
-	while (!member.has_end && !*options->is_interrupted) {
+	while (!member.has_end && !member.has_no_leader && !*options->is_interrupted) {
 		listen_to_leader(&member);
 		show_life(&member);
 		(void)usleep(NAP_NS / 1000); /* shorter is no harm */
 	}
-	if (!member.end.keeps_folder && *member.folder)
+	if (!member.end.keeps_folder && *member.folder && !member.has_no_leader)
 		remove_folder(member.folder);
 	link->end(member.end.all_are_here);
-	return 0;
+	if (!member.has_no_leader)
+		return 0;
+	return error_set(err, ERROR_TARGET,
+		"rank 0 has not been heard of for %llu s, so rank %u ends; what it found is in %s/.raddle; "
+		"take it from there with raddle merge",
+		(unsigned long long)(PATIENCE * silent_ns / UINT64_C(1000000000)), link->rank,
+		member.folder);
 }

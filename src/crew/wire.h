@@ -11,7 +11,7 @@
 enum wire_tag {
 	/* From a member to rank 0. */
 	WIRE_HELLO,   /* struct wire_hello; wants a unit */
-	WIRE_ALIVE,   /* nothing */
+	WIRE_ALIVE,   /* nothing; and back, so that each knows of the other */
 	WIRE_STARTED, /* struct wire_started, from the first rank that knows */
 	WIRE_FINDING, /* struct wire_finding, then the JSON and the trace */
 	WIRE_NOTICE,  /* text */
