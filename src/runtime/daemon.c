@@ -91,6 +91,9 @@ bool daemon_becomes_program(void)
 					 (uint32_t)platform_call(SYS_getpid), false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
+	/* Who has left is gone in a moment; from then on this is the command's child, and dies with it. */
+	for (int i = 0; i < PATIENCE_MS && platform_call(SYS_getppid) != contract->host_pid; i++)
+		sleep_a_little();
 	/* The host looks for whoever it is. */
 	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
 	platform_futex_wake(&contract->doorbell, 1, true);
