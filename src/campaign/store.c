@@ -20,13 +20,18 @@
 #include "base/bug.h"
 #include "campaign/store_internal.h"
 
-#define STORE_VERSION 3
+#define STORE_VERSION 4
 #define STORE_APPLICATION 1919181932 /* "rddl" */
 #define AS_TEXT(number) #number
 #define PRAGMA_TEXT(name, number) "PRAGMA " name "=" AS_TEXT(number) ";"
 /* Another raddle holds the lock for the few fsyncs of one finding; a disk that is slower is broken.
  */
 #define BUSY_MS 20000
+
+#define DOCUMENTS_TABLE                                                                            \
+	"CREATE TABLE documents(number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,"     \
+	" campaign INTEGER NOT NULL, finding INTEGER NOT NULL, made INTEGER NOT NULL,"             \
+	" text TEXT NOT NULL, UNIQUE(kind, campaign, finding));"
 
 static const char store_schema[] =
 	"CREATE TABLE campaigns(id INTEGER PRIMARY KEY AUTOINCREMENT, command TEXT, options TEXT,"
@@ -38,8 +43,8 @@ static const char store_schema[] =
 	" program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, command TEXT,"
 	" times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL, found INTEGER NOT NULL,"
 	" preemptions INTEGER NOT NULL, switches INTEGER NOT NULL, steps INTEGER NOT NULL,"
-	" UNIQUE(program, signature));" PRAGMA_TEXT("application_id", STORE_APPLICATION)
-		PRAGMA_TEXT("user_version", STORE_VERSION);
+	" UNIQUE(program, signature));" DOCUMENTS_TABLE PRAGMA_TEXT(
+		"application_id", STORE_APPLICATION) PRAGMA_TEXT("user_version", STORE_VERSION);
 
 /* From version 1, which did not know which runs a campaign had made of what. */
 static const char store_from_1[] =
@@ -48,8 +53,10 @@ static const char store_from_1[] =
 	"ALTER TABLE campaigns ADD COLUMN target TEXT;";
 
 /* From version 2, which did not know how far a campaign was when. */
-static const char store_from_2[] =
-	"ALTER TABLE campaigns ADD COLUMN course TEXT;" PRAGMA_TEXT("user_version", STORE_VERSION);
+static const char store_from_2[] = "ALTER TABLE campaigns ADD COLUMN course TEXT;";
+
+/* From version 3, which kept findings alone. */
+static const char store_from_3[] = DOCUMENTS_TABLE PRAGMA_TEXT("user_version", STORE_VERSION);
 
 /* ---- errors and statements ---- */
 
@@ -174,8 +181,10 @@ static int fill_schema(struct store *store, struct error *err)
 		status = store_execute(store, store_schema, "make", err);
 	if (!status && version && version < 2)
 		status = store_execute(store, store_from_1, "renew", err);
-	if (!status && version && version < STORE_VERSION)
+	if (!status && version && version < 3)
 		status = store_execute(store, store_from_2, "renew", err);
+	if (!status && version && version < STORE_VERSION)
+		status = store_execute(store, store_from_3, "renew", err);
 	store->version = STORE_VERSION;
 	return status;
 }

@@ -85,4 +85,24 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count);
 int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
+/*
+ * What a command found out besides findings, as the JSON that it prints: "predict" and "branches" of a campaign,
+ * "explain" of a finding. One of each kind is kept for each of them, the last one.
+ */
+struct store_document {
+	char *kind;
+	int64_t campaign; /* 0: it is of a finding */
+	char *finding;	  /* "F1"; NULL: it is of a campaign */
+	char *text;
+	int64_t made; /* seconds since 1970 */
+};
+
+/* Copies what it keeps; made now. */
+int store_keep_document(
+	struct store *store, const struct store_document *document, struct error *err);
+/* All of the store, oldest first; *rows is freed with store_documents_free. */
+int store_list_documents(
+	struct store *store, struct store_document **rows, uint32_t *count, struct error *err);
+void store_documents_free(struct store_document *rows, uint32_t count);
+
 #endif

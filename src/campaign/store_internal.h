@@ -38,6 +38,12 @@ int store_read_file(const char *path, char **text, size_t *size, struct error *e
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
 	const char *program, uint64_t times, bool *is_new, struct error *err);
 
+/* ---- store_document.c ---- */
+
+/* Inside a transaction; of two the newer one is kept. */
+int store_put_document(
+	struct store *store, const struct store_document *document, struct error *err);
+
 /* ---- store_folder.c: all but the first three with the write lock held ---- */
 
 /* <folder>/a/b/c up to the first NULL, to be freed. */

@@ -3,6 +3,8 @@
  * program, strategy, seed and number, so the same run in two stores shows.
  */
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +12,19 @@
 #include "base/bug.h"
 #include "campaign/store_internal.h"
 
+/* What the finding was called there and is called here: documents refer to it. */
+struct renamed {
+	char from[32], to[32];
+};
+
 struct merge {
 	struct store *into, *from;
 	const char *const *folders; /* of both */
 	struct store_campaign *known, *added;
 	uint32_t known_count, added_count;
 	int64_t *ids; /* of the added ones, in `into` */
+	struct renamed *findings;
+	uint32_t finding_count;
 };
 
 /* ---- may they be put together? ---- */
@@ -135,6 +144,7 @@ static int load_trace(struct store *store, struct finding *finding, struct error
 static int add_finding(struct merge *merge, const struct store_finding_row *row, int64_t campaign,
 	struct store_merged *merged, struct error *err)
 {
+	struct renamed *renamed = &merge->findings[merge->finding_count];
 	struct finding finding;
 	bool is_new = false;
 	int status = store_load_finding(merge->from, row->id, &finding, err);
@@ -145,9 +155,70 @@ static int add_finding(struct merge *merge, const struct store_finding_row *row,
 	if (!status)
 		status = store_put_finding(
 			merge->into, campaign, &finding, NULL, row->times_seen, &is_new, err);
+	(void)snprintf(renamed->from, sizeof renamed->from, "%s", row->id); /* fits */
+	(void)snprintf(renamed->to, sizeof renamed->to, "%s", finding.id);  /* fits */
 	finding_release(&finding);
+	merge->finding_count += !status;
 	merged->findings += !status;
 	merged->new_findings += !status && is_new;
+	return status;
+}
+
+static void rename_text(json_t *value, const char *key, const struct merge *merge)
+{
+	const char *text = json_string_value(json_object_get(value, key));
+
+	for (uint32_t i = 0; text && i < merge->finding_count; i++)
+		if (!strcmp(text, merge->findings[i].from)) {
+			BUG_ON(json_object_set_new(value, key, json_string(merge->findings[i].to)));
+			return;
+		}
+}
+
+/* Wherever it is said which finding something became or is about, the new name is put in. */
+static void rename_findings(json_t *value, const struct merge *merge)
+{
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	rename_text(value, "finding", merge);
+	json_object_foreach(value, key, part) rename_findings(part, merge);
+	json_array_foreach(value, index, part) rename_findings(part, merge);
+}
+
+static int add_document(struct merge *merge, const int64_t *old_ids,
+	const struct store_document *from, struct error *err)
+{
+	struct store_document document = *from;
+	json_t *value = json_loads(from->text, 0, NULL);
+	int status = 0;
+
+	document.campaign = from->campaign ? new_id(merge, old_ids, from->campaign) : 0;
+	for (uint32_t i = 0; from->finding && i < merge->finding_count; i++)
+		if (!strcmp(from->finding, merge->findings[i].from))
+			document.finding = merge->findings[i].to;
+	if (value) {
+		rename_findings(value, merge);
+		document.text = json_dumps(value, JSON_COMPACT);
+		BUG_ON(!document.text);
+		status = store_put_document(merge->into, &document, err);
+		free(document.text);
+	}
+	json_decref(value);
+	return status;
+}
+
+static int add_documents(struct merge *merge, const int64_t *old_ids, struct error *err)
+{
+	struct store_document *rows;
+	uint32_t count;
+	int status = store_list_documents(merge->from, &rows, &count, err);
+
+	for (uint32_t i = 0; !status && i < count; i++)
+		status = add_document(merge, old_ids, &rows[i], err);
+	if (!status)
+		store_documents_free(rows, count);
 	return status;
 }
 
@@ -164,9 +235,14 @@ static int add_all(struct merge *merge, struct store_merged *merged, struct erro
 	status = add_campaigns(merge, merged, err);
 	if (!status)
 		status = store_list_findings(merge->from, &rows, &count, err);
+	merge->findings = calloc(count + 1u, sizeof *merge->findings);
+	BUG_ON(!merge->findings);
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = add_finding(
 			merge, &rows[i], new_id(merge, old_ids, rows[i].campaign), merged, err);
+	if (!status)
+		status = add_documents(merge, old_ids, err);
+	free(merge->findings);
 	store_rows_free(rows, count);
 	free(old_ids);
 	return status;

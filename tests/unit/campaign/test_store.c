@@ -196,13 +196,67 @@ static void test_store__says_that_there_is_none(void **state)
 	assert_refused(false, ERROR_NOTFOUND, "raddle run");
 }
 
+/* The last one of a kind that was said of a campaign or of a finding. */
+static void test_store__keeps_the_last_document(void **state)
+{
+	struct store *store = open_store(true);
+	struct store_document document = {
+		.kind = "explain", .finding = "F12", .text = "{\"a\": 1}"};
+	struct store_document *rows;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 0);
+	store_documents_free(rows, count);
+	assert_int_equal(store_keep_document(store, &document, &err), 0);
+	document.text = "{\"a\": 2}";
+	assert_int_equal(store_keep_document(store, &document, &err), 0);
+	document = (struct store_document){.kind = "predict", .campaign = 12, .text = "[]"};
+	assert_int_equal(store_keep_document(store, &document, &err), 0);
+	store_close(store);
+	store = open_store(false);
+	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(rows[0].text, "{\"a\": 2}");
+	assert_string_equal(rows[0].finding, "F12");
+	assert_int_equal(rows[0].campaign, 0);
+	assert_string_equal(rows[1].kind, "predict");
+	assert_int_equal(rows[1].campaign, 12);
+	assert_null(rows[1].finding);
+	store_documents_free(rows, count);
+	store_close(store);
+}
+
+/* A store of an older raddle that cannot be written has none. */
+static void test_store__reads_a_store_without_documents(void **state)
+{
+	struct store_document *rows;
+	struct store *store;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	store_close(open_store(true));
+	execute("DROP TABLE documents; PRAGMA user_version=3");
+	if (!geteuid())
+		skip();
+	run_or_fail("chmod -R a-w %s/.raddle", folder);
+	store = open_store(false);
+	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 0);
+	store_close(store);
+	run_or_fail("chmod -R u+w %s/.raddle", folder);
+}
+
 static void test_store__refuses_a_future_version(void **state)
 {
 	(void)state;
 	store_close(open_store(true));
-	execute("PRAGMA user_version=4");
+	execute("PRAGMA user_version=5");
 	assert_refused(true, ERROR_VERSION, "newer raddle");
-	assert_refused(false, ERROR_VERSION, "store version 4");
+	assert_refused(false, ERROR_VERSION, "store version 5");
 }
 
 static void test_store__refuses_databases_of_others(void **state)
@@ -349,6 +403,8 @@ int main(void)
 		WITH_FOLDER(test_store__keeps_campaigns),
 		WITH_FOLDER(test_store__knows_only_ids_of_findings),
 		WITH_FOLDER(test_store__says_that_there_is_none),
+		WITH_FOLDER(test_store__keeps_the_last_document),
+		WITH_FOLDER(test_store__reads_a_store_without_documents),
 		WITH_FOLDER(test_store__refuses_a_future_version),
 		WITH_FOLDER(test_store__refuses_databases_of_others),
 		WITH_FOLDER(test_store__refuses_a_damaged_database),

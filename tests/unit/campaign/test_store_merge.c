@@ -232,12 +232,52 @@ static void test_merge__renews_a_store_of_version_1(void **state)
 	assert_refused("one", "older raddle");
 }
 
+/* What is said of a finding goes with it, under its new name. */
+static void test_merge__takes_documents_over(void **state)
+{
+	struct store_document told = {.kind = "predict",
+		.campaign = 1,
+		.text = "{\"candidates\": [{\"finding\": \"F1\"}, {\"finding\": \"F2\"},"
+			" {\"finding\": null}]}"};
+	struct store_document explained = {
+		.kind = "explain", .finding = "F1", .text = "{\"finding\": \"F1\"}"};
+	struct store_document *rows;
+	struct store_merged merged;
+	struct store *store;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 2, 0}, 9);
+	make_part("two", campaign_of(1000, 1200), (const unsigned[]){2, 3, 0}, 4);
+	store = open_part("two", true);
+	assert_int_equal(store_keep_document(store, &told, &err), 0);
+	assert_int_equal(store_keep_document(store, &explained, &err), 0);
+	store_close(store);
+	assert_int_equal(merge("one", &merged, &err), 0);
+	assert_int_equal(merge("two", &merged, &err), 0);
+	store = open_part("all", false);
+	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(rows[0].kind, "predict");
+	assert_int_equal(rows[0].campaign, 2);
+	assert_null(rows[0].finding);
+	assert_string_equal(rows[0].text,
+		"{\"candidates\":[{\"finding\":\"F2\"},{\"finding\":\"F3\"},{\"finding\":null}]}");
+	assert_string_equal(rows[1].finding, "F2");
+	assert_string_equal(rows[1].text, "{\"finding\":\"F2\"}");
+	store_documents_free(rows, count);
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_merge__takes_findings_and_campaigns_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_merge__keeps_traces, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_merge__takes_documents_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_merge__refuses_the_same_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

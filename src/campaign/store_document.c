@@ -1,0 +1,105 @@
+/* What commands found out besides findings, each as the JSON that the command prints. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "campaign/store_internal.h"
+
+/* The first version with this table. */
+#define VERSION_WITH_DOCUMENTS 4
+
+static int64_t finding_number(const char *id)
+{
+	return id && *id ? strtoll(id + 1, NULL, 10) : 0;
+}
+
+int store_put_document(
+	struct store *store, const struct store_document *document, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"INSERT INTO documents(kind, campaign, finding, made, text) VALUES(?,?,?,?,?)"
+		" ON CONFLICT(kind, campaign, finding) DO UPDATE SET made=excluded.made,"
+		" text=excluded.text WHERE excluded.made >= documents.made",
+		err);
+
+	if (status)
+		return status;
+	store_bind_text(statement, 1, document->kind);
+	store_bind_integer(statement, 2, document->campaign);
+	store_bind_integer(statement, 3, finding_number(document->finding));
+	store_bind_integer(statement, 4, document->made);
+	store_bind_text(statement, 5, document->text);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		status = store_error(store, "write to", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+int store_keep_document(
+	struct store *store, const struct store_document *document, struct error *err)
+{
+	struct store_document dated = *document;
+	int status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
+
+	dated.made = time(NULL);
+	if (!status) {
+		status = store_put_document(store, &dated, err);
+		status = store_end(store, status, err);
+	}
+	return status;
+}
+
+static void take_row(sqlite3_stmt *statement, struct store_document *row)
+{
+	const int64_t finding = sqlite3_column_int64(statement, 2);
+
+	*row = (struct store_document){.kind = store_column_text(statement, 0),
+		.campaign = sqlite3_column_int64(statement, 1),
+		.made = sqlite3_column_int64(statement, 3),
+		.text = store_column_text(statement, 4)};
+	if (finding)
+		BUG_ON(asprintf(&row->finding, "F%" PRId64, finding) < 0);
+}
+
+int store_list_documents(
+	struct store *store, struct store_document **rows, uint32_t *count, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int result, status;
+
+	*rows = NULL;
+	*count = 0;
+	if (store->version < VERSION_WITH_DOCUMENTS)
+		return 0;
+	status = store_prepare(store, &statement,
+		"SELECT kind, campaign, finding, made, text FROM documents ORDER BY number", err);
+	if (status)
+		return status;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		*rows = realloc(*rows, (*count + 1u) * sizeof **rows);
+		BUG_ON(!*rows);
+		take_row(statement, &(*rows)[(*count)++]);
+	}
+	if (result != SQLITE_DONE) {
+		status = store_error(store, "read", err);
+		store_documents_free(*rows, *count);
+		*rows = NULL;
+		*count = 0;
+	}
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+void store_documents_free(struct store_document *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(rows[i].kind);
+		free(rows[i].finding);
+		free(rows[i].text);
+	}
+	free(rows);
+}
