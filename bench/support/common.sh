@@ -44,6 +44,13 @@ heading() { printf '%s\n' "$1" >> "$BENCH_TABLE"; }
 # row WHAT MEASURED COMPARED WANTED
 row() { printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:- }" >> "$BENCH_TABLE"; }
 
+# subject_source PROGRAM: the folder of a buggy subject's source. A subject that is built in several sizes has the size
+# behind its name; the names of others may end in numbers, too.
+subject_source() {
+	local subjects=$BENCH_SOURCE/../subjects/buggy
+	if [ -d "$subjects/$1" ]; then echo "$subjects/$1"; else echo "$subjects/${1%_[0-9]*}"; fi
+}
+
 # explore SERIES RUNS RADDLE-OPTIONS... -- PROGRAM...: one campaign that must find nothing.
 explore() {
 	local series=$1 runs=$2
