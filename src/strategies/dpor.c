@@ -74,75 +74,6 @@ static size_t dpor_state_bytes(const struct strategy_config *config)
 	return dpor_lay_out(config, &dpor);
 }
 
-/* ---- threads ---- */
-
-static void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
-{
-	while (dpor->known < view->thread_count) {
-		const uint32_t index = dpor->known++;
-		uint32_t slot = 0;
-
-		while (slot < dpor->slot_count && dpor->names[slot] != view->names[index])
-			slot++;
-		if (slot == DPOR_THREADS) {
-			dpor->is_lost = true;
-			slot = 0; /* whatever: nothing is claimed any more */
-		}
-		if (slot == dpor->slot_count)
-			dpor->names[dpor->slot_count++] = view->names[index];
-		if (dpor->slot_count > dpor->width)
-			dpor_widen(dpor);
-		if (index < DPOR_THREADS)
-			dpor->slot_of[index] = (uint8_t)slot;
-		else
-			dpor->is_lost = true;
-		dpor->index_of[slot] = (uint16_t)index;
-		dpor->is_straight &= slot == index;
-		/* Only one thread moves between two points, so it is the creator. */
-		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
-		while (dpor->creation[slot] != DPOR_NONE &&
-			dpor_steps(dpor)[dpor->creation[slot]].is_value)
-			dpor->creation[slot] =
-				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
-	}
-}
-
-static uint8_t slot_of(const struct dpor *dpor, uint32_t index)
-{
-	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
-}
-
-static struct dpor_op op_of(
-	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
-{
-	const struct pending_op *pending = &view->pending[index];
-	struct dpor_op op = {.object = pending->object,
-		.kind = pending->kind,
-		.flags = pending->flags,
-		.second = pending->second,
-		.thread = slot_of(dpor, index)};
-
-	op.is_plain = dpor_is_plain(&op);
-	return op;
-}
-
-static bool can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
-{
-	return slot < dpor->slot_count && dpor->index_of[slot] < view->thread_count &&
-	       view_is_enabled(view, dpor->index_of[slot]);
-}
-
-static uint64_t enabled_slots(const struct dpor *dpor, const struct schedule_view *view)
-{
-	uint64_t slots = 0;
-
-	if (dpor->is_straight)
-		return view->enabled[0]; /* of more threads than slots nothing is claimed */
-	bitset_each (index, view->enabled, view->thread_count)
-		slots |= UINT64_C(1) << slot_of(dpor, index);
-	return slots;
-}
-
 /* ---- runs ---- */
 
 static void dpor_begin_campaign(void *state, const struct strategy_config *config)
@@ -179,15 +110,6 @@ static bool is_adrift(const struct dpor *dpor)
 	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
 }
 
-static void forget_thread(struct dpor *dpor)
-{
-	const uint32_t slot = slot_of(dpor, --dpor->known);
-
-	dpor->index_of[slot] = UINT16_MAX;
-	dpor->last_step[slot] = dpor->creation[slot] = DPOR_NONE;
-}
-
-/* What is known of the run after all its steps, taken back to where the next run leaves it. */
 static uint32_t dpor_begin_alike(void *state, uint64_t seed)
 {
 	struct dpor *dpor = state;
@@ -205,9 +127,9 @@ static uint32_t dpor_begin_alike(void *state, uint64_t seed)
 		dpor->last_step[step->op.thread] = step->previous;
 		dpor_strike(dpor, dpor->depth);
 	}
-	while (dpor->known && dpor->creation[slot_of(dpor, dpor->known - 1)] != DPOR_NONE &&
-		dpor->creation[slot_of(dpor, dpor->known - 1)] >= from)
-		forget_thread(dpor);
+	while (dpor->known && dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] != DPOR_NONE &&
+		dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] >= from)
+		dpor_forget_thread(dpor);
 	dpor->left_slots = dpor->left_enabled = 0;
 	return from;
 }
@@ -289,7 +211,7 @@ static void drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
 	while (step->wakeup != DPOR_NONE &&
-		!can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread)) {
+		!dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread)) {
 		const uint32_t dead = step->wakeup;
 
 		step->wakeup = dpor_branches(dpor)[dead].sibling;
@@ -309,7 +231,7 @@ static uint32_t somebody_awake(
 	const uint32_t standard = view_default(view).index;
 	uint32_t best = DPOR_NONE;
 	object_name least = 0;
-	struct dpor_op op = op_of(dpor, view, standard);
+	struct dpor_op op = dpor_op_of(dpor, view, standard);
 
 	if (!(asleep >> op.thread & 1)) {
 		if (!dpor_is_racy(dpor, &op))
@@ -318,9 +240,9 @@ static uint32_t somebody_awake(
 		least = op.object;
 	}
 	bitset_each (index, view->enabled, view->thread_count) {
-		if (asleep >> slot_of(dpor, index) & 1)
+		if (asleep >> dpor_slot_of(dpor, index) & 1)
 			continue;
-		op = op_of(dpor, view, index);
+		op = dpor_op_of(dpor, view, index);
 		if (!dpor_is_racy(dpor, &op))
 			return index;
 		if (best == DPOR_NONE || op.object < least) {
@@ -347,7 +269,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 			dpor->is_blocked = true;
 			return view_default(view);
 		}
-		op = op_of(dpor, view, index);
+		op = dpor_op_of(dpor, view, index);
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
@@ -364,7 +286,7 @@ static struct thread_id choose_again(struct dpor *dpor, const struct schedule_vi
 	if (!step->is_value && step->wakeup == DPOR_NONE)
 		dpor->is_blocked = true;
 	else if (step->is_value ||
-		 !can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread))
+		 !dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread))
 		dpor->has_diverged = true;
 	if (is_adrift(dpor))
 		return view_default(view);
@@ -399,7 +321,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	if (dpor->depth == dpor->step_count && !push(dpor))
 		return;
 	step = &dpor_steps(dpor)[dpor->depth];
-	op = op_of(dpor, view, thread.index);
+	op = dpor_op_of(dpor, view, thread.index);
 	if (step->wakeup == DPOR_NONE)
 		step->wakeup = dpor_branch_new(dpor, &op);
 	/* What happens before a step that is only repeated is known. */
@@ -408,7 +330,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 		return;
 	}
 	step->op = op;
-	step->enabled = enabled_slots(dpor, view);
+	step->enabled = dpor_enabled_slots(dpor, view);
 	step->previous = dpor->last_step[op.thread];
 	step->ordinal =
 		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
@@ -427,10 +349,10 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 	for (uint32_t i = 0; i < view->thread_count && i < DPOR_THREADS; i++) {
 		if (view->pending[i].kind == OP_NONE)
 			continue;
-		dpor->left[slot_of(dpor, i)] = op_of(dpor, view, i);
-		dpor->left_slots |= UINT64_C(1) << slot_of(dpor, i);
+		dpor->left[dpor_slot_of(dpor, i)] = dpor_op_of(dpor, view, i);
+		dpor->left_slots |= UINT64_C(1) << dpor_slot_of(dpor, i);
 	}
-	dpor->left_enabled = enabled_slots(dpor, view) & dpor->left_slots;
+	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
 static uint32_t dpor_choose_value(void *state, uint32_t count)

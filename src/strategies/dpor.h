@@ -1,7 +1,7 @@
 /*
- * What dpor.c (who moves next), dpor_races.c (which other orders there are) and dpor_branches.c (the way
- * back to the next one) share: the run at hand
- * as a stack of steps, each with the branches that are still to be taken from there.
+ * What the parts of dpor share: the run at hand as a stack of steps, each with the branches that are still to
+ * be taken from there. dpor.c says who moves next, dpor_races.c which other orders there are, dpor_branches.c
+ * goes back to the next one; see also dpor_order.h.
  *
  * Threads are known by *slots*, which are equal in every run, whatever their indices. All memory is
  * one block; places in it are indices.
@@ -138,10 +138,35 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 /* The run is over: goes back to the last step from which a branch is still to be taken. */
 void dpor_back_up(struct dpor *dpor);
 
-/* dpor_races.c. */
+/* ---- threads ---- */
+
+struct schedule_view;
+
+static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
+{
+	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
+}
+
+/* Gives the threads that are new a slot. */
+void dpor_meet(struct dpor *dpor, const struct schedule_view *view);
+/* The one that was met last is not there yet. */
+void dpor_forget_thread(struct dpor *dpor);
+/* What the thread is about to do. */
+struct dpor_op dpor_op_of(
+	const struct dpor *dpor, const struct schedule_view *view, uint32_t index);
+bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);
+uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view);
+
+/* ---- dependence ---- */
+
+/* What it is about, as a number; 0: nothing, and it depends on nothing. */
+uint64_t dpor_key(const struct dpor_op *op);
 /* Has an op on what this one is about been in a race? */
 bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op);
+void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op);
 bool dpor_is_plain(const struct dpor_op *op);
+/* Wide: it has to do with more than its object. */
+bool dpor_is_wide(const struct dpor_op *op);
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 
 /* May exchanging two ops of different threads change anything? */
@@ -153,6 +178,8 @@ static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op 
 		return true;
 	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
 }
+
+/* ---- steps and races ---- */
 
 /* The step is the last of the run: those that come will find it. */
 void dpor_enlist(struct dpor *dpor, uint32_t step);
