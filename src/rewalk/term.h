@@ -5,6 +5,7 @@
 #ifndef RADDLE_REWALK_TERM_H
 #define RADDLE_REWALK_TERM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "rewalk/code.h"
@@ -15,26 +16,44 @@ enum term_op { TERM_VARIABLE = 128, TERM_CONSTANT };
 struct term {
 	uint8_t op; /* enum code_op or term_op */
 	uint8_t sub;
-	uint8_t width;	 /* bits of the value */
-	uint8_t size;	 /* operations in it, at most 255 */
-	uint32_t number; /* TERM_VARIABLE */
-	uint64_t value;	 /* in this run */
+	uint8_t width; /* bits of the value */
+	uint8_t size;  /* operations in it, at most 255 */
+	/*
+	 * Once a term is *pinned* what follows is only known for its value. Where it is one-to-one in the only
+	 * variable that it depends on, that one is *fixed* from there on, and so is all that depends on it alone.
+	 */
+	uint32_t is_pinned : 1;
+	uint32_t is_fixed : 1;	    /* TERM_VARIABLE */
+	uint32_t is_one_to_one : 1; /* has `sole`; no two of its values give one of the term */
+	uint32_t number : 29;	    /* TERM_VARIABLE */
+	uint64_t value;		    /* in this run */
 	struct term *a, *b, *c;
+	struct term *sole; /* the only variable in it; NULL: there are none, or more */
 };
 
 #define TERMS_IN_A_BLOCK 4096
+#define TERMS_RECENT 1024u
 
 struct term_arena {
 	struct term **blocks;
 	uint32_t block_count;
 	uint32_t used; /* of the last block */
 	uint32_t variable_count;
+	struct term *recent[TERMS_RECENT]; /* constants, which are mostly the same ones */
 };
+
+/* Whatever it depends on is fixed: it is no more than its value. */
+static inline bool term_is_fixed(const struct term *term)
+{
+	return term->sole && term->sole->is_fixed;
+}
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
 /* Operands that an op does not have are NULL. */
 struct term *term_make(struct term_arena *arena, const struct term *like);
+/* False: it was pinned before, or is a constant. */
+bool term_pin(struct term *term);
 void term_arena_release(struct term_arena *arena);
 
 #endif

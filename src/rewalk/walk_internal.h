@@ -132,14 +132,18 @@ void walk_make_symbolic(struct walker *walker);
 static inline struct term *walk_operand_term(const struct walker *walker, int32_t operand)
 {
 	const struct frame *frame = &walker->frames[walker->frame_count - 1];
+	struct term *term =
+		frame->is_symbolic ? walker->terms[frame->registers + (uint64_t)operand] : NULL;
 
-	return frame->is_symbolic ? walker->terms[frame->registers + (uint64_t)operand] : NULL;
+	return term && !term_is_fixed(term) ? term : NULL;
 }
 
 static inline void walk_set_term(struct walker *walker, int32_t to, struct term *term)
 {
 	const struct frame *frame = &walker->frames[walker->frame_count - 1];
 
+	if (term && term_is_fixed(term))
+		term = NULL;
 	if (!frame->is_symbolic && !term)
 		return;
 	if (!frame->is_symbolic)

@@ -244,7 +244,8 @@ void walk_pin(
 {
 	struct walk_event *event;
 
-	if (!term || term->op == TERM_CONSTANT)
+	/* Divisors are only known not to be zero. */
+	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
 		return;
 	event = walk_add_event(walker, kind);
 	event->term = term;
@@ -336,7 +337,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 		struct term *part = part_of(walker, shadow, address, bytes);
 
 		if (compute_mask(part->value ^ value, part->width) == 0)
-			return part;
+			return term_is_fixed(part) ? NULL : part;
 	}
 	/*
 	 * Several at once, or code without bitcode has written there (what it wrote depends on what it found):
@@ -386,6 +387,8 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 {
 	struct walk_event *event;
 
+	if (term && term_is_fixed(term))
+		term = NULL;
 	if (term)
 		term = walk_resize(walker, term, 8 * bytes);
 	if (!is_event(walker, code, address, bytes)) {

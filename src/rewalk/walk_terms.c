@@ -34,7 +34,45 @@ struct term *walk_resize(struct walker *walker, struct term *term, uint32_t widt
 	return term_make(&walker->walk->terms, &like);
 }
 
-static struct term *derive_address(struct walker *walker, const struct code *code, uint64_t value)
+static struct term *sum_of(struct term_arena *arena, struct term *a, struct term *b)
+{
+	const struct term like = {.op = CODE_BINARY,
+		.sub = LLVMAdd,
+		.width = 64,
+		.value = a->value + b->value,
+		.a = a,
+		.b = b};
+
+	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT)
+		return term_constant(arena, 64, like.value);
+	if (b->op == TERM_CONSTANT && !b->value)
+		return a;
+	return term_make(arena, &like);
+}
+
+/* An index, as wide as addresses are, by its scale. */
+static struct term *scaled(struct walker *walker, const struct address_term *of)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term *index = operand_or_constant(walker, of->operand, of->width);
+	const struct term extend = {.op = CODE_SIGN_EXTEND,
+		.sub = of->width,
+		.width = 64,
+		.a = index,
+		.value = (uint64_t)compute_signed(index->value, of->width)};
+	struct term product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
+
+	product.value = extend.value * (uint64_t)of->scale;
+	if (index->op == TERM_CONSTANT)
+		return term_constant(arena, 64, product.value);
+	product.a = of->width == 64 ? index : term_make(arena, &extend);
+	if (of->scale == 1)
+		return product.a;
+	product.b = term_constant(arena, 64, (uint64_t)of->scale);
+	return term_make(arena, &product);
+}
+
+static struct term *derive_address(struct walker *walker, const struct code *code)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *sum = walk_operand_term(walker, code->a);
@@ -45,33 +83,9 @@ static struct term *derive_address(struct walker *walker, const struct code *cod
 	if (!has_term)
 		return NULL;
 	sum = operand_or_constant(walker, code->a, 64);
-	for (uint32_t i = 0; i <= code->count; i++) {
-		struct term *part;
-		struct term like = {.op = CODE_BINARY, .sub = LLVMAdd, .width = 64};
-
-		if (i == code->count) {
-			part = term_constant(arena, 64, (uint64_t)code->immediate);
-		} else {
-			const struct address_term *of = &code->terms[i];
-			struct term *index = operand_or_constant(walker, of->operand, of->width);
-			struct term extend = {.op = CODE_SIGN_EXTEND,
-				.sub = of->width,
-				.width = 64,
-				.a = index,
-				.value = (uint64_t)compute_signed(index->value, of->width)};
-			struct term product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
-
-			product.a = of->width == 64 ? index : term_make(arena, &extend);
-			product.b = term_constant(arena, 64, (uint64_t)of->scale);
-			product.value = product.a->value * product.b->value;
-			part = term_make(arena, &product);
-		}
-		like.a = sum;
-		like.b = part;
-		like.value = sum->value + part->value;
-		sum = term_make(arena, &like);
-	}
-	sum->value = value;
+	sum = sum_of(arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
+	for (uint32_t i = 0; i < code->count; i++)
+		sum = sum_of(arena, sum, scaled(walker, &code->terms[i]));
 	return sum;
 }
 
@@ -103,7 +117,7 @@ struct term *walk_derive(struct walker *walker, const struct code *code, uint64_
 	struct term like = {.op = code->op, .sub = code->sub, .width = code->width, .value = value};
 
 	if (code->op == CODE_ADDRESS)
-		return derive_address(walker, code, value);
+		return derive_address(walker, code);
 	if (!walk_operand_term(walker, code->a) &&
 		(count < 2 || !walk_operand_term(walker, code->b)) &&
 		(count < 3 || !walk_operand_term(walker, code->c)))
