@@ -1,0 +1,226 @@
+/* Which sites are on, in which mode; atomics and fences. */
+#include "memory_scene.h"
+
+/* ---- which sites are on ---- */
+
+/* Site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
+static void learn_sites(void)
+{
+	for (uint64_t number = 1; number < 6; number++) {
+		run(number);
+		access_by(0, 0, SITE_STORE, 0x100, 8);
+		access_by(1, 1, SITE_LOAD, 0x100, 8);
+		access_by(0, 2, SITE_STORE, 0x200, 8);
+	}
+	run(6);
+}
+
+static void test_memory__only_shared_and_unseen_sites_stay_on(void **state)
+{
+	(void)state;
+	learn_sites();
+	assert_false(memory->was_profile);
+	assert_true(is_on(0));
+	assert_true(is_on(1));
+	assert_false(is_on(2));
+	assert_true(is_on(3));
+}
+
+static void test_memory__profiling_runs_have_all_sites_on(void **state)
+{
+	(void)state;
+	learn_sites();
+	run(PROFILE_EVERY);
+	assert_true(memory->was_profile);
+	for (uint32_t site = 0; site < 4; site++)
+		assert_true(is_on(site));
+	run(PROFILE_EVERY + 1);
+	assert_false(is_on(2));
+}
+
+static void test_memory__sites_are_left_alone_where_nothing_has_changed(void **state)
+{
+	(void)state;
+	learn_sites();
+	switches = 0;
+	for (uint64_t number = 7; number < PROFILE_EVERY; number++)
+		run(number);
+	assert_int_equal(switches, 0);
+}
+
+static void test_memory__late_sharing_becomes_points(void **state)
+{
+	(void)state;
+	learn_sites();
+	run(PROFILE_EVERY);
+	access_by(1, 2, SITE_LOAD, 0x200, 8);
+	run(PROFILE_EVERY + 1);
+	assert_int_equal(memory->points_known, 2);
+	assert_true(memory->was_profile); /* which sites touch it? */
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+	run(PROFILE_EVERY + 2);
+	assert_true(is_on(2));
+}
+
+/* ---- modes ---- */
+
+static void test_memory__frozen_learns_nothing(void **state)
+{
+	(void)state;
+	learn_sites();
+	memory->is_frozen = 1;
+	run(PROFILE_EVERY);
+	assert_false(is_on(2));
+	access_by(1, 3, SITE_LOAD, 0x200, 8);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(points, 1);
+	assert_int_equal(memory->newly_shared, 0);
+	assert_int_equal(memory->sites[3] & SITE_SEEN, 0);
+}
+
+static void test_memory__none_and_all(void **state)
+{
+	(void)state;
+	learn_sites();
+	memory->mode = MEMORY_NONE;
+	run(PROFILE_EVERY);
+	assert_int_equal(memory->sites_on, 0);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(points, 0);
+	memory->mode = MEMORY_ALL;
+	run(2 * PROFILE_EVERY);
+	assert_int_equal(memory->sites_on, 4);
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+}
+
+static void test_memory__chosen_sites_and_variables(void **state)
+{
+	const variable_name name = memory_variable_name((void *)0x200);
+
+	(void)state;
+	learn_sites();
+	memory->mode = MEMORY_CHOSEN;
+	memory->sites[2] |= SITE_CHOSEN;
+	memory->has_changed = 1;
+	run(7);
+	assert_true(is_on(2));
+	access_by(0, 2, SITE_STORE, 0x200, 8); /* its variable is neither chosen nor shared */
+	access_by(0, 0, SITE_STORE, 0x100, 8); /* its site is not chosen */
+	assert_int_equal(points, 0);
+	memory_variable(memory, name, true)->flags |= VARIABLE_CHOSEN;
+	run(8);
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+}
+
+/* ---- atomics and fences ---- */
+
+static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_ATOMIC_STORE, 0x100, 8);
+	assert_int_equal(notes, 0);
+	contract.plan.detectors = 1;
+	access_by(0, 0, SITE_ATOMIC_STORE, 0x100, 8);
+	access_by(0, 0, SITE_STORE, 0x100, 8);
+	assert_int_equal(notes, 1);
+	assert_int_equal(points, 0);
+}
+
+/* Only of what is shared, and only where somebody looks for races. */
+static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_LOAD, 0x820, 8);
+	current = &threads[1];
+	live.is_used = true;
+	memory_freed((void *)0x800, 1);
+	run(2);
+	assert_int_equal(memory->points_known, 0);
+	contract.plan.detectors = 1;
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 0); /* not known yet */
+	run(3);
+	assert_int_equal(memory->points_known, 1);
+	memory_freed((void *)0x820, 1);
+	memory_freed((void *)0x100, 1);
+	assert_int_equal(notes, 0); /* no blocks */
+	live.is_used = false;
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 0); /* nobody has accessed it */
+	live.is_used = true;
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(notes, 1);
+	assert_int_equal(points, 0);
+}
+
+/* Where races are looked for: plain accesses only once their variable has raced. */
+static void test_memory__plain_accesses_are_told_until_they_race(void **state)
+{
+	(void)state;
+	memory->mode = MEMORY_RACES;
+	contract.plan.detectors = 1;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(1, 1, SITE_LOAD, 0x100, 4);
+	assert_int_equal(points + notes, 0); /* not known to be shared */
+	run(2);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	access_by(0, 0, SITE_STORE, 0x104, 16);
+	assert_int_equal(notes, 2);
+	tells_quickly = true;
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(told, 1);
+	access_by(0, 0, SITE_STORE, 0x104, 16); /* one variable after the other */
+	assert_int_equal(told, 4);
+	assert_int_equal(notes, 2);
+	assert_int_equal(points, 0);
+	access_by(1, 1, SITE_ATOMIC_LOAD, 0x100, 4);
+	assert_int_equal(points, 1);
+	assert_true(memory_take_change());
+	memory_raced((void *)0x100);
+	memory_raced((void *)0x100);
+	assert_int_equal(memory->newly_shared, 1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 1); /* from the next run on */
+	run(3);
+	assert_true(memory_take_change());
+	assert_int_equal(memory->points_known, 1);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 1);
+}
+
+static void test_memory__fences_are_points_and_stay_on(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_FENCE, 0, 0);
+	assert_int_equal(points, 1);
+	assert_int_equal(last_op.kind, OP_FENCE);
+	for (uint64_t number = 2; number < 6; number++)
+		run(number);
+	assert_true(is_on(0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_memory__only_shared_and_unseen_sites_stay_on),
+		TEST(test_memory__profiling_runs_have_all_sites_on),
+		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),
+		TEST(test_memory__late_sharing_becomes_points),
+		TEST(test_memory__frozen_learns_nothing),
+		TEST(test_memory__none_and_all),
+		TEST(test_memory__chosen_sites_and_variables),
+		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
+		TEST(test_memory_freed__is_a_write_to_who_looks_for_races),
+		TEST(test_memory__plain_accesses_are_told_until_they_race),
+		TEST(test_memory__fences_are_points_and_stay_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}

@@ -1,0 +1,188 @@
+/* What comes from the thunk, and the short way past the engine. */
+#include "memory_scene.h"
+
+/* ---- from the thunk ---- */
+
+static void test_site_reached__measures_strings_and_ranges(void **state)
+{
+	static const struct site_record string = {.kind = SITE_STRING_READ};
+	static const struct site_record copy = {.kind = SITE_STRING_WRITE};
+	static const struct site_record range = {.kind = SITE_RANGE_WRITE};
+	static const struct site_record append = {.kind = SITE_STRING_WRITE, .bytes = SITE_APPENDS};
+	static const char there[] = "there";
+
+	(void)state;
+	current = threads;
+	memory->mode = MEMORY_ALL;
+	run(1);
+	assert_true(site_reached("four", SIZE_MAX, &string, 0));
+	site_perform();
+	assert_int_equal(last_op.bytes, 5);
+	assert_true(site_reached((void *)0x100, (size_t) "to", &copy, 0));
+	site_perform();
+	assert_int_equal(last_op.bytes, 3);
+	assert_int_equal(last_op.kind, OP_STORE);
+	assert_true(site_reached((void *)0x100, 40, &range, 0));
+	site_perform();
+	assert_int_equal(last_op.bytes, 40);
+	assert_false(site_reached((void *)0x100, 0, &range, 0));
+	assert_false(site_reached((void *)0x100, 0, &copy, 0)); /* no string was given */
+	assert_true(site_reached(there, (size_t) "to", &append, 0));
+	site_perform();
+	assert_ptr_equal(last_op.address, there + 5);
+	assert_int_equal(last_op.bytes, 3);
+}
+
+/* ---- the short way ---- */
+
+/* An access of four bytes at site 0, as the thunk and site_reached() have it. True: it is done with. */
+static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
+{
+	const struct site_record record = {.kind = kind, .bytes = 4};
+
+	if (current != &threads[thread]) { /* as the engine does */
+		sites_quick->episode = sites_now.engine.episode += ENGINE_EPISODE;
+		sites_now.engine.turn = 0;
+	}
+	current = &threads[thread];
+	if (quick_is_repeated(sites_quick, &sites_now, address, quick_properties(kind, 0, 4)))
+		return true;
+	return !site_reached((void *)address, 0, &record, 0);
+}
+
+/* The third run, with a variable that two threads have used. */
+static void begin_quickly(void)
+{
+	memory->mode = MEMORY_RACES;
+	contract.plan.detectors = 1;
+	has_detector = tells_quickly = true;
+	for (uint64_t number = 1; number < 4; number++) {
+		run(number);
+		quick_begin_run();
+		assert_true(passes(0, SITE_STORE, 0x100));
+		assert_true(passes(1, SITE_LOAD, 0x100));
+	}
+	told = 0;
+	passes_plain = true;
+	quick_forget_all();
+}
+
+static void test_quick__tells_once_in_an_episode(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 1);
+	assert_true(passes(0, SITE_LOAD, 0x100)); /* is another access */
+	assert_int_equal(told_plainly, 2);
+	assert_true(passes(1, SITE_LOAD, 0x100));
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 4);
+	memory_renamed(0x100, 8);
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told + told_plainly, 5);
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told + told_plainly, 5);
+}
+
+/* Sites learn of it in the first run, so it is looked at once more. */
+static void test_quick__looks_once_at_what_is_not_shared(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_STORE, 0x200));
+	names_made = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(passes(0, SITE_STORE, 0x200));
+		assert_true(passes(1, SITE_LOAD, 0x300));
+	}
+	assert_true(quick_is_repeated(
+		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_int_equal(memory->newly_shared, 0);
+	assert_true(passes(1, SITE_STORE, 0x200)); /* now it is */
+	assert_int_equal(memory->newly_shared, 1);
+	lives = 1; /* another block lies there */
+	memory_renamed(0x300, 16);
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
+	assert_true(passes(1, SITE_STORE, 0x200));
+	assert_true(passes(1, SITE_STORE, 0x204));
+	memory_renamed(0x1000, 1024); /* more than is looked for */
+	assert_false(quick_is_repeated(
+		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
+	assert_int_equal(told_plainly, 0);
+}
+
+static void test_quick__looks_closer_at_what_is_not_plain(void **state)
+{
+	(void)state;
+	begin_quickly();
+	passes_plain = false;
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told, 1);
+	assert_true(passes(0, SITE_STORE, 0x100)); /* done with all the same */
+	assert_int_equal(told, 1);
+	assert_false(passes(0, SITE_ATOMIC_STORE, 0x100));
+	memory_raced((void *)0x100);
+	run(4);
+	quick_begin_run();
+	assert_false(passes(0, SITE_STORE, 0x100)); /* a point */
+	assert_false(passes(0, SITE_STORE, 0x100));
+}
+
+static void test_quick__sites_are_learnt_of_before_they_pass(void **state)
+{
+	(void)state;
+	begin_quickly();
+	memory->sites[0] = SITE_ON;
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 0);
+	assert_true(memory->sites[0] & SITE_SHARED);
+	quick_forget_all();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_int_equal(told_plainly, 1);
+}
+
+static void test_quick__somebody_who_wants_a_turn_is_heard(void **state)
+{
+	(void)state;
+	begin_quickly();
+	assert_true(passes(0, SITE_LOAD, 0x100));
+	memory_give_turn();
+	assert_false(passes(0, SITE_LOAD, 0x100));
+	site_perform();
+	assert_int_equal(turns, 1);
+	assert_true(passes(0, SITE_LOAD, 0x100));
+}
+
+static void test_quick__a_loop_that_waits_is_found(void **state)
+{
+	unsigned reads = 0;
+
+	(void)state;
+	begin_quickly();
+	while (passes(0, SITE_LOAD, 0x100))
+		if (++reads == 2 * ACCESSES_BETWEEN)
+			break;
+	assert_in_range(reads, ACCESSES_BETWEEN, ACCESSES_BETWEEN + ACCESSES_WATCHED);
+	site_perform();
+	assert_int_equal(gave_way, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_site_reached__measures_strings_and_ranges),
+		TEST(test_quick__tells_once_in_an_episode),
+		TEST(test_quick__looks_once_at_what_is_not_shared),
+		TEST(test_quick__looks_closer_at_what_is_not_plain),
+		TEST(test_quick__sites_are_learnt_of_before_they_pass),
+		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
+		TEST(test_quick__a_loop_that_waits_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}
