@@ -68,6 +68,20 @@ struct symbols *predict_symbols(struct predict *predict);
 /* Gives it its words. */
 int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err);
 
+/* Steps of a run, both included; first > last: none. */
+struct predict_span {
+	uint64_t first, last;
+};
+
+/* From the first to the last place of the candidate that is of this recorded run. */
+struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
+/*
+ * These steps of a recorded run and some around them, as the steps of a finding that is none; to be released.
+ * predict_describe() must have been called before, for the words. Of a long span only the beginning is shown.
+ */
+int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
+	struct finding *out, struct error *err);
+
 /*
  * Says whether a run shows what it was driven to, by its trace. The trace's memory is the judge's for the
  * time of the call.

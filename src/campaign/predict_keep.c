@@ -40,6 +40,24 @@ static char **copy_arguments(char *const *argv)
 	return copy;
 }
 
+/* Beside the run that shows it stands one that does not: the recorded one that it was inferred from. */
+static void show_recorded(
+	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
+{
+	const uint32_t run = candidate->places[0].run;
+	struct finding recorded;
+
+	/* Without it the finding has one interleaving: that is no reason to lose it. */
+	if (predict_show_run(predict, run, predict_span_of(candidate, run), &recorded, NULL) < 0)
+		return;
+	finding->passing_steps = recorded.steps;
+	finding->passing_step_count = recorded.step_count;
+	finding->passing_steps_left_out = recorded.steps_left_out;
+	recorded.steps = NULL;
+	recorded.step_count = 0;
+	finding_release(&recorded);
+}
+
 /* What makes it a violation's, and what a replay needs. */
 static void complete(const struct predict *predict, const struct candidate *candidate,
 	const struct failure *run, struct finding *finding)
@@ -60,6 +78,7 @@ static void complete(const struct predict *predict, const struct candidate *cand
 	finding->seed = options->seed;
 	finding->run_number = run->run_number;
 	finding->replays = finding->replays_failed_again = 1;
+	show_recorded(predict, candidate, finding);
 }
 
 static int store_it(

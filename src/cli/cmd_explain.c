@@ -16,6 +16,11 @@
 #include "cli/number.h"
 #include "cli/terminal.h"
 
+/* Of more patterns only the count is told. */
+#define PATTERNS_TOLD 2000u
+/* A page of them is read from its top. */
+#define PATTERNS_KEPT 100u
+
 enum {
 	OPTION_STORE = 256,
 	OPTION_RUNS,
@@ -210,13 +215,36 @@ static int say(const struct explain_result *result, const struct explain_argumen
 		if (arguments->program)
 			terminal_hint("next: raddle run -- %s\n", arguments->program[0]);
 		else
-			terminal_hint("next: raddle replay %s --trace\n", result->finding->id);
+			terminal_hint(
+				"next: raddle replay %s --trace, or as a page: raddle report %s "
+				"--html > %s.html\n",
+				result->finding->id, result->finding->id, result->finding->id);
 		return EXIT_NOTHING_FOUND;
 	}
-	text = explain_to_json(result);
+	text = explain_to_json(result, PATTERNS_TOLD);
 	(void)puts(text); /* main checks the stream */
 	free(text);
 	return EXIT_NOTHING_FOUND;
+}
+
+/* For `raddle report`. Where the store cannot be written the explanation is told all the same. */
+static void keep(const struct explain_result *result, const struct explain_arguments *arguments)
+{
+	char id[sizeof result->finding->id];
+	struct store_document document = {.kind = "explain", .finding = id};
+	struct store *store;
+	struct error err;
+	int status = store_open(&store, arguments->directory, true, &err);
+
+	memcpy(id, result->finding->id, sizeof id);
+	if (status == 0) {
+		document.text = explain_to_json(result, PATTERNS_KEPT);
+		status = store_keep_document(store, &document, &err);
+		free(document.text);
+		store_close(store);
+	}
+	if (status < 0)
+		terminal_hint("note: the explanation is not kept: %s\n", err.text);
 }
 
 static int measure(const struct finding *finding, const struct explain_arguments *arguments)
@@ -241,6 +269,8 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 
 	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
+	if (!arguments->program)
+		keep(&result, arguments);
 	status = say(&result, arguments);
 	explain_result_release(&result);
 	return status;

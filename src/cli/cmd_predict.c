@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "campaign/launch.h"
 #include "campaign/predict.h"
+#include "campaign/store.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
 #include "cli/number.h"
@@ -246,10 +247,34 @@ static const struct argp predict_argp = {
 
 /* ---- the work ---- */
 
+/* For `raddle report`. Where the store cannot be written the search was made all the same, and is told. */
+static void keep(const struct predict_result *result)
+{
+	const struct predict_options *options = result->options;
+	struct store_document document = {
+		.kind = "predict", .campaign = result->recording.campaign};
+	struct store *store;
+	struct error err;
+	int status;
+
+	if (!result->candidates.count || !document.campaign)
+		return;
+	status = store_open(&store, options->campaign.directory, true, &err);
+	if (status == 0) {
+		document.text = predict_to_document(result);
+		status = store_keep_document(store, &document, &err);
+		free(document.text);
+		store_close(store);
+	}
+	if (status < 0)
+		(void)fprintf(stderr, "note: the predictions are not kept: %s\n", err.text);
+}
+
 static int say_end(const struct predict_result *result)
 {
 	const char *program = result->options->campaign.argv[0];
 
+	keep(result);
 	predict_report_candidates(result);
 	if (result->is_json)
 		predict_print_json(result);

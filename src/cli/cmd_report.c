@@ -1,8 +1,10 @@
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "campaign/store.h"
 #include "cli/command.h"
 #include "cli/number.h"
@@ -89,18 +91,147 @@ static void describe(const struct store_campaign *from, struct report_campaign *
 	};
 }
 
-static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
-	const struct finding *findings, uint32_t count)
-{
-	const struct report report = {campaign, findings, count, RADDLE_RELEASE};
-	char *text;
+/* ---- what is gathered ---- */
 
-	if (arguments->format) {
-		text = arguments->format->make(&report);
-		(void)fputs(text, stdout); /* main checks the stream */
-		free(text);
-		return;
+/* Instead of a campaign's number. */
+#define ALL_CAMPAIGNS -1
+#define NO_CAMPAIGN -2
+
+struct gathered {
+	struct finding *findings;
+	uint32_t finding_count;
+	struct store_document *rows; /* all of the store */
+	uint32_t row_count;
+	struct report_document
+		*documents; /* of these findings, or of the campaign; refer to `rows` */
+	uint32_t document_count;
+};
+
+static void gathered_release(struct gathered *gathered)
+{
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		finding_release(&gathered->findings[i]);
+	free(gathered->findings);
+	free(gathered->documents);
+	store_documents_free(gathered->rows, gathered->row_count);
+}
+
+static bool has_finding(const struct gathered *gathered, const char *id)
+{
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		if (!strcmp(gathered->findings[i].id, id))
+			return true;
+	return false;
+}
+
+static int add_finding(
+	struct gathered *gathered, struct store *store, const char *id, struct error *err)
+{
+	struct finding finding;
+	int result;
+
+	if (has_finding(gathered, id))
+		return 0;
+	result = store_load_finding(store, id, &finding, err);
+	if (result < 0)
+		return result;
+	gathered->findings = realloc(
+		gathered->findings, (gathered->finding_count + 1u) * sizeof *gathered->findings);
+	BUG_ON(!gathered->findings);
+	gathered->findings[gathered->finding_count++] = finding;
+	return 0;
+}
+
+static int add_findings_of(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	struct store_finding_row *rows;
+	uint32_t count;
+	int result = store_list_findings(store, &rows, &count, err);
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		if (campaign == ALL_CAMPAIGNS || rows[i].campaign == campaign)
+			result = add_finding(gathered, store, rows[i].id, err);
+	store_rows_free(rows, count);
+	return result;
+}
+
+/* What predictions and branches became: the document says where. */
+static int add_findings_named(
+	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
+{
+	const char *id = json_string_value(json_object_get(value, "finding"));
+	int result = id && id[0] == 'F' ? add_finding(gathered, store, id, err) : 0;
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	if (result == ERROR_NOTFOUND)
+		result = 0; /* gone since then; the document is told all the same */
+	json_object_foreach(value, key, part)
+	{
+		if (result == 0)
+			result = add_findings_named(gathered, store, part, err);
 	}
+	json_array_foreach(value, index, part)
+	{
+		if (result == 0)
+			result = add_findings_named(gathered, store, part, err);
+	}
+	return result;
+}
+
+static int add_findings_of_document(
+	struct gathered *gathered, struct store *store, const char *text, struct error *err)
+{
+	json_t *value = json_loads(text, 0, NULL);
+	const int result = add_findings_named(gathered, store, value, err);
+
+	json_decref(value);
+	return result;
+}
+
+static void add_document(struct gathered *gathered, const struct store_document *row)
+{
+	gathered->documents[gathered->document_count++] =
+		(struct report_document){row->kind, row->finding, row->text};
+}
+
+static bool is_of(const struct store_document *row, int64_t campaign)
+{
+	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
+}
+
+/* After the findings: first what leads to more of them, then what is said of all. */
+static int add_documents(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	int result = store_list_documents(store, &gathered->rows, &gathered->row_count, err);
+
+	if (result < 0)
+		return result;
+	gathered->documents = calloc(gathered->row_count + 1u, sizeof *gathered->documents);
+	BUG_ON(!gathered->documents);
+	for (uint32_t i = 0; i < gathered->row_count && result == 0; i++) {
+		const struct store_document *row = &gathered->rows[i];
+
+		if (!is_of(row, campaign))
+			continue;
+		add_document(gathered, row);
+		result = add_findings_of_document(gathered, store, row->text, err);
+	}
+	for (uint32_t i = 0; i < gathered->row_count; i++)
+		if (gathered->rows[i].finding && has_finding(gathered, gathered->rows[i].finding))
+			add_document(gathered, &gathered->rows[i]);
+	return result;
+}
+
+/* ---- printing ---- */
+
+static void print_text(const struct report_campaign *campaign, const struct gathered *gathered)
+{
 	if (campaign)
 		(void)printf("C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, "
 			     "%llu failed\n",
@@ -108,80 +239,50 @@ static void print(const struct report_arguments *arguments, const struct report_
 			campaign->strategy, (unsigned long long)campaign->seed,
 			(unsigned long long)campaign->runs, campaign->seconds,
 			(unsigned long long)campaign->failures);
-	for (uint32_t i = 0; i < count; i++)
-		show_finding(&findings[i], stdout);
-	if (!count)
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		show_finding(&gathered->findings[i], stdout);
+	if (!gathered->finding_count)
 		terminal_hint("no findings; next: raddle list findings\n");
 }
 
-static int report_one(
-	struct store *store, const struct report_arguments *arguments, struct error *err)
+static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
+	const struct gathered *gathered)
 {
-	struct finding finding;
-	int result = store_load_finding(store, arguments->what, &finding, err);
+	const struct report report = {.campaign = campaign,
+		.findings = gathered->findings,
+		.finding_count = gathered->finding_count,
+		.release = RADDLE_RELEASE,
+		.documents = gathered->documents,
+		.document_count = gathered->document_count};
+	char *text;
 
-	if (result < 0)
-		return result;
-	print(arguments, NULL, &finding, 1);
-	finding_release(&finding);
-	return 0;
-}
-
-#define ALL_CAMPAIGNS -1
-
-/* The findings that were first seen in this campaign. */
-static int load_findings(struct store *store, int64_t campaign, struct finding **findings,
-	uint32_t *count, struct error *err)
-{
-	struct store_finding_row *rows;
-	uint32_t row_count;
-	int result = store_list_findings(store, &rows, &row_count, err);
-
-	*findings = NULL;
-	*count = 0;
-	if (result < 0)
-		return result;
-	*findings = calloc(row_count + 1, sizeof **findings);
-	for (uint32_t i = 0; *findings && i < row_count && result == 0; i++) {
-		if (campaign != ALL_CAMPAIGNS && rows[i].campaign != campaign)
-			continue;
-		result = store_load_finding(store, rows[i].id, &(*findings)[*count], err);
-		*count += result == 0;
+	if (!arguments->format) {
+		print_text(campaign, gathered);
+		return;
 	}
-	store_rows_free(rows, row_count);
-	return *findings ? result : error_set(err, ERROR_NOMEM, "out of memory");
+	text = arguments->format->make(&report);
+	(void)fputs(text, stdout); /* main checks the stream */
+	free(text);
 }
 
-static int report_all(
-	struct store *store, const struct report_arguments *arguments, struct error *err)
-{
-	struct finding *findings;
-	uint32_t count;
-	int result = load_findings(store, ALL_CAMPAIGNS, &findings, &count, err);
-
-	if (result == 0)
-		print(arguments, NULL, findings, count);
-	for (uint32_t i = 0; i < count; i++)
-		finding_release(&findings[i]);
-	free(findings);
-	return result;
-}
-
-static int report_found_campaign(struct store *store, const struct report_arguments *arguments,
+/* `row` NULL: of all, or of the one finding. */
+static int report_these(struct store *store, const struct report_arguments *arguments,
 	const struct store_campaign *row, struct error *err)
 {
+	const int64_t number = row ? row->id : ALL_CAMPAIGNS;
+	const bool is_one = !row && strcmp(arguments->what, "all") != 0;
+	struct gathered gathered = {0};
 	struct report_campaign campaign;
-	struct finding *findings;
-	uint32_t count;
-	int result = load_findings(store, row->id, &findings, &count, err);
+	int result = is_one ? add_finding(&gathered, store, arguments->what, err)
+			    : add_findings_of(&gathered, store, number, err);
 
-	if (result == 0) {
+	if (result == 0)
+		result = add_documents(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+	if (row)
 		describe(row, &campaign);
-		print(arguments, &campaign, findings, count);
-	}
-	for (uint32_t i = 0; i < count; i++)
-		finding_release(&findings[i]);
-	free(findings);
+	if (result == 0)
+		print(arguments, row ? &campaign : NULL, &gathered);
+	gathered_release(&gathered);
 	return result;
 }
 
@@ -203,7 +304,7 @@ static int report_campaign(
 	for (uint32_t i = 0; i < count; i++) {
 		if ((uint64_t)rows[i].id == wanted && result == 0) {
 			is_found = true;
-			result = report_found_campaign(store, arguments, &rows[i], err);
+			result = report_these(store, arguments, &rows[i], err);
 		}
 		store_campaign_release(&rows[i]);
 	}
@@ -224,11 +325,8 @@ static int report_run(int argc, char **argv)
 	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
 	if (store_open(&store, arguments.directory, false, &err) < 0)
 		return command_fail("%s", err.text);
-	if (strcmp(arguments.what, "all") == 0)
-		result = report_all(store, &arguments, &err);
-	else
-		result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
-						  : report_one(store, &arguments, &err);
+	result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
+					  : report_these(store, &arguments, NULL, &err);
 	store_close(store);
 	return result < 0 ? command_fail("%s", err.text) : 0;
 }

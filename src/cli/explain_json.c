@@ -4,14 +4,7 @@
 
 #include "base/bug.h"
 #include "cli/explain_result.h"
-
-/* Of more patterns only the count is told. */
-#define PATTERNS_TOLD 2000u
-
-static json_t *text_or_null(const char *text)
-{
-	return text ? json_string(text) : json_null();
-}
+#include "report/json_value.h"
 
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -36,10 +29,10 @@ static json_t *access_to_json(
 	set(out, "kind", json_string(pattern_is_write(pattern, access) ? "W" : "R"));
 	set(out, "thread", json_integer(pattern_party(pattern, access) + 1));
 	set(out, "variable", json_string(pattern_variable(pattern, access) ? "y" : "x"));
-	set(out, "file", text_or_null(place->file));
+	set(out, "file", json_text(place->file));
 	set(out, "line", json_integer(place->line));
-	set(out, "function", text_or_null(place->function_name));
-	set(out, "module", text_or_null(place->module));
+	set(out, "function", json_text(place->function_name));
+	set(out, "module", json_text(place->module));
 	set(out, "offset", json_integer((json_int_t)place->offset));
 	return out;
 }
@@ -52,7 +45,7 @@ static json_t *roles_to_json(struct explain *explain, const struct pattern *patt
 		const uint64_t start = pattern->roles[party];
 		const char *function = start ? explain_function(explain, start) : "main";
 
-		BUG_ON(json_array_append_new(out, text_or_null(function)));
+		BUG_ON(json_array_append_new(out, json_text(function)));
 	}
 	return out;
 }
@@ -102,12 +95,29 @@ static json_t *steps_to_json(const struct explain_shown *shown)
 		json_t *row = json_object();
 
 		set(row, "step", json_integer((json_int_t)step->step));
-		set(row, "thread", text_or_null(step->thread));
-		set(row, "verb", text_or_null(step->verb));
-		set(row, "object", text_or_null(step->object));
-		set(row, "file", text_or_null(step->where.file));
+		set(row, "thread", json_text(step->thread));
+		set(row, "verb", json_text(step->verb));
+		set(row, "object", json_text(step->object));
+		set(row, "file", json_text(step->where.file));
 		set(row, "line", json_integer(step->where.line));
+		set(row, "is_switch", json_boolean(step->is_switch));
+		set(row, "is_preemption", json_boolean(step->is_preemption));
 		BUG_ON(json_array_append_new(out, row));
+	}
+	return out;
+}
+
+/* Which steps of a run the pattern's accesses are; of a run that does not show it none. */
+static json_t *marks_to_json(const struct explain_shown *shown, uint64_t key)
+{
+	const struct pattern *pattern = explain_shown_pattern(shown, key);
+	json_t *out = json_array();
+
+	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++) {
+		const struct finding_step *step = explain_shown_step(shown, pattern, i);
+
+		if (step)
+			json_append(out, json_count(step->step));
 	}
 	return out;
 }
@@ -124,7 +134,7 @@ static json_t *variables_to_json(const struct explain_answer *answer)
 
 		if (pattern_variable(shown, i) != next)
 			continue;
-		BUG_ON(json_array_append_new(out, text_or_null(step ? step->object : NULL)));
+		BUG_ON(json_array_append_new(out, json_text(step ? step->object : NULL)));
 		next++;
 	}
 	return out;
@@ -154,19 +164,21 @@ static json_t *answer_to_json(struct explain *explain, const struct explain_answ
 	if (answer->has_failing) {
 		set(out, "variables", variables_to_json(answer));
 		set(out, "failing_run", steps_to_json(&answer->failing));
+		set(out, "failing_marks",
+			marks_to_json(&answer->failing, answer->record->pattern.key));
 	}
 	if (answer->has_passing)
 		set(out, "passing_run", steps_to_json(&answer->passing));
 	return out;
 }
 
-char *explain_to_json(const struct explain_result *result)
+char *explain_to_json(const struct explain_result *result, uint32_t patterns_most)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	json_t *root = json_object(), *records = json_array(), *answers = json_array();
 	char *text;
 
-	for (uint32_t i = 0; i < ranking->count && i < PATTERNS_TOLD; i++)
+	for (uint32_t i = 0; i < ranking->count && i < patterns_most; i++)
 		BUG_ON(json_array_append_new(
 			records, record_to_json(result->explain, &ranking->records[i], i)));
 	for (uint32_t i = 0; i < result->answer_count; i++)

@@ -46,7 +46,7 @@ const struct finding_step *explain_shown_step(
 
 /* explain_report.c: for people, at most a screen. explain_json.c: for tools, everything. */
 void explain_print(const struct explain_result *result, FILE *stream);
-/* To be freed. */
-char *explain_to_json(const struct explain_result *result);
+/* With the first so many patterns of the ranking; to be freed. */
+char *explain_to_json(const struct explain_result *result, uint32_t patterns_most);
 
 #endif

@@ -6,12 +6,11 @@
 #include "base/bug.h"
 #include "cli/predict_result.h"
 #include "model/pattern.h"
+#include "report/json_value.h"
 
 static json_t *text_or_null(const char *text)
 {
-	json_t *value = text && *text ? json_string(text) : NULL;
-
-	return value ? value : json_null();
+	return text && *text ? json_text(text) : json_null();
 }
 
 static json_t *frame_to_json(const struct finding_frame *frame)
@@ -31,13 +30,15 @@ static json_t *places_to_json(
 		const struct finding_wait *wait = &candidate->waits[i];
 
 		BUG_ON(json_array_append_new(places,
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "thread",
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
 				text_or_null(wait->thread), "verb", text_or_null(wait->verb),
 				"object", text_or_null(wait->object), "at",
 				frame_to_json(finding_user_frame(&wait->at)), "holder",
 				text_or_null(wait->holder), "held_since",
 				frame_to_json(&wait->held_since), "arrivals",
-				(json_int_t)prediction->attempt.arrivals[i])));
+				(json_int_t)prediction->attempt.arrivals[i], "run",
+				(json_int_t)candidate->places[i].run, "step",
+				(json_int_t)candidate->places[i].op.step)));
 	}
 	return places;
 }
@@ -80,7 +81,7 @@ static json_t *candidate_to_json(const struct predict_result *result, uint32_t i
 	char id[16];
 	json_t *value;
 
-	(void)snprintf(id, sizeof id, "C%" PRIu32, index + 1); /* fits */
+	(void)snprintf(id, sizeof id, "P%" PRIu32, index + 1); /* fits */
 	value = json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "id", id, "state",
 		prediction_state_words[prediction->state], "title", text_or_null(candidate->title),
 		"ways", (json_int_t)candidate->times, "runs", (json_int_t)prediction->attempt.runs,
@@ -115,16 +116,23 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns, uint64_t without
 	return to_ns > from_ns + without_ns ? (double)(to_ns - from_ns - without_ns) / 1e9 : 0;
 }
 
+static json_t *candidates_to_json(const struct predict_result *result, uint32_t most)
+{
+	uint32_t *order = predict_ranking(result);
+	json_t *candidates = json_array();
+
+	for (uint32_t i = 0; i < result->candidates.count && i < most; i++)
+		json_append(candidates, candidate_to_json(result, order[i]));
+	free(order);
+	return candidates;
+}
+
 void predict_print_json(const struct predict_result *result)
 {
-	json_t *candidates = json_array();
+	json_t *candidates = candidates_to_json(result, UINT32_MAX);
 	json_t *runs = runs_to_json(result);
-	uint32_t *order = predict_ranking(result);
 	char *candidate_text, *run_text;
 
-	for (uint32_t i = 0; i < result->candidates.count; i++)
-		BUG_ON(json_array_append_new(candidates, candidate_to_json(result, order[i])));
-	free(order);
 	candidate_text = json_dumps(candidates, JSON_COMPACT);
 	run_text = json_dumps(runs, JSON_COMPACT);
 	BUG_ON(!candidate_text || !run_text);
@@ -147,4 +155,57 @@ void predict_print_json(const struct predict_result *result)
 	free(run_text);
 	json_decref(candidates);
 	json_decref(runs);
+}
+
+/* ---- what is kept ---- */
+
+/* The steps of the recorded run that the first candidates speak of; null: they speak of none. */
+static json_t *steps_of_run(
+	const struct predict_result *result, const uint32_t *order, uint32_t run)
+{
+	struct predict_span span = {UINT64_MAX, 0};
+	struct finding shown;
+	json_t *whole, *steps;
+	char *text;
+
+	for (uint32_t i = 0; i < result->candidates.count && i < PREDICTIONS_KEPT; i++) {
+		const struct predict_span own =
+			predict_span_of(&result->candidates.items[order[i]], run);
+
+		span.first = own.first < span.first ? own.first : span.first;
+		span.last = own.last > span.last ? own.last : span.last;
+	}
+	if (span.first > span.last ||
+		predict_show_run(result->predict, run, span, &shown, NULL) < 0)
+		return json_null();
+	text = finding_to_json(&shown);
+	finding_release(&shown);
+	whole = json_loads(text, 0, NULL);
+	free(text);
+	steps = json_incref(json_object_get(whole, "steps"));
+	json_decref(whole);
+	return steps;
+}
+
+char *predict_to_document(const struct predict_result *result)
+{
+	json_t *document = json_object(), *runs = json_array();
+	uint32_t *order = predict_ranking(result);
+
+	for (uint32_t i = 0; i < predict_run_count(result->predict); i++) {
+		const struct predict_recorded recorded = predict_recorded(result->predict, i);
+		json_t *run = json_object();
+
+		json_put(run, "threads", json_count(recorded.threads));
+		json_put(run, "step_count", json_count(recorded.steps));
+		json_put(run, "steps", steps_of_run(result, order, i));
+		json_append(runs, run);
+	}
+	free(order);
+	json_put(document, "raddle_predictions", json_integer(1));
+	json_put(document, "candidate_count", json_count(result->candidates.count));
+	json_put(document, "is_cut", json_boolean(result->candidates.is_cut));
+	json_put(document, "candidates", candidates_to_json(result, PREDICTIONS_KEPT));
+	json_put(document, "runs", runs);
+	return json_document(document);
 }

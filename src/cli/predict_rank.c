@@ -120,7 +120,7 @@ static void say_scenario(const struct predict_result *result, uint32_t index)
 	struct strbuf text;
 
 	strbuf_init(&text);
-	strbuf_addf(&text, "C%-2u %s\n", index + 1, candidate->title);
+	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
 		add_place(candidate, i, &text);
 	add_verdict(candidate, &result->predictions[index], &text);

@@ -304,11 +304,11 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	if (result->is_json)
 		return;
 	if (prediction->state == PREDICTION_CONFIRMED) {
-		(void)printf("C%u  confirmed as %s\n\n", index + 1, prediction->finding);
+		(void)printf("P%u  confirmed as %s\n\n", index + 1, prediction->finding);
 		(void)fflush(stdout); /* main checks the stream */
 		return;
 	}
-	(void)printf("C%-2u ", index + 1);
+	(void)printf("P%-2u ", index + 1);
 	show_candidate(candidate, stdout);
 	reason = prediction_reason(candidate, prediction);
 	strbuf_init(&text);
@@ -336,8 +336,10 @@ void predict_report_end(const struct predict_result *result)
 			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
 			counts[PREDICTION_CANDIDATE], counts[PREDICTION_UNTRIED]);
 	if (*result->last_finding)
-		(void)fprintf(
-			stderr, "next: raddle replay %s --gdb, or --trace\n", result->last_finding);
+		(void)fprintf(stderr,
+			"next: raddle replay %s --gdb, or as a page: raddle report C%" PRId64
+			" --html > report.html\n",
+			result->last_finding, result->recording.campaign);
 	else
 		(void)fprintf(stderr,
 			"next: raddle run --strategy rpro --seed %" PRIu64 " -- %s%s\n",

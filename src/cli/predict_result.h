@@ -67,5 +67,8 @@ void predict_report_end(const struct predict_result *result);
 
 /* Everything, as JSON on standard output. */
 void predict_print_json(const struct predict_result *result);
+/* What a report needs of it, as JSON, to be freed; the first of the candidates. */
+#define PREDICTIONS_KEPT 100u
+char *predict_to_document(const struct predict_result *result);
 
 #endif

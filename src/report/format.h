@@ -23,11 +23,20 @@ struct report_campaign {
 	int64_t started; /* seconds since 1970 */
 };
 
+/* What a command found out besides findings, as the JSON that it kept. */
+struct report_document {
+	const char *kind;    /* "predict", "branches", "explain" */
+	const char *finding; /* that it is about; NULL: it is about a campaign */
+	const char *text;
+};
+
 struct report {
 	const struct report_campaign *campaign; /* NULL: findings alone */
 	const struct finding *findings;
 	uint32_t finding_count;
 	const char *release; /* of raddle: "0.1.0" */
+	const struct report_document *documents;
+	uint32_t document_count;
 };
 
 struct report_format {

@@ -19,48 +19,47 @@
 #define LINES_AROUND 3
 #define FILES_MOST 200
 #define LINE_BYTES_MOST 400
+#define LINE_MOST 10000000
 
 /* tools/embed.cmake */
 extern const char html_report_html[], html_report_css[], html_report_js[];
 
 /* ---- source ---- */
 
-static void want_lines(json_t *sources, const struct finding_frame *frame)
+static void want_lines(json_t *sources, const char *file, json_int_t line)
 {
-	json_t *lines;
+	json_t *lines = json_object_get(sources, file);
 	char number[24];
 
-	if (!frame->file || !frame->line || frame->is_system)
-		return;
-	lines = json_object_get(sources, frame->file);
 	if (!lines) {
 		if (json_object_size(sources) == FILES_MOST)
 			return;
 		lines = json_object();
-		/* A name that is no UTF-8 cannot be a key: it stays without source. */
-		if (json_object_set_new(sources, frame->file, lines))
-			return;
+		json_put(sources, file, lines);
 	}
-	for (unsigned at = frame->line > LINES_AROUND ? frame->line - LINES_AROUND : 1;
-		at <= frame->line + LINES_AROUND; at++) {
-		(void)snprintf(number, sizeof number, "%u", at); /* 10 digits */
-		json_put(lines, number, json_null());
+	for (json_int_t at = line > LINES_AROUND ? line - LINES_AROUND : 1;
+		at <= line + LINES_AROUND; at++) {
+		(void)snprintf(number, sizeof number, "%lld", (long long)at); /* 19 digits */
+		if (!json_object_get(lines, number))
+			json_put(lines, number, json_null());
 	}
 }
 
-static void want_stack(json_t *sources, const struct finding_stack *stack)
+/* Every place that the report speaks of, whoever says it: an object with a file (or its path) and a line. */
+static void want_places(json_t *sources, json_t *value)
 {
-	for (uint32_t i = 0; i < stack->count; i++)
-		want_lines(sources, &stack->frames[i]);
-}
+	const char *path = json_string_value(json_object_get(value, "path"));
+	const char *file = path ? path : json_string_value(json_object_get(value, "file"));
+	const json_int_t line = json_integer_value(json_object_get(value, "line"));
+	const char *key;
+	json_t *part;
+	size_t index;
 
-static void want_finding(json_t *sources, const struct finding *finding)
-{
-	want_stack(sources, &finding->at);
-	for (uint32_t i = 0; i < finding->wait_count; i++)
-		want_stack(sources, &finding->waits[i].at);
-	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
-		want_stack(sources, &finding->race[i].at);
+	if (file && line > 0 && line < LINE_MOST &&
+		!json_is_true(json_object_get(value, "is_system")))
+		want_lines(sources, file, line);
+	json_object_foreach(value, key, part) want_places(sources, part);
+	json_array_foreach(value, index, part) want_places(sources, part);
 }
 
 /* Fills the wanted lines, and takes out those that the file does not have. */
@@ -89,13 +88,12 @@ static void read_lines(const char *path, json_t *lines)
 		json_object_del(lines, key);
 }
 
-static json_t *sources_value(const struct report *report)
+static json_t *sources_value(json_t *root)
 {
 	json_t *sources = json_object(), *lines;
 	const char *path;
 
-	for (uint32_t i = 0; i < report->finding_count; i++)
-		want_finding(sources, &report->findings[i]);
+	want_places(sources, root);
 	json_object_foreach(sources, path, lines) read_lines(path, lines);
 	return sources;
 }
@@ -109,7 +107,7 @@ static json_t *data_value(const struct report *report)
 
 	free(text);
 	BUG_ON(!root);
-	json_put(root, "sources", sources_value(report));
+	json_put(root, "sources", sources_value(root));
 	return root;
 }
 

@@ -1,10 +1,11 @@
 /*
- * {"raddle_report": 1, "campaign": {...} or null, "findings": [...]}: everything that is stored. A finding is
- * as findings/json_write.c writes it.
+ * {"raddle_report": 1, "campaign": {...} or null, "findings": [...], "explanations": [...], ...}: everything that
+ * is stored. A finding is as findings/json_write.c writes it, the others as the commands that made them.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/json_value.h"
@@ -44,6 +45,24 @@ static json_t *finding_value(const struct finding *finding)
 	return value;
 }
 
+/* All of a kind; one that is no JSON, which only a damaged store has, is left out. */
+static json_t *documents_value(const struct report *report, const char *kind)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < report->document_count; i++) {
+		const struct report_document *document = &report->documents[i];
+		json_t *value =
+			strcmp(document->kind, kind) ? NULL : json_loads(document->text, 0, NULL);
+
+		if (json_is_object(value))
+			json_append(list, value);
+		else
+			json_decref(value);
+	}
+	return list;
+}
+
 static char *make_json(const struct report *report)
 {
 	json_t *root = json_object();
@@ -54,6 +73,9 @@ static char *make_json(const struct report *report)
 	json_put(root, "raddle_report", json_integer(1));
 	json_put(root, "campaign", campaign_value(report->campaign));
 	json_put(root, "findings", list);
+	json_put(root, "explanations", documents_value(report, "explain"));
+	json_put(root, "predictions", documents_value(report, "predict"));
+	json_put(root, "branches", documents_value(report, "branches"));
 	return json_document(root);
 }
 

@@ -15,7 +15,10 @@
 static char *make(enum report_format_index format, const struct report_campaign *campaign,
 	const struct finding *findings, uint32_t count)
 {
-	const struct report report = {campaign, findings, count, "1.2.3"};
+	const struct report report = {.campaign = campaign,
+		.findings = findings,
+		.finding_count = count,
+		.release = "1.2.3"};
 
 	return report_formats[format]->make(&report);
 }

@@ -14,7 +14,10 @@
 static char *format_json(
 	const struct report_campaign *campaign, const struct finding *findings, uint32_t count)
 {
-	const struct report report = {campaign, findings, count, "1.2.3"};
+	const struct report report = {.campaign = campaign,
+		.findings = findings,
+		.finding_count = count,
+		.release = "1.2.3"};
 
 	return report_formats[FORMAT_json]->make(&report);
 }
