@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/explain_result.h"
 #include "cli/explain_work.h"
-#include "cli/number.h"
+#include "cli/option_value.h"
 #include "cli/terminal.h"
 
 /* Of more patterns only the count is told. */
@@ -83,17 +83,6 @@ struct explain_arguments {
 	bool is_noise;
 };
 
-static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
-	uint64_t least, uint64_t most)
-{
-	uint64_t number = 0;
-
-	if (!number_parse(text, least, most, &number))
-		argp_error(state, "%s wants a whole number from %llu to %llu, not %s", option,
-			(unsigned long long)least, (unsigned long long)most, text);
-	return number;
-}
-
 static error_t parse_amounts(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
@@ -101,25 +90,23 @@ static error_t parse_amounts(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_RUNS:
-		work->runs = parse_number(state, "--runs", text, 1, 1000000);
+		work->runs = option_number(state, "--runs", text, 1, 1000000);
 		return 0;
 	case OPTION_SEED:
-		arguments->options.seed = parse_number(state, "--seed", text, 0, UINT64_MAX);
+		arguments->options.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
 		return 0;
 	case OPTION_WINDOW:
-		arguments->options.window = (uint32_t)parse_number(state, "--window", text, 2, 64);
+		arguments->options.window = (uint32_t)option_number(state, "--window", text, 2, 64);
 		return 0;
 	case OPTION_ANSWERS:
 		work->answers =
-			(uint32_t)parse_number(state, "--answers", text, 1, EXPLAIN_ANSWERS_MAX);
+			(uint32_t)option_number(state, "--answers", text, 1, EXPLAIN_ANSWERS_MAX);
 		return 0;
 	case OPTION_LIMIT:
-		work->limit = (uint32_t)parse_number(state, "--patterns", text, 1, 10000000);
+		work->limit = (uint32_t)option_number(state, "--patterns", text, 1, 10000000);
 		return 0;
 	case OPTION_TIME:
-		if (!duration_parse(text, &work->time_ns))
-			argp_error(state, "--time wants a time such as 500ms, 30s or 2m, not %s",
-				text);
+		work->time_ns = option_time(state, "--time", text);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

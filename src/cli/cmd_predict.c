@@ -9,7 +9,7 @@
 #include "campaign/store.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
-#include "cli/number.h"
+#include "cli/option_value.h"
 #include "cli/predict_result.h"
 #include "cli/predict_work.h"
 
@@ -97,17 +97,6 @@ struct predict_arguments {
 	bool is_quiet;
 };
 
-static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
-	uint64_t least, uint64_t most)
-{
-	uint64_t number = 0;
-
-	if (!number_parse(text, least, most, &number))
-		argp_error(state, "%s wants a whole number from %llu to %llu, not %s", option,
-			(unsigned long long)least, (unsigned long long)most, text);
-	return number;
-}
-
 static error_t parse_amounts(int key, char *text, struct argp_state *state)
 {
 	struct predict_arguments *arguments = state->input;
@@ -115,25 +104,23 @@ static error_t parse_amounts(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_RUNS:
-		options->runs = (uint32_t)parse_number(state, "--runs", text, 1, PREDICT_RUNS_MAX);
+		options->runs = (uint32_t)option_number(state, "--runs", text, 1, PREDICT_RUNS_MAX);
 		return 0;
 	case OPTION_ATTEMPTS:
-		options->attempts = (uint32_t)parse_number(state, "--attempts", text, 1, 1000000);
+		options->attempts = (uint32_t)option_number(state, "--attempts", text, 1, 1000000);
 		return 0;
 	case OPTION_CANDIDATES:
-		arguments->candidates = parse_number(state, "--candidates", text, 0, 1000000);
+		arguments->candidates = option_number(state, "--candidates", text, 0, 1000000);
 		return 0;
 	case OPTION_SEED:
-		options->campaign.seed = parse_number(state, "--seed", text, 0, UINT64_MAX);
+		options->campaign.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
 		return 0;
 	case OPTION_MAX_STEPS:
 		options->campaign.settings.step_limit =
-			parse_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
+			option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
 		return 0;
 	case OPTION_TIME:
-		if (!duration_parse(text, &options->campaign.time_ns))
-			argp_error(state, "--time wants a time such as 500ms, 30s or 2m, not %s",
-				text);
+		options->campaign.time_ns = option_time(state, "--time", text);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/follow_children.h"
 #include "cli/number.h"
+#include "cli/option_value.h"
 #include "cli/run_options.h"
 #include "cli/run_place.h"
 #include "cli/run_report.h"
@@ -44,22 +45,13 @@ static void parse_restart(struct argp_state *state, const char *word)
 	arguments->options.is_restart_forced = true;
 }
 
-static void parse_number(struct argp_state *state, const char *option, const char *text,
-	uint64_t least, uint64_t most, uint64_t *out)
-{
-	if (!number_parse(text, least, most, out))
-		argp_error(state, "%s wants a whole number of at least %llu, not %s", option,
-			(unsigned long long)least, text);
-}
-
 static void parse_time(
 	struct argp_state *state, const char *option, const char *text, uint64_t *out_ns)
 {
 	if (strcmp(text, "0") == 0)
 		*out_ns = 0;
-	else if (!duration_parse(text, out_ns))
-		argp_error(
-			state, "%s wants a time such as 500ms, 30s or 10m, not %s", option, text);
+	else
+		*out_ns = option_time(state, option, text);
 }
 
 static void parse_checkpoints(struct argp_state *state, const char *word)
@@ -155,16 +147,16 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		arguments->strategy = text;
 		return 0;
 	case OPTION_SCHEDULES:
-		parse_number(state, "--schedules", text, 1, UINT64_MAX / 2, &options->schedules);
+		options->schedules = option_number(state, "--schedules", text, 1, UINT64_MAX / 2);
 		return 0;
 	case OPTION_TIME:
 		parse_time(state, "--time", text, &options->time_ns);
 		return 0;
 	case OPTION_SEED:
-		parse_number(state, "--seed", text, 0, UINT64_MAX, &options->seed);
+		options->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
 		return 0;
 	case 'j':
-		parse_number(state, "--jobs", text, 1, 128, &number);
+		number = option_number(state, "--jobs", text, 1, 128);
 		options->workers = (uint32_t)number;
 		return 0;
 	case 'k':
@@ -250,7 +242,7 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 		arguments->suppressions = text;
 		return 0;
 	case OPTION_MAX_STEPS:
-		parse_number(state, "--max-steps", text, 1, UINT64_MAX / 2, &settings->step_limit);
+		settings->step_limit = option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
 		return 0;
 	case OPTION_HANG_TIME:
 		parse_time(state, "--hang-time", text, &settings->hang_ns);
