@@ -96,6 +96,16 @@ enum code_place {
 	PLACE_CONSTANT /* a constant global */
 };
 
+/* Functions that give or take memory. Those that give it return its address. */
+enum allocation {
+	ALLOCATION_NONE,
+	ALLOCATION_FIRST,   /* as many bytes as the first argument says */
+	ALLOCATION_SECOND,  /* ... the second */
+	ALLOCATION_PRODUCT, /* ... both, multiplied */
+	ALLOCATION_MOVE,    /* realloc(): the first argument is given back */
+	ALLOCATION_END	    /* the first argument is given back */
+};
+
 struct function;
 
 struct move {
@@ -115,6 +125,13 @@ struct address_term {
 	int32_t operand;
 	uint8_t width;
 	int64_t scale;
+};
+
+/* What an access may not leave. */
+struct object_part {
+	int32_t base; /* an operand; -1: its address is no index */
+	int64_t offset;
+	uint64_t bytes; /* 0: those of the object that begins at `base`, if that is known */
 };
 
 struct constant_block {
@@ -139,7 +156,9 @@ struct code {
 	uint32_t site;	       /* number of the first one of the kind that counts; SITE_NONE */
 	uint32_t instructions; /* ends of blocks: how many the block has */
 	uint32_t branch;       /* BRANCH, SWITCH, SELECT: number among those of the program */
+	uint8_t allocates;     /* CALL: enum allocation */
 	int64_t immediate;
+	struct object_part object; /* LOAD, STORE, UPDATE, EXCHANGE */
 	union {
 		struct edge *edges;
 		int32_t *operands;
@@ -259,6 +278,8 @@ uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, in
 uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
 void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
+/* decode_object.c: of an access there. */
+struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
 /* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);

@@ -254,6 +254,29 @@ static bool never_returns(LLVMValueRef call)
 		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
+/* By name: code without bitcode has no better one. Behind C++'s follow those that take more arguments. */
+static enum allocation allocation_of(LLVMValueRef callee)
+{
+	static const struct {
+		const char *name;
+		uint8_t allocation;
+		bool is_beginning;
+	} rows[] = {{"malloc", ALLOCATION_FIRST, false}, {"valloc", ALLOCATION_FIRST, false},
+		{"_Znwm", ALLOCATION_FIRST, true}, {"_Znam", ALLOCATION_FIRST, true},
+		{"aligned_alloc", ALLOCATION_SECOND, false}, {"memalign", ALLOCATION_SECOND, false},
+		{"calloc", ALLOCATION_PRODUCT, false}, {"realloc", ALLOCATION_MOVE, false},
+		{"free", ALLOCATION_END, false}, {"_ZdlPv", ALLOCATION_END, true},
+		{"_ZdaPv", ALLOCATION_END, true}};
+	size_t length;
+	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].is_beginning ? starts_with(name, rows[i].name)
+					 : strcmp(name, rows[i].name) == 0)
+			return rows[i].allocation;
+	return ALLOCATION_NONE;
+}
+
 static void add_call(struct decoder *decoder, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -285,6 +308,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	code = decode_add(decoder, CODE_CALL, call);
 	code->a = target;
 	code->sub = is_assembly;
+	code->allocates = (uint8_t)allocation_of(callee);
 	code->operands = operands;
 	code->count = count;
 	code->b = (int32_t)decode_registers(decoder, LLVMTypeOf(call));

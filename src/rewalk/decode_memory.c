@@ -62,6 +62,7 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, boo
 	LLVMTypeRef type = LLVMTypeOf(is_load ? instruction : LLVMGetOperand(instruction, 0));
 	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
 	const int32_t b = is_load ? 0 : decode_operand(decoder, pointer);
+	const struct object_part object = decode_object(decoder, pointer);
 	const struct constant_block *constant = NULL;
 	uint8_t place = PLACE_SITE;
 	struct code *code;
@@ -78,6 +79,7 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, boo
 	code->site = site;
 	code->place = place;
 	code->constant = constant;
+	code->object = object;
 	if (!set_type(decoder, code, type)) {
 		code->op = CODE_UNKNOWN;
 		code->text = "an access of a type of more than 64 bits";
@@ -150,6 +152,7 @@ static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, boo
 	const int32_t a = decode_operand(decoder, pointer);
 	const int32_t b = decode_operand(decoder, LLVMGetOperand(instruction, 1));
 	const int32_t c = is_update ? 0 : decode_operand(decoder, LLVMGetOperand(instruction, 2));
+	const struct object_part object = decode_object(decoder, pointer);
 	const struct constant_block *constant = NULL;
 	const uint32_t site =
 		decode_site(decoder, instruction, SITE_ATOMIC_UPDATE, SITE_COMPARE_EXCHANGE);
@@ -167,6 +170,7 @@ static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, boo
 	code->c = c;
 	code->site = site;
 	code->place = place;
+	code->object = object;
 	if (is_update)
 		code->sub = (uint8_t)LLVMGetAtomicRMWBinOp(instruction);
 	if (set_type(decoder, code, type) && !code->is_vector)

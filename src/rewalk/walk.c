@@ -97,14 +97,37 @@ void walk_close(struct walk *walk)
 	free(walk->shared_lines);
 	free(walk->initials);
 	free(walk->unknowns);
+	objects_release(&walk->objects);
 	term_arena_release(&walk->terms);
 	*walk = (struct walk){0};
 }
 
+/* Static variables, as the program's own code has them. */
+static void note_variables(struct walk *walk)
+{
+	struct image *image = walk->book->image;
+
+	for (uint32_t i = 0; i < image->program.unit_count; i++) {
+		const struct unit *unit = &image->program.units[i];
+
+		for (LLVMValueRef global = LLVMGetFirstGlobal(unit->module); global;
+			global = LLVMGetNextGlobal(global))
+			if (LLVMGetInitializer(global) && !LLVMIsThreadLocal(global) &&
+				!LLVMIsGlobalConstant(global))
+				objects_add(&walk->objects, image_address(image, i, global),
+					LLVMABISizeOfType(
+						unit->layout, LLVMGlobalGetValueType(global)),
+					(struct object_time){0});
+	}
+}
+
 void walk_run(struct walk *walk, unsigned mode)
 {
+	if (!walk->objects.is_complete)
+		note_variables(walk);
 	if (!(mode & WALK_SHARING))
 		walk_build_shared_lines(walk);
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		walk_thread(walk, (uint16_t)i, mode);
+	objects_complete(&walk->objects);
 }

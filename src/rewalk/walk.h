@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "record/run_record.h"
 #include "rewalk/code.h"
+#include "rewalk/objects.h"
 #include "rewalk/term.h"
 
 enum walk_mode {
@@ -28,12 +29,16 @@ enum event_kind {
 	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
 	EVENT_OP,    /* of the engine */
 	EVENT_BRANCH,
-	EVENT_CHOICE,  /* a value that is selected by a condition: no control flow depends on it */
-	EVENT_ADDRESS, /* memory at `term` is accessed: it must be the same for what follows */
+	EVENT_CHOICE, /* a value that is selected by a condition: no control flow depends on it */
+	/*
+	 * Memory at `term` is accessed: it must be the same for what follows. If it should lie in an array or variable,
+	 * `address` is where that begins and `occurrence` its bytes.
+	 */
+	EVENT_ADDRESS,
 	EVENT_DIVISOR, /* must not be zero */
-	EVENT_INDEX, /* an ADDRESS in a variable: `address` is its begin, `occurrence` its bytes */
-	EVENT_VALUE, /* must be the same for what follows: it left what can be computed */
-	EVENT_FENCE  /* of sequential consistency */
+	EVENT_INDEX,   /* the same, and it does lie there */
+	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */
+	EVENT_FENCE    /* of sequential consistency */
 };
 
 struct walk_event {
@@ -111,6 +116,7 @@ struct walk {
 	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
 	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;
+	struct object_table objects; /* noted by the first walk */
 	struct walked_thread *threads;
 	struct walk_unknown *unknowns;
 	uint32_t unknown_count;
@@ -123,7 +129,7 @@ struct walk {
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);
-/* Walks every thread. */
+/* Walks every thread. Before WALK_EVENTS there must have been another one. */
 void walk_run(struct walk *walk, unsigned mode);
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);

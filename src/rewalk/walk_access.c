@@ -56,7 +56,7 @@ static void set_loaded_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+	walk_pin_address(walker, code, code->a);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint64_t value = 0;
 		struct term *term;
@@ -110,7 +110,7 @@ static void set_stored_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->b), code);
+	walk_pin_address(walker, code, code->b);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint64_t value = 0;
 
@@ -168,8 +168,13 @@ enum step walk_local(struct walker *walker, const struct code *code, uint64_t *r
 	const uint64_t bytes = (uint64_t)code->immediate * registers[code->a];
 	const uint64_t room = (bytes + 31) & ~UINT64_C(15);
 
-	if (code->site != SITE_NONE)
-		return walk_value(walker, code->site, 0, &registers[code->to]);
+	if (code->site != SITE_NONE) {
+		const enum step step = walk_value(walker, code->site, 0, &registers[code->to]);
+
+		if (step == STEP_NEXT)
+			walk_note_object(walker, registers[code->to], bytes);
+		return step;
+	}
 	if (bytes > LOCALS_MOST / 2 || walker->local_bytes + room > LOCALS_MOST)
 		return walk_end_at(walker, WALK_UNKNOWN, "locals of many megabytes");
 	registers[code->to] = (uint64_t)(uintptr_t)walker->locals + walker->local_bytes;
@@ -214,7 +219,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 	struct term *operand = walk_operand_term(walker, code->b);
 	struct term *read, *written = NULL;
 
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+	walk_pin_address(walker, code, code->a);
 	read = walk_read_term(walker, code, address, code->bytes, old);
 	if (read)
 		read = walk_resize(walker, read, code->width);
@@ -270,7 +275,7 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 	struct term *wanted = walk_term_of(walker, code->c, code->width);
 	struct term *read, *written = NULL, *equal = NULL;
 
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+	walk_pin_address(walker, code, code->a);
 	read = walk_read_term(walker, code, address, code->bytes, old);
 	if (read)
 		read = walk_resize(walker, read, code->width);

@@ -153,6 +153,8 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		return step;
 	if (walker->mode & WALK_EVENTS && !has_returned)
 		note_effect(walker, code, registers);
+	if (code->allocates && !has_returned)
+		walk_note_allocation(walker, code, registers);
 	frame->addresses = 0;
 	if (walker->mode & WALK_EVENTS && !has_returned)
 		for (int32_t i = 0; i < code->b; i++)

@@ -62,6 +62,7 @@ struct walker {
 	uint64_t instructions;
 	uint64_t steps;
 	uint64_t position;
+	uint64_t object_count; /* that the thread has made or given back */
 	struct walk_summary *summary;
 	struct walked_thread *out;
 	uint64_t *seen;	  /* words of memory that were looked at, by SEEN_SLOTS */
@@ -252,9 +253,19 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value, struct term *term);
-/* What follows is only known for this value. */
-void walk_pin(
+/* What follows is only known for this value. NULL: that is known already. */
+struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
+
+/* ---- walk_object.c ---- */
+
+/* From here on so many bytes are there; 0: none. */
+void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes);
+/* The call has given or taken memory. */
+void walk_note_allocation(
+	struct walker *walker, const struct code *call, const uint64_t *registers);
+/* Memory at an operand is accessed: where its address is a term what follows is only known for this one. */
+void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand);
 
 /* ---- walk_access.c ---- */
 

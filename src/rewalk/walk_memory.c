@@ -239,18 +239,19 @@ void walk_note_unknown(struct walker *walker, const struct code *call)
 	walk->unknowns[i].count++;
 }
 
-void walk_pin(
+struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
 {
 	struct walk_event *event;
 
 	/* Divisors are only known not to be zero. */
 	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
-		return;
+		return NULL;
 	event = walk_add_event(walker, kind);
 	event->term = term;
 	event->value = term->value;
 	event->instruction = code->value;
+	return event;
 }
 
 /* ---- terms in memory that the thread has for itself ---- */

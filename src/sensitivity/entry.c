@@ -229,15 +229,21 @@ static enum sensitivity_verdict judge_index(
 	if (crashed->threads[thread].summary.end == WALK_CRASHED)
 		return VERDICT_FLIPPED;
 	walk_open(&walk, &analysis->book, crashed->record);
-	walk.shared = analysis->walk.shared; /* lent: the events are to be those of the record */
+	/* Lent: the events are to be those of the record, and objects are known from the walk before. */
+	walk.shared = analysis->walk.shared;
+	walk.objects = crashed->objects;
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};
+	walk.objects = (struct object_table){0};
 	if (walk.threads[thread].count > goal.index &&
-		walk.threads[thread].events[goal.index].instruction == event->instruction)
-		verdict = walk.threads[thread].events[goal.index].value - event->address <
-					  event->occurrence
-				  ? VERDICT_SAME
-				  : VERDICT_FLIPPED;
+		walk.threads[thread].events[goal.index].instruction == event->instruction) {
+		/* Its object may be elsewhere than in the record. */
+		const struct walk_event *own = &walk.threads[thread].events[goal.index];
+
+		verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
+			  : own->occurrence			      ? VERDICT_FLIPPED
+								      : VERDICT_NOT_REACHED;
+	}
 	walk_close(&walk);
 	return verdict;
 }

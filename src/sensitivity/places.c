@@ -169,30 +169,6 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
-/* An access to a static variable at a place that is computed: it must stay inside. */
-static void find_bounds(struct sensitivity *analysis, struct walk_event *event)
-{
-	struct image *image = &analysis->image;
-	const uint32_t site = value_map_get(&image->first_site, event->instruction);
-	LLVMValueRef object;
-
-	if (site == VALUE_MAP_NONE || image->sites[site].unit == UINT32_MAX ||
-		event->term->width != 64 ||
-		!(LLVMIsALoadInst(event->instruction) || LLVMIsAStoreInst(event->instruction)))
-		return;
-	object = object_of(
-		LLVMGetOperand(event->instruction, LLVMIsAStoreInst(event->instruction) ? 1 : 0));
-	if (!LLVMIsAGlobalVariable(object) || LLVMIsThreadLocal(object) ||
-		!LLVMTypeIsSized(LLVMGlobalGetValueType(object)))
-		return;
-	event->address = image_address(image, image->sites[site].unit, object);
-	event->occurrence = LLVMABISizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(object)),
-		LLVMGlobalGetValueType(object));
-	/* Of a variable that is known by another size elsewhere nothing is said. */
-	if (event->value - event->address < event->occurrence)
-		event->kind = EVENT_INDEX;
-}
-
 void places_fill(struct sensitivity *analysis)
 {
 	struct places *places = &analysis->places;
@@ -201,11 +177,9 @@ void places_fill(struct sensitivity *analysis)
 	grow_slots(places);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			struct walk_event *event = &walk->threads[thread].events[i];
+			const struct walk_event *event = &walk->threads[thread].events[i];
 			struct place_slot *slot;
 
-			if (event->kind == EVENT_ADDRESS)
-				find_bounds(analysis, event);
 			if (!is_asked(event))
 				continue;
 			slot = slot_of(places, event->instruction, event->kind);

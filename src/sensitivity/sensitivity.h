@@ -24,7 +24,7 @@ enum sensitive_kind {
 	SENSITIVE_ASSERTION, /* a branch whose other side ends the program */
 	SENSITIVE_NULL,	     /* a pointer that may be null where it is dereferenced */
 	SENSITIVE_DIVISOR,   /* may be zero */
-	SENSITIVE_INDEX,     /* an access to a static array that may be outside of it */
+	SENSITIVE_INDEX,     /* an access that may be outside of its array */
 	SENSITIVE_KIND_COUNT
 };
 

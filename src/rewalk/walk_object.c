@@ -1,0 +1,110 @@
+/* Objects of a walk, and the accesses whose addresses are indices into them. */
+#include "rewalk/walk_internal.h"
+
+static struct object_time now(const struct walker *walker)
+{
+	return (struct object_time){walker->position, walker->object_count};
+}
+
+void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
+{
+	struct object_table *table = &walker->walk->objects;
+
+	walker->object_count++;
+	if (!table->is_complete)
+		objects_add(table, address, bytes, now(walker));
+}
+
+void walk_note_allocation(struct walker *walker, const struct code *call, const uint64_t *registers)
+{
+	const uint64_t first = call->count > 0 ? registers[call->operands[0]] : 0;
+	const uint64_t second = call->count > 1 ? registers[call->operands[1]] : 0;
+	const uint64_t given = call->to >= 0 ? registers[call->to] : 0;
+
+	if ((call->allocates == ALLOCATION_END || call->allocates == ALLOCATION_MOVE) && first)
+		walk_note_object(walker, first, 0);
+	if (call->allocates == ALLOCATION_END || !given)
+		return;
+	walk_note_object(walker, given,
+		call->allocates == ALLOCATION_FIRST	? first
+		: call->allocates == ALLOCATION_PRODUCT ? first * second
+							: second);
+}
+
+/* ---- indices ---- */
+
+/* What the address should be in; false: nobody knows. */
+static bool find_part(
+	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
+{
+	const struct object_part *object = &code->object;
+	const struct frame *frame = &walker->frames[walker->frame_count - 1];
+	uint64_t base;
+
+	if (object->base < 0)
+		return false;
+	base = walker->registers[frame->registers + (uint64_t)object->base];
+	*begin = base + (uint64_t)object->offset;
+	*bytes = object->bytes ? object->bytes
+			       : objects_bytes(&walker->walk->objects, base, now(walker));
+	return *bytes != 0;
+}
+
+/*
+ * The object is found by a pointer that may be another one. Its bounds are only those of this one: what is
+ * asked for is an address that lies outside of them while the pointer is the same.
+ */
+static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term compare = {.op = CODE_COMPARE,
+		.sub = LLVMIntEQ,
+		.width = 1,
+		.value = 1,
+		.a = base,
+		.b = term_constant(arena, 64, base->value)};
+	struct term select = {.op = CODE_SELECT,
+		.width = 64,
+		.value = address->value,
+		.b = address,
+		.c = term_constant(arena, 64, address->value)};
+
+	select.a = term_make(arena, &compare);
+	return term_make(arena, &select);
+}
+
+/* Where the base may be another one, the address itself is said to be as it was by an event of its own. */
+static struct walk_event *add_index(
+	struct walker *walker, const struct code *code, struct term *address, struct term *base)
+{
+	struct walk_event *event;
+
+	if (!base)
+		return walk_pin(walker, EVENT_INDEX, address, code);
+	event = walk_add_event(walker, EVENT_INDEX);
+	event->term = for_this_base(walker, address, base);
+	event->value = address->value;
+	event->instruction = code->value;
+	return event;
+}
+
+void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand)
+{
+	struct term *term = walk_operand_term(walker, operand);
+	struct term *base;
+	uint64_t begin, bytes, number = walker->out->count;
+	bool has_part;
+
+	if (!term || term->op == TERM_CONSTANT || term->is_pinned)
+		return;
+	has_part = find_part(walker, code, &begin, &bytes);
+	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
+	/* Outside already: nothing is searched for, but who proves another run looks here. */
+	if (has_part && term->value - begin < bytes)
+		(void)add_index(walker, code, term, base);
+	(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
+	if (has_part) {
+		walker->out->events[number].address = begin;
+		walker->out->events[number].occurrence = bytes;
+	}
+}
