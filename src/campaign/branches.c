@@ -9,6 +9,7 @@
 #include "campaign/target.h"
 #include "record/record_file.h"
 #include "platform/platform.h"
+#include "symbols/symbols.h"
 
 const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
 	[CLASS_BUG] = "bug",
@@ -34,6 +35,15 @@ static void add_thread_name(struct strbuf *out, const struct run_record *record,
 	}
 	add_thread_name(out, record, of->parent);
 	strbuf_addf(out, ".%u", of->ordinal);
+}
+
+char *branches_thread_name(const struct run_record *record, uint16_t thread)
+{
+	struct strbuf name;
+
+	strbuf_init(&name);
+	add_thread_name(&name, record, thread);
+	return strbuf_detach(&name);
 }
 
 static char *schedule_text(
@@ -66,20 +76,17 @@ static struct sensitive_branch *add_branch(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch;
-	struct strbuf thread;
 
 	result->items = realloc(result->items, (result->count + 1) * sizeof *result->items);
 	BUG_ON(!result->items);
 	branch = &result->items[result->count++];
-	strbuf_init(&thread);
-	add_thread_name(&thread, record, candidate->thread);
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
 		.function = branches_copy_text(candidate->place.function),
 		.file = branches_copy_text(candidate->place.file),
 		.path = branches_path_of(&candidate->place),
 		.line = candidate->place.line,
 		.column = candidate->place.column,
-		.thread = strbuf_detach(&thread),
+		.thread = branches_thread_name(record, candidate->thread),
 		.variables = branches_copy_text(candidate->variables),
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
@@ -97,6 +104,16 @@ static int take_failure(struct branches_state *state, struct sensitive_branch *b
 	return branches_keep(state, run, chosen, branch->finding, err);
 }
 
+int branches_run(struct branches_state *state, const struct record_request *request,
+	struct recorded *out, struct error *err)
+{
+	const int status = record_run(request, out, err);
+
+	state->result->runs += status == 0;
+	state->result->failures += status == 0 && out->is_failure;
+	return status;
+}
+
 /* What comes of it: runs that go on at random, until one fails. */
 static int go_on(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
@@ -110,7 +127,7 @@ static int go_on(struct branches_state *state, struct record_request request,
 		struct recorded run;
 
 		request.random_seed = ++branch->continuations;
-		status = record_run(&request, &run, err);
+		status = branches_run(state, &request, &run, err);
 		if (status == 0 && run.is_failure) {
 			branch->failing_seed = request.random_seed;
 			status = take_failure(state, branch, &run, request.chosen, err);
@@ -216,6 +233,7 @@ static int take_flipped(struct branches_state *state, const struct record_reques
 			add_branch(state->result, request->like, candidate);
 
 		branch->round = state->trace->round;
+		branches_add_interleavings(state, branch, &run->record);
 		status = run->is_failure ? take_failure(state, branch, run, candidate->chosen, err)
 					 : go_on(state, *request, branch, err);
 	}
@@ -238,14 +256,20 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		.segment_count = candidate->segment_count,
 		.names = names,
 		.name_count = record->thread_count,
-		.bytes_most = state->options->record_bytes};
+		.bytes_most = state->options->record_bytes,
+		.wants_symbols = !state->symbols};
 	int status;
 
 	BUG_ON(!names);
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		names[i] = record->threads[i].name;
-	status = record_run(&request, &run, err);
+	status = branches_run(state, &request, &run, err);
 	if (status == 0) {
+		if (!state->symbols) {
+			state->symbols = run.symbols;
+			run.symbols = NULL;
+		}
+		request.wants_symbols = false;
 		/* What the candidate says is gone when it was judged: the worker goes on. */
 		const enum sensitivity_verdict verdict =
 			sensitivity_check(state->analysis, &run.record);
@@ -403,6 +427,7 @@ static void release_state(struct branches_state *state)
 	free(state->traces);
 	free(state->paths);
 	free(state->failures);
+	symbols_free(state->symbols);
 }
 
 static int check(const struct recorded *first, const char *program, struct error *err)
@@ -421,11 +446,13 @@ static int check(const struct recorded *first, const char *program, struct error
 }
 
 /* The run that is analysed first: made now, or kept. */
-static int take_first(const struct record_request *request, const struct branches_options *options,
+static int take_first(struct branches_state *state, const struct record_request *request,
 	struct recorded *first, struct error *err)
 {
+	const struct branches_options *options = state->options;
+
 	if (!options->from_record)
-		return record_run(request, first, err);
+		return branches_run(state, request, first, err);
 	first->has_sites = first->is_live = true; /* else it would not have been kept */
 	return record_file_read(&first->record, options->from_record, err);
 }
@@ -445,7 +472,7 @@ int branches_search(
 	*out = (struct branches_result){0};
 	if (status < 0)
 		return status;
-	status = take_first(&request, options, &first, err);
+	status = take_first(&state, &request, &first, err);
 	if (status == 0)
 		status = check(&first, program, err);
 	if (status == 0 && options->save_record)
@@ -458,6 +485,7 @@ int branches_search(
 		state.program = target.path;
 		add_trace(&state, &first, 0);
 		status = analyse_all(&state, err);
+		out->seconds = (double)(platform_monotonic_ns() - state.begin_ns) / 1e9;
 	}
 	release_state(&state);
 	recorded_release(&first);
@@ -475,6 +503,8 @@ void branches_result_release(struct branches_result *result)
 		free(result->items[i].variables);
 		free(result->items[i].schedule);
 		free(result->items[i].delayed);
+		for (int run = 0; run < SENSITIVE_RUNS; run++)
+			branches_release_interleaving(&result->items[i].interleavings[run]);
 	}
 	for (uint32_t i = 0; i < result->observed_count; i++) {
 		free(result->observed[i].file);

@@ -39,6 +39,24 @@ enum branch_class {
 
 extern const char *const branch_class_words[BRANCH_CLASS_COUNT];
 
+/* One step of a run on the way to a branch. Everything is owned. */
+struct branch_step {
+	char *thread;	/* "main.0" */
+	char *verb;	/* "reads", "locks", ...; the last one "finds" */
+	char *object;	/* "table.next", "mutex m", "main.0", "the condition true" */
+	char *value;	/* that was read or written; NULL: there is none */
+	char *function; /* NULL where not known, as file */
+	char *file;	/* to open it */
+	uint32_t line;
+	bool is_switch; /* another thread moved before */
+};
+
+struct branch_interleaving {
+	struct branch_step *steps; /* oldest first */
+	uint32_t count;
+	uint64_t left_out; /* earlier ones */
+};
+
 /* A branch that was seen to go either way. Everything is owned. */
 struct sensitive_branch {
 	enum sensitive_kind kind;
@@ -56,6 +74,8 @@ struct sensitive_branch {
 	uint64_t failing_seed;	/* CLASS_BUG: how that run went on; 0: without preemptions */
 	char finding[32];	/* CLASS_BUG: its id; empty: the failure did not repeat */
 	uint32_t round;		/* branches that were flipped before it, each in a run of its own */
+	/* How the runs came to it; of none where no run could. */
+	struct branch_interleaving interleavings[SENSITIVE_RUNS];
 	char *delayed; /* writes that others must see late, so that no run can show it; NULL: one did */
 };
 
@@ -86,10 +106,16 @@ struct branches_result {
 	uint64_t run_processor_ns;
 	bool is_partial; /* the record is a beginning only */
 	bool is_interrupted;
+	uint64_t runs, failures; /* that were made, and of which so many failed */
+	double seconds;
+	int64_t campaign; /* its row in the store; 0: none yet */
 };
 
 int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err);
+/* Keeps what is told, as JSON, in the store, for reports. */
+int branches_store(const struct branches_options *options, struct branches_result *result,
+	const char *json, struct error *err);
 void branches_result_release(struct branches_result *result);
 
 #endif

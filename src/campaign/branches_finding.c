@@ -49,22 +49,38 @@ static void view_chosen(
 	}
 }
 
-/* One row for all findings of this search. */
-static int begin_row(struct branches_state *state, struct store *store, struct error *err)
+/* The row for all that this search tells, as far as it is. */
+static void fill_row(const struct campaign_options *options, const struct branches_result *result,
+	struct store_campaign *row)
 {
-	const struct campaign_options *options = &state->options->campaign;
-	struct store_campaign row = {.command = command_line(options->argv),
+	*row = (struct store_campaign){.id = result->campaign,
+		.command = command_line(options->argv),
 		.options = settings_to_json(&options->settings),
 		.strategy = branches_copy_text("branches"),
 		.seed = options->seed,
-		.state = branches_copy_text("done"),
+		.runs = result->runs,
+		.failures = result->failures,
+		.seconds = result->seconds,
+		.state = branches_copy_text(result->is_interrupted ? "interrupted" : "done"),
 		.restart = branches_copy_text("exec"),
 		.started = time(NULL)};
-	const int status = store_campaign_begin(store, &row, err);
+}
 
-	if (status == 0)
-		state->campaign = row.id;
+static int open_row(struct store **store, const struct campaign_options *options,
+	struct branches_result *result, struct error *err)
+{
+	struct store_campaign row;
+	int status = store_open(store, options->directory, true, err);
+
+	if (status < 0)
+		return status;
+	fill_row(options, result, &row);
+	status = row.id ? store_campaign_update(*store, &row, err)
+			: store_campaign_begin(*store, &row, err);
+	result->campaign = row.id;
 	store_campaign_release(&row);
+	if (status < 0)
+		store_close(*store);
 	return status;
 }
 
@@ -72,14 +88,26 @@ static int store_finding(struct branches_state *state, struct finding *finding, 
 {
 	struct store *store;
 	bool is_new;
-	int status = store_open(&store, state->options->campaign.directory, true, err);
+	int status = open_row(&store, &state->options->campaign, state->result, err);
 
 	if (status < 0)
 		return status;
-	if (!state->campaign)
-		status = begin_row(state, store, err);
-	if (status == 0)
-		status = store_add_finding(store, state->campaign, finding, &is_new, err);
+	status = store_add_finding(store, state->result->campaign, finding, &is_new, err);
+	store_close(store);
+	return status;
+}
+
+int branches_store(const struct branches_options *options, struct branches_result *result,
+	const char *json, struct error *err)
+{
+	struct store_document document = {.kind = "branches", .text = (char *)(uintptr_t)json};
+	struct store *store;
+	int status = open_row(&store, &options->campaign, result, err);
+
+	if (status < 0)
+		return status;
+	document.campaign = result->campaign;
+	status = store_keep_document(store, &document, err);
 	store_close(store);
 	return status;
 }

@@ -28,7 +28,7 @@ struct branches_state {
 	uint32_t path_count;
 	struct branches_failure *failures;
 	uint32_t failure_count;
-	int64_t campaign; /* row of the store; 0: none yet */
+	struct symbols *symbols; /* NULL: not known */
 	/* The one that is being analysed. */
 	const struct branches_trace *trace;
 	struct sensitivity *analysis;
@@ -41,6 +41,19 @@ struct branches_state {
 int branches_keep(struct branches_state *state, const struct recorded *run, const uint64_t *chosen,
 	char id[32], struct error *err);
 
+/*
+ * How the record and this run came to the branch that was just proven. The place of a branch is known before; that is
+ * what the last step stands at.
+ */
+void branches_add_interleavings(struct branches_state *state, struct sensitive_branch *branch,
+	const struct run_record *run);
+void branches_release_interleaving(struct branch_interleaving *interleaving);
+
+/* record_run(), counted. */
+int branches_run(struct branches_state *state, const struct record_request *request,
+	struct recorded *out, struct error *err);
+/* "main.0" */
+char *branches_thread_name(const struct run_record *record, uint16_t thread);
 /* The runs of --sample, for the first trace. */
 int branches_sample(struct branches_state *state, struct error *err);
 

@@ -74,7 +74,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 			.random_seed = i};
 		struct recorded run = {0};
 
-		status = record_run(&request, &run, err);
+		status = branches_run(state, &request, &run, err);
 		if (status == 0) {
 			state->result->samples_lost +=
 				!sensitivity_observe(state->analysis, &run.record);

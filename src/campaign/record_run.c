@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "campaign/probe.h"
 #include "platform/platform.h"
+#include "symbols/symbols.h"
 
 /* Sparse: only what is written takes memory. */
 #define RECORD_BYTES_STANDARD (UINT64_C(4) << 30)
@@ -91,6 +92,7 @@ static int perform(struct probe *probe, const struct record_request *request, st
 	contract->plan.is_recorded = true;
 	contract->plan.has_chosen_sites = request->like != NULL;
 	contract->plan.seed = request->random_seed;
+	contract->plan.inspect = request->wants_symbols;
 	area->version = RECORD_VERSION;
 	area->is_checked = request->is_checked;
 	area->bytes = contract->record_bytes;
@@ -103,6 +105,9 @@ static int perform(struct probe *probe, const struct record_request *request, st
 	out->has_diverged = probe->has_diverged;
 	out->diverged_step = probe->diverged_step;
 	take(out, contract);
+	/* Without them names are missing, and nothing else. */
+	if (request->wants_symbols && probe->report == REPORT_INSPECT)
+		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
 	return 0;
 }
 
@@ -142,6 +147,8 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 			.settings = &options->settings,
 			.memory = &view,
 			.restart = RESTART_EXEC,
+			/* So that it stands still although it passes. */
+			.trace_events = request->wants_symbols,
 			.is_interrupted = options->is_interrupted,
 		},
 		err);
@@ -158,5 +165,6 @@ void recorded_release(struct recorded *recorded)
 {
 	run_record_release(&recorded->record);
 	failure_release(&recorded->run);
+	symbols_free(recorded->symbols);
 	*recorded = (struct recorded){0};
 }

@@ -25,6 +25,7 @@ struct record_request {
 	uint32_t name_count;
 	uint64_t bytes_most; /* of the record; 0: the standard limit */
 	bool is_checked;
+	bool wants_symbols;
 	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */
 };
 
@@ -36,7 +37,8 @@ struct recorded {
 	bool has_diverged; /* it did not follow the schedule, from this step on */
 	uint64_t diverged_step;
 	bool has_sites;
-	bool is_live; /* it has made a thread */
+	bool is_live;		 /* it has made a thread */
+	struct symbols *symbols; /* if they were wanted and could be had */
 	uint64_t run_ns;
 	uint64_t processor_ns; /* of its process, with the start */
 };

@@ -1,8 +1,42 @@
 #include <jansson.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/bug.h"
 #include "cli/branches_result.h"
+
+static json_t *text_or_null(const char *text)
+{
+	json_t *value = text ? json_string(text) : NULL;
+
+	return value ? value : json_null();
+}
+
+/* A step is as in a finding, and has a value. */
+static json_t *step_to_json(const struct branch_step *step, uint32_t number)
+{
+	json_t *value =
+		json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}",
+			"step", (json_int_t)number, "thread", step->thread, "verb", step->verb,
+			"object", text_or_null(step->object), "value", text_or_null(step->value),
+			"is_switch", (int)step->is_switch, "is_preemption", 0, "where", "function",
+			text_or_null(step->function), "file", text_or_null(step->file), "line",
+			(json_int_t)step->line, "module", "is_system", 0);
+
+	BUG_ON(!value);
+	return value;
+}
+
+static json_t *interleaving_to_json(const struct branch_interleaving *interleaving)
+{
+	json_t *steps = json_array(), *value;
+
+	for (uint32_t i = 0; i < interleaving->count; i++)
+		BUG_ON(json_array_append_new(steps, step_to_json(&interleaving->steps[i], i + 1)));
+	value = json_pack(
+		"{s:o, s:I}", "steps", steps, "steps_left_out", (json_int_t)interleaving->left_out);
+	BUG_ON(!value);
+	return value;
+}
 
 static json_t *branch_to_json(const struct sensitive_branch *branch)
 {
@@ -26,6 +60,13 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 	if (branch->delayed)
 		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
 	BUG_ON(json_object_set_new(value, "proven", json_boolean(!branch->delayed)));
+	BUG_ON(json_object_set_new(value, "path", text_or_null(branch->path)));
+	if (branch->interleavings[SENSITIVE_RECORDED].count)
+		BUG_ON(json_object_set_new(value, "interleavings",
+			json_pack("{s:o, s:o}", "recorded",
+				interleaving_to_json(&branch->interleavings[SENSITIVE_RECORDED]),
+				"flipped",
+				interleaving_to_json(&branch->interleavings[SENSITIVE_FLIPPED]))));
 	return value;
 }
 
@@ -81,9 +122,10 @@ static json_t *samples_to_json(const struct branches_result *result)
 	return value;
 }
 
-void branches_print_json(const struct branches_result *result)
+char *branches_to_json(const struct branches_result *result)
 {
 	json_t *branches = json_array(), *unproven = json_array(), *all;
+	char *text;
 
 	for (uint32_t i = 0; i < result->count; i++)
 		BUG_ON(json_array_append_new(branches, branch_to_json(&result->items[i])));
@@ -94,7 +136,8 @@ void branches_print_json(const struct branches_result *result)
 	BUG_ON(!all);
 	if (result->samples)
 		BUG_ON(json_object_set_new(all, "samples", samples_to_json(result)));
-	if (json_dumpf(all, stdout, JSON_INDENT(2)) == 0)
-		fputc('\n', stdout);
+	text = json_dumps(all, JSON_INDENT(2));
+	BUG_ON(!text);
 	json_decref(all);
+	return text;
 }

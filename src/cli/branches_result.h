@@ -8,6 +8,7 @@ extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 
 /* Quietly: only the branches. */
 void branches_print(const struct branches_result *result, bool is_quiet);
-void branches_print_json(const struct branches_result *result);
+/* Of docs/branches.md; to be freed. */
+char *branches_to_json(const struct branches_result *result);
 
 #endif

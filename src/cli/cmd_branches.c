@@ -76,7 +76,7 @@ static const struct argp_option branches_options[] = {
 		"Not these: exit, abort, crash, ... as printed with a finding", 3},
 	{.doc = "What is said:", .group = 4},
 	{"quiet", 'q', NULL, 0, "Only branches", 4},
-	{"store", OPTION_STORE, "DIR", 0, "Failures are kept in DIR/.raddle (.)", 4},
+	{"store", OPTION_STORE, "DIR", 0, "Branches and failures are kept in DIR/.raddle (.)", 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{0},
 };
@@ -243,20 +243,28 @@ static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
 	struct error err;
-	int status;
+	char *text;
+	int status, stored = 0;
 
 	status = branches_search(&arguments->options, &result, &err);
 	terminal_clear_live();
 	if (status < 0)
 		return command_fail("%s", err.text);
-	if (arguments->is_json) {
-		branches_print_json(&result);
-	} else {
+	text = branches_to_json(&result);
+	if (result.count)
+		stored = branches_store(&arguments->options, &result, text, &err);
+	if (arguments->is_json)
+		(void)printf("%s\n", text); /* main checks the stream */
+	else
 		branches_print(&result, arguments->is_quiet);
-	}
+	if (stored == 0 && result.count)
+		terminal_hint(
+			"both interleavings of each: raddle report C%lld --html > report.html\n",
+			(long long)result.campaign);
+	free(text);
 	status = result.count > result.relaxed_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	branches_result_release(&result);
-	return status;
+	return stored < 0 ? command_fail("%s", err.text) : status;
 }
 
 static int branches_run_command(int argc, char **argv)

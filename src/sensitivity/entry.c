@@ -278,6 +278,13 @@ static enum sensitivity_verdict sensitivity_compare(
 	return verdict;
 }
 
+static void sensitivity_tell(struct sensitivity *analysis, const struct run_record *run,
+	struct sensitive_interleaving *out)
+{
+	interleavings_tell(analysis, run,
+		thread_in(analysis->walk.record, run, analysis->search.current->goal.thread), out);
+}
+
 static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
 	search_go_on(analysis, verdict == VERDICT_FLIPPED);
@@ -321,6 +328,7 @@ static const struct sensitivity_library library = {
 	.open = sensitivity_begin,
 	.next = sensitivity_find,
 	.check = sensitivity_compare,
+	.interleavings = sensitivity_tell,
 	.settle = sensitivity_go_on,
 	.figures = sensitivity_count,
 	.accesses = paths_accesses,

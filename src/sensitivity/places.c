@@ -250,22 +250,39 @@ static const struct walk_event *read_of(const struct sensitivity *analysis, uint
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
+static LLVMValueRef operand_of(const struct walk_event *access)
+{
+	LLVMValueRef instruction = access->instruction;
+
+	/* Copies write what is first, and read what is second. */
+	if (LLVMIsACallInst(instruction))
+		return LLVMGetOperand(instruction, access->kind == EVENT_READ ? 1 : 0);
+	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
+}
+
+void places_name_access(
+	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out)
+{
+	const struct site *site = access->site < analysis->image.site_count
+					  ? analysis->image.sites[access->site].source
+					  : NULL;
+	LLVMValueRef object = object_of(operand_of(access));
+	size_t length = 0;
+	const char *name = LLVMIsAGlobalVariable(object) ? LLVMGetValueName2(object, &length) : "";
+
+	if (site && site->type && site->field)
+		strbuf_addf(out, "%s.%s", length ? name : site->type, site->field);
+	else
+		strbuf_addf(out, "%s", length ? name : "memory");
+}
+
 static void name_variable(
 	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
 {
-	const struct site *site = read->site < analysis->image.site_count
-					  ? analysis->image.sites[read->site].source
-					  : NULL;
-	LLVMValueRef object = object_of(LLVMGetOperand(read->instruction, 0));
-	size_t length = 0;
-	const char *name = LLVMIsAGlobalVariable(object) ? LLVMGetValueName2(object, &length) : "";
 	struct strbuf text;
 
 	strbuf_init(&text);
-	if (site && site->type && site->field)
-		strbuf_addf(&text, "%s.%s", length ? name : site->type, site->field);
-	else
-		strbuf_addf(&text, "%s", length ? name : "memory");
+	places_name_access(analysis, read, &text);
 	if (!strstr(out->text, text.text))
 		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);
 	strbuf_release(&text);

@@ -57,6 +57,25 @@ enum sensitivity_verdict sensitivity_check(
 	return loaded->check(analysis, run);
 }
 
+void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
+	struct sensitive_interleaving out[SENSITIVE_RUNS])
+{
+	loaded->interleavings(analysis, run, out);
+}
+
+void sensitive_interleaving_release(struct sensitive_interleaving *interleaving)
+{
+	for (uint32_t i = 0; i < interleaving->count; i++) {
+		free(interleaving->steps[i].object);
+		free(interleaving->steps[i].value);
+		free(interleaving->steps[i].function);
+		free(interleaving->steps[i].file);
+		free(interleaving->steps[i].directory);
+	}
+	free(interleaving->steps);
+	*interleaving = (struct sensitive_interleaving){0};
+}
+
 void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
 	loaded->settle(analysis, verdict);

@@ -36,6 +36,30 @@ struct sensitive_place {
 	uint32_t line, column;
 };
 
+/* One step on the way to a branch. Everything is owned. */
+struct sensitive_step {
+	uint16_t thread;  /* index in the record of its run */
+	uint16_t other;	  /* thread that it is about: created, joined; UINT16_MAX: none */
+	const char *verb; /* "reads", "locks", ...; of the branch itself "finds" */
+	char *object;	  /* "table.next", "the condition false"; empty: `other` */
+	char *value;	  /* that was read or written; NULL: there is none */
+	char *function, *file, *directory; /* as in a place; of an operation empty */
+	uint32_t line, column;
+	uint64_t address; /* of what is accessed; 0: nothing is */
+	uint64_t site;	  /* of an operation: return address of the call; 0: not known */
+};
+
+/* Steps up to a branch as a run made them, oldest first; the last one is the branch. */
+struct sensitive_interleaving {
+	struct sensitive_step *steps;
+	uint32_t count;
+	uint64_t left_out; /* earlier ones */
+};
+
+enum { SENSITIVE_RECORDED, SENSITIVE_FLIPPED, SENSITIVE_RUNS };
+
+void sensitive_interleaving_release(struct sensitive_interleaving *interleaving);
+
 /* A branch that the solver has a schedule for. Everything is owned by the analysis. */
 struct sensitive_candidate {
 	uint32_t number; /* of the place; each is given once at most when it is proven */
@@ -115,6 +139,11 @@ enum sensitivity_verdict {
 enum sensitivity_verdict sensitivity_check(
 	struct sensitivity *analysis, const struct run_record *run);
 /*
+ * How the record and a run in which the last candidate flipped came to it. To be released.
+ */
+void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
+	struct sensitive_interleaving out[SENSITIVE_RUNS]);
+/*
  * Of the last candidate, before the next is asked for: VERDICT_FLIPPED proves its place. From then on nothing of it may be
  * used any more.
  */
@@ -152,6 +181,8 @@ struct sensitivity_library {
 		const struct sensitivity_options *, struct error *);
 	bool (*next)(struct sensitivity *, struct sensitive_candidate *);
 	enum sensitivity_verdict (*check)(struct sensitivity *, const struct run_record *);
+	void (*interleavings)(
+		struct sensitivity *, const struct run_record *, struct sensitive_interleaving *);
 	void (*settle)(struct sensitivity *, enum sensitivity_verdict);
 	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
 	const uint64_t *(*accesses)(struct sensitivity *);

@@ -137,6 +137,9 @@ enum sensitive_kind places_kind(const struct walk_event *event);
 /* `place` refers to texts of the analysis, until the next call. */
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
+/* Appends "table.next" of a read or write. */
+void places_name_access(
+	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out);
 /* "table.next, is_good": what a term depends on. */
 void places_name_variables(struct sensitivity *analysis, const struct term *term);
 
@@ -161,6 +164,12 @@ bool chunk_is_whole(const struct sensitivity *analysis);
 const uint64_t *paths_accesses(struct sensitivity *analysis);
 /* Adds to `observed` what the run shows. False: a thread of it could not be followed to its end. */
 bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
+
+/* ---- interleavings.c ---- */
+
+/* Of the last candidate; `thread`: its thread in the run. */
+void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
+	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
 /* ---- search.c ---- */
 
