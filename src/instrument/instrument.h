@@ -50,7 +50,8 @@ struct site {
 	uint8_t order;	/* as in struct site_record */
 	uint8_t behind; /* enum site_behind */
 	uint16_t bytes;
-	bool copies; /* reads what goes to a local that nobody else knows */
+	bool copies;  /* reads what goes to a local that nobody else knows */
+	bool follows; /* an end of a copy between other memory */
 	uint32_t flags;
 	uint32_t function_number;
 	uint32_t instruction_number;

@@ -89,8 +89,24 @@ static bool set_length(
 				       ? LLVMConstInt(instrument->i64, 1, 0)
 				       : LLVMConstAllOnes(instrument->i64);
 	}
-	site->bytes = access->appends ? SITE_APPENDS : site->copies ? SITE_COPIED : 0;
+	site->bytes = access->appends ? SITE_APPENDS
+		      : site->copies  ? SITE_COPIED
+		      : site->follows ? SITE_FOLLOWED
+				      : 0;
 	return true;
+}
+
+/* Of memcpy() and memmove() recorded runs keep more. */
+static void set_copy(struct site *site, bool is_read)
+{
+	LLVMValueRef call = site->instruction;
+	const char *name = called_name(call);
+	const bool is_copy =
+		strncmp(name, "llvm.memcpy", 11) == 0 || strncmp(name, "llvm.memmove", 12) == 0;
+	const bool is_private = is_copy && filter_skips(LLVMGetArgOperand(call, 0), true);
+
+	site->copies = is_copy && is_read && is_private;
+	site->follows = is_copy && !is_private && !filter_skips(LLVMGetArgOperand(call, 1), false);
 }
 
 static void collect_access(
@@ -105,9 +121,7 @@ static void collect_access(
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
 		return; /* a function of the program's own by that name */
 	site.kind = access->kind;
-	site.copies = access->kind == SITE_RANGE_READ && count > 2 &&
-		      strncmp(called_name(call), "llvm.mem", 8) == 0 &&
-		      filter_skips(LLVMGetArgOperand(call, 0), true);
+	set_copy(&site, access->kind == SITE_RANGE_READ);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
 		set_length(instrument, &site, access))

@@ -16,7 +16,7 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 2u
+#define RECORD_VERSION 3u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {
@@ -57,6 +57,18 @@ enum record_tag {
 static inline uint64_t record_place_of(uint64_t address)
 {
 	return address & (RECORD_MEMORY_BYTES - 1);
+}
+
+/* What is known of what was copied. Neither side calls memcpy(): the recorder must not. */
+static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	const uint8_t *source = memory + record_place_of(from);
+	uint8_t *target = memory + record_place_of(to);
+
+	for (uint64_t i = 0; i < bytes; i++) {
+		target[i] = source[i];
+		__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+	}
 }
 
 /* What was last told at a site of a value. */

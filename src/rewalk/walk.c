@@ -97,6 +97,7 @@ void walk_close(struct walk *walk)
 	free(walk->shared_lines);
 	free(walk->initials);
 	free(walk->unknowns);
+	free(walk->copied.pairs);
 	objects_release(&walk->objects);
 	term_arena_release(&walk->terms);
 	*walk = (struct walk){0};
@@ -129,5 +130,7 @@ void walk_run(struct walk *walk, unsigned mode)
 		walk_build_shared_lines(walk);
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		walk_thread(walk, (uint16_t)i, mode);
+	if (mode & WALK_SHARING)
+		walk_unite_pieces(walk);
 	objects_complete(&walk->objects);
 }

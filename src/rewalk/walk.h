@@ -88,6 +88,19 @@ struct shared_map {
 	uint64_t count, capacity;
 };
 
+#define COPIED_RECENT 4096u
+
+/* Words of memory, by address divided by eight, of which one was copied to the other. */
+struct copied_pair {
+	uint64_t from, to;
+};
+
+struct copied_words {
+	struct copied_pair *pairs;
+	uint32_t count, capacity;
+	struct copied_pair recent[COPIED_RECENT]; /* that are in the list */
+};
+
 struct walked_thread {
 	struct walk_event *events;
 	uint64_t count, capacity;
@@ -113,6 +126,7 @@ struct walk {
 	struct code_book *book;
 	const struct run_record *record;
 	struct shared_map shared;
+	struct copied_words copied;
 	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
 	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;

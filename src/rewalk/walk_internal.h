@@ -235,8 +235,8 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
-/* The fewest bytes that an access to this word had, one of 1, 2, 4, 8. */
-uint32_t walk_piece(const struct walk *walk, uint64_t address);
+/* By address divided by eight. NULL: nobody accessed it. */
+struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 /* An access of a live run: who shares, which site is chosen. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
@@ -282,6 +282,14 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
+
+/* ---- walk_pieces.c ---- */
+
+/* The fewest bytes that an access to this word had, one of 1, 2, 4, 8; or to one that is copied there or from there. */
+uint32_t walk_piece(const struct walk *walk, uint64_t address);
+/* WALK_SHARING: of a live run. */
+void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
+void walk_unite_pieces(struct walk *walk);
 
 /* ---- walk_range.c ---- */
 

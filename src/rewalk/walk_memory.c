@@ -74,12 +74,12 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 	return false;
 }
 
-uint32_t walk_piece(const struct walk *walk, uint64_t address)
+struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
 {
-	const struct shared_word *found =
-		walk->shared.capacity ? find_word(&walk->shared, (address >> 3) + 1) : NULL;
+	struct shared_word *found =
+		walk->shared.capacity ? find_word(&walk->shared, word + 1) : NULL;
 
-	return found && found->address ? found->bytes : 8;
+	return found && found->address ? found : NULL;
 }
 
 void walk_build_shared_lines(struct walk *walk)

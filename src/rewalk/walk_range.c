@@ -3,7 +3,7 @@
  * where the source is the walk's own, and where it is read into a local. They are events, one for each piece
  * that others access, and all pieces of one range happen at once.
  *
- * Of a copy between memory that is not the walk's own nobody knows what it wrote: it is counted.
+ * Of a long copy between memory that is not the walk's own nobody knows what it wrote: it is counted.
  */
 #include <string.h>
 
@@ -134,20 +134,32 @@ static void pin_operands(struct walker *walker, const struct code *code)
 	walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->c), code);
 }
 
-/* The contents are known, but for those of copies between others' memory. */
+/* The contents are known, but for those of long copies between others' memory. */
 static void note_range(struct walker *walker, struct range *range, bool is_copy, bool is_known)
 {
+	const bool is_followed = is_copy && range->from.code.place == PLACE_SITE &&
+				 range->to.code.place == PLACE_SITE;
+	const uint64_t first = walker->out->count;
+
 	if (is_copy)
 		note_side(walker, &range->from, range->bytes, false);
+	if (is_followed && walker->mode & WALK_SHARING && walker->is_live && is_known)
+		walk_note_copy(walker->walk, range->from.address, range->to.address, range->bytes);
+	/* What is copied is read behind the point of the write. */
+	if (is_followed)
+		note_side(walker, &range->to, range->bytes, true);
 	if (walker->mode & WALK_EVENTS && is_known)
 		pin_operands(walker, &range->to.code);
 	if (walker->mode & WALK_EVENTS && is_known && is_copy)
 		read_pieces(walker, range);
-	note_side(walker, &range->to, range->bytes, true);
+	if (!is_followed)
+		note_side(walker, &range->to, range->bytes, true);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	if (is_known) {
 		write_pieces(walker, range, is_copy);
+		if (is_followed)
+			join_events(walker, first);
 		if (!walker->is_live && range->to.code.place == PLACE_SITE)
 			note_initials(walker, range);
 	} else if (is_any_shared(walker, &range->from, range->bytes) ||
@@ -165,7 +177,7 @@ static struct side side_of(const struct code *code, uint8_t place, uint32_t site
 	return side;
 }
 
-/* The bytes that are told: those of other memory that are read into a local. */
+/* The bytes that are told: those of other memory. */
 static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
 {
 	for (uint64_t done = 0; done < bytes; done += 8) {
@@ -180,42 +192,73 @@ static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes,
 	return STEP_NEXT;
 }
 
+/* Which bytes the record tells of a copy: as the recorder has it, by what its site says. */
+static bool is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
+{
+	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
+				       ? walker->book->image->sites[code->site].bytes
+				       : 0;
+
+	return (flags & SITE_COPIED && bytes <= SITE_COPIED_MOST) ||
+	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
+}
+
+/* What becomes of the last write: see record_look_back(). */
+static void look_back(struct walker *walker, const struct code *code)
+{
+	const uint16_t flags =
+		code->site != SITE_NONE ? walker->book->image->sites[code->site].bytes : 0;
+
+	if (code->place_from == PLACE_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
+		walk_settle(walker);
+	else if (code->place != PLACE_LOCAL)
+		walk_drop(walker);
+}
+
+/* NULL: the source is not the walk's own. False: it is, and is not where it should be. */
+static bool find_source(
+	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
+{
+	*source = NULL;
+	if (code->place_from == PLACE_SITE)
+		return true;
+	*source =
+		walk_own_memory(walker, code, code->place_from, range->from.address, range->bytes);
+	return *source != NULL;
+}
+
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const uint64_t to = registers[code->a], from = registers[code->b];
 	const uint64_t bytes = registers[code->c];
-	const bool is_told = code->place == PLACE_LOCAL && code->place_from == PLACE_SITE;
-	const uint8_t *source = NULL;
+	const bool is_read = is_told(walker, code, bytes);
+	const uint8_t *source;
 	uint8_t *target = NULL;
-	struct range range;
+	struct range range; /* its contents are written as far as they are read */
 
+	range.bytes = bytes;
+	range.from = side_of(code, code->place_from, code->site, registers[code->b]);
+	range.to = side_of(code, code->place, code->site_to, registers[code->a]);
 	if (code->place == PLACE_LOCAL)
-		target = walk_own_memory(walker, code, PLACE_LOCAL, to, bytes);
-	if (code->place_from != PLACE_SITE)
-		source = walk_own_memory(walker, code, code->place_from, from, bytes);
-	if ((code->place == PLACE_LOCAL && !target) || (code->place_from != PLACE_SITE && !source))
+		target = walk_own_memory(walker, code, PLACE_LOCAL, range.to.address, bytes);
+	if ((code->place == PLACE_LOCAL && !target) || !find_source(walker, code, &range, &source))
 		return walk_outside_of_own(walker);
-	if (is_told && bytes > SITE_COPIED_MOST)
+	if (target && !source && !is_read)
 		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
-	if (code->place != PLACE_LOCAL)
-		walk_drop(walker);
-	else if (is_told)
-		walk_settle(walker);
-	if (is_told) {
-		const enum step step = read_told(walker, from, bytes, target);
+	look_back(walker, code);
+	if (is_read) {
+		const enum step step = read_told(walker, range.from.address, bytes, range.contents);
 
 		if (step != STEP_NEXT)
 			return step;
-		source = target;
-	} else if (target) {
-		memmove(target, source, bytes);
-		source = target;
-	}
-	range.from = side_of(code, code->place_from, code->site, from);
-	range.to = side_of(code, code->place, code->site_to, to);
-	range.bytes = bytes;
-	if (source && bytes <= RANGE_MOST)
+		source = range.contents;
+		if (!target)
+			record_copy_known(
+				walker->memory, range.from.address, range.to.address, bytes);
+	} else if (source && bytes <= RANGE_MOST) {
 		memcpy(range.contents, source, bytes);
+	}
+	if (target)
+		memmove(target, source, bytes);
 	note_range(walker, &range, true, source && bytes <= RANGE_MOST);
 	return STEP_NEXT;
 }

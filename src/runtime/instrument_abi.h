@@ -97,6 +97,12 @@ enum site_order {
 /* The bytes read go to a local of which nobody else knows: recorded runs keep them, up to a limit. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
+/*
+ * Both ends of a copy between memory that others may know: at the write recorded runs keep what was read, up to a
+ * limit.
+ */
+#define SITE_FOLLOWED 4u
+#define SITE_FOLLOWED_MOST 512u
 
 #define SITE_VOLATILE 1u  /* declared so; not atomic */
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */

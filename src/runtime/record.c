@@ -25,6 +25,7 @@
 struct record_parked {
 	uint64_t pending;
 	uint32_t pending_bytes, wants_arguments;
+	uint64_t copied_from;
 	uint8_t *memory; /* NULL: it has not moved */
 	uint64_t *values;
 };
@@ -116,6 +117,7 @@ static void record_park(struct record_moving *moving)
 	parked->pending = moving->pending;
 	parked->pending_bytes = moving->pending_bytes;
 	parked->wants_arguments = moving->wants_arguments;
+	parked->copied_from = moving->copied_from;
 }
 
 /* Its memory is made when it first moves: most of it is never touched. */
@@ -140,6 +142,7 @@ static void record_resume_thread(uint32_t index)
 	moving->pending = parked->pending;
 	moving->pending_bytes = parked->pending_bytes;
 	moving->wants_arguments = parked->wants_arguments;
+	moving->copied_from = parked->copied_from;
 	moving->memory = parked->memory;
 	moving->values = parked->values;
 }
@@ -259,6 +262,13 @@ static void record_read(uint64_t address, uint64_t bytes)
 	}
 }
 
+/* The memory is copied next: what is read is what will be there. */
+static void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
+{
+	record_read(from, bytes);
+	record_copy_known(record.moving->memory, from, to, bytes);
+}
+
 static void record_value(uint32_t site, uint32_t part, uint64_t value)
 {
 	struct record_moving *moving = record.moving;
@@ -332,8 +342,13 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		record.moving->pending_bytes = site->bytes;
 		return;
 	case SITE_RANGE_READ:
+		record.moving->copied_from = address;
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
 			record_read(address, length);
+		return;
+	case SITE_RANGE_WRITE:
+		if (site->bytes & SITE_FOLLOWED && length <= SITE_FOLLOWED_MOST)
+			record_copied(record.moving->copied_from, address, length);
 		return;
 	default:
 		return;
@@ -354,7 +369,7 @@ static void record_look_back(const struct site_record *site)
 	case SITE_STRING_READ:	  /* of library calls, which end with a result */
 		return;
 	case SITE_RANGE_READ:
-		if (site->bytes & SITE_COPIED)
+		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED))
 			record_flush();
 		return;
 	case SITE_RESULT: /* code without bitcode has run */

@@ -21,6 +21,7 @@ struct record_moving {
 	int64_t mark;		  /* `left` at the last entry */
 	struct record_thread *thread;
 	uint32_t index;
+	uint64_t copied_from; /* of a copy whose write is reported next */
 };
 
 /* Maps room for the state in the first 2 GiB; NULL: there is none, and there are no quick stubs. */
