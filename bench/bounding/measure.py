@@ -283,7 +283,7 @@ def runs_until(bench, program, strategy):
 
 def compare_random(bench, program, size):
     depth = STOPS_4[size] + 1
-    return [runs_until(bench, program, "pctvb,depth=%d,variables=%d" % (depth, size // 10)),
+    return [runs_until(bench, program, "pctvb,depth=%d,variables=%d,threads=%d" % (depth, *divmod(size, 10))),
             runs_until(bench, program, "pct,depth=%d" % depth)]
 
 

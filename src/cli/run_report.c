@@ -266,8 +266,8 @@ static void say_guarantee(const struct campaign_result *result)
 	if (guarantee->variables)
 		(void)fprintf(stderr, ", v = %u of m = %u variables", guarantee->variables,
 			guarantee->variable_total);
-	if (guarantee->fragments)
-		(void)fprintf(stderr, ", t = %u", guarantee->fragments);
+	if (guarantee->order_threads)
+		(void)fprintf(stderr, ", t = %u in one order", guarantee->order_threads);
 	if (guarantee->share > 0 && guarantee->share < 1)
 		(void)fprintf(
 			stderr, "; one schedule in %.0f is of this kind", 1 / guarantee->share);

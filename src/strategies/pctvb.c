@@ -11,11 +11,18 @@
  *
  * Deviations from the paper:
  * - What pct deviates in: contested points only, one place past the end, a fall before the access.
- * - Only variables that two threads have used are drawn: no other order matters.
+ * - Only variables are drawn that a thread has used while another one that used it before, one of them to
+ *   write, was known to it: that is, the later one existed at that time. What whoever creates a thread
+ *   leaves for it has one order only.
  * - How often a variable is used is the expected count of pct's kind (run_length), not an average.
- * - Priority orders: the paper gives a thread a random new priority at each change point, so a bug that
- *   needs one order of t thread fragments shows with 1/t!. pct's fall below everybody needs only
- *   that one thread is the lowest of n at first: 1/n. By default whichever promises more is taken.
+ * - Change points are a set: no two are the same, and as many as there are may lie past the end. So it is one
+ *   of C(k+d-1, d-1) sets, not of k^(d-1) sequences.
+ * - Priority orders: the paper gives a thread a random new priority at each change point, so a bug of t threads,
+ *   which d-1 stops cut into t+d-1 fragments, shows with 1/(t+d-1)!. Here that priority is drawn among those
+ *   below the next thread, as the stop would otherwise be none; where n is small, each of the places below
+ *   that is as likely, which promises more: 1/(t!*(n-1)^(d-1)); and of two threads the one that is stopped
+ *   always goes below the other, hence below everybody: 1/2!. Without t given it is pct's fall
+ *   below everybody, for which one thread must be the lowest of n at first: 1/n.
  */
 #include "base/rng.h"
 #include "strategies/key_table.h"
@@ -25,13 +32,24 @@
 enum pctvb_option { OPTION_DEPTH, OPTION_VARIABLES, OPTION_THREADS };
 
 #define VARIABLES_MOST 8
-#define FRAGMENTS_STANDARD 3
+
+/* Where a thread falls to. */
+enum pctvb_falls {
+	FALLS_LOWEST, /* below everybody */
+	FALLS_PLACES, /* right below one of the threads from the next one on downwards, each as likely */
+	FALLS_RANDOM /* to a random priority below the next one's */
+};
+
+struct pctvb_access {
+	uint16_t thread;       /* index + 1; 0: there was none */
+	uint16_t thread_count; /* so many threads existed */
+};
 
 struct pctvb_variable {
-	uint64_t count;		    /* contested accesses in this run */
-	struct run_length accesses; /* of a run, learnt */
-	uint16_t thread;	    /* learnt: the first that used it, + 1 */
-	bool is_shared;
+	uint64_t count;			 /* contested accesses in this run */
+	struct run_length accesses;	 /* of a run, learnt */
+	struct pctvb_access read, write; /* the last ones in this run */
+	bool is_shared;			 /* learnt: accesses to it may come in another order */
 };
 
 struct pctvb_change {
@@ -41,8 +59,9 @@ struct pctvb_change {
 
 struct pctvb {
 	struct rng rng;
-	uint32_t depth, wanted, fragments; /* fragments 0: not asked for */
+	uint32_t depth, wanted, threads; /* threads 0: not asked for */
 	uint32_t threads_most;
+	enum pctvb_falls falls; /* in this run */
 	uint32_t shared_count;
 	uint32_t change_count, fallen;
 	uint64_t
@@ -51,7 +70,6 @@ struct pctvb {
 	struct pctvb_change changes[CHANGE_POINTS_MAX];
 	struct priority_table priorities;
 	struct key_table classes;
-	struct key_table thread_names;
 	uint16_t shared[KEY_TABLE_CAPACITY]; /* indices in `variables` */
 	struct pctvb_variable variables[KEY_TABLE_CAPACITY];
 };
@@ -68,22 +86,39 @@ static void pctvb_begin_campaign(void *state, const struct strategy_config *conf
 
 	pctvb->depth = (uint32_t)config->option[OPTION_DEPTH];
 	pctvb->wanted = (uint32_t)config->option[OPTION_VARIABLES];
-	pctvb->fragments = (uint32_t)config->option[OPTION_THREADS];
+	pctvb->threads = (uint32_t)config->option[OPTION_THREADS];
 }
 
-static uint64_t factorial(uint32_t number)
+static double factorial(uint32_t number)
 {
-	uint64_t product = 1;
+	double product = 1;
 
 	while (number > 1)
 		product *= number--;
 	return product;
 }
 
-/* A fall goes to a random place, not below everybody. */
-static bool has_random_falls(const struct pctvb *pctvb)
+/* Ways in which t threads may be ordered at first, and fall at d-1 stops: one of them is wanted. */
+static double orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
-	return pctvb->fragments || pctvb->threads_most > factorial(FRAGMENTS_STANDARD);
+	const uint32_t stops = pctvb->depth - 1;
+	double orders = factorial(pctvb->threads);
+
+	if (falls == FALLS_RANDOM)
+		return factorial(pctvb->threads + stops);
+	if (falls == FALLS_LOWEST)
+		return pctvb->threads ? orders : pctvb->threads_most;
+	for (uint32_t i = 0; i < stops && pctvb->threads_most > 1; i++)
+		orders *= pctvb->threads_most - 1;
+	return orders;
+}
+
+static enum pctvb_falls choose_falls(const struct pctvb *pctvb)
+{
+	if (pctvb->threads <= 2)
+		return FALLS_LOWEST;
+	return orders_of(pctvb, FALLS_PLACES) < orders_of(pctvb, FALLS_RANDOM) ? FALLS_PLACES
+									       : FALLS_RANDOM;
 }
 
 static uint32_t variables_per_run(const struct pctvb *pctvb)
@@ -105,24 +140,51 @@ static void draw_variables(struct pctvb *pctvb)
 	}
 }
 
-/* Each of the accesses to the run's variables is as likely; the last place is past the end. */
+static bool is_change(const struct pctvb *pctvb, uint32_t variable, uint64_t access)
+{
+	for (uint32_t i = 0; i < pctvb->change_count; i++)
+		if (pctvb->changes[i].variable == variable && pctvb->changes[i].access == access)
+			return true;
+	return false;
+}
+
+/* The n-th access to the run's variables; false: it is past the end. */
+static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
+{
+	for (uint32_t i = 0; i < variables_per_run(pctvb); i++) {
+		const uint16_t variable = pctvb->shared[i];
+
+		if (number < pctvb->variables[variable].accesses.expected) {
+			*out = (struct pctvb_change){.variable = variable, .access = number};
+			return true;
+		}
+		number -= pctvb->variables[variable].accesses.expected;
+	}
+	return false;
+}
+
+/*
+ * Each set of d-1 places is as likely: accesses to the run's variables, and d-1 places past the end
+ * (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
+ */
 static void draw_changes(struct pctvb *pctvb)
 {
-	const uint32_t count = variables_per_run(pctvb);
-	uint64_t places = 1;
+	const uint32_t stops = pctvb->depth - 1;
+	uint64_t drawn[CHANGE_POINTS_MAX];
+	uint64_t accesses = 0;
 
 	pctvb->change_count = 0;
-	for (uint32_t i = 0; i < count; i++)
-		places += pctvb->variables[pctvb->shared[i]].accesses.expected;
-	for (uint32_t i = 1; count && i < pctvb->depth; i++) {
-		uint64_t place = rng_below64(&pctvb->rng, places);
-		uint32_t j = 0;
+	for (uint32_t i = 0; i < variables_per_run(pctvb); i++)
+		accesses += pctvb->variables[pctvb->shared[i]].accesses.expected;
+	for (uint32_t i = 0; i < stops; i++) {
+		uint64_t place = rng_below64(&pctvb->rng, accesses + i + 1);
 
-		while (j < count && place >= pctvb->variables[pctvb->shared[j]].accesses.expected)
-			place -= pctvb->variables[pctvb->shared[j++]].accesses.expected;
-		if (j < count)
-			pctvb->changes[pctvb->change_count++] = (struct pctvb_change){
-				.variable = pctvb->shared[j], .access = place};
+		for (uint32_t j = 0; j < i; j++)
+			if (drawn[j] == place)
+				place = accesses + i;
+		drawn[i] = place;
+		pctvb->change_count +=
+			find_access(pctvb, place, &pctvb->changes[pctvb->change_count]);
 	}
 }
 
@@ -159,33 +221,81 @@ static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, ui
 static void pctvb_begin_run(void *state, uint64_t seed)
 {
 	struct pctvb *pctvb = state;
+	struct priority_table *table = &pctvb->priorities;
 
 	begin_drawing(pctvb, seed);
-	pctvb->priorities.known = 0;
+	pctvb->falls = choose_falls(pctvb);
+	/* Also of threads that are still to come: a thread that is stopped may have to fall below them. */
+	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
+		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
 	pctvb->fallen = 0;
-	for (uint32_t i = 0; i < pctvb->classes.count; i++)
+	for (uint32_t i = 0; i < pctvb->classes.count; i++) {
 		pctvb->variables[i].count = 0;
+		pctvb->variables[i].read = pctvb->variables[i].write = (struct pctvb_access){0};
+	}
 	draw_changes(pctvb);
 }
 
 /* ---- during a run ---- */
 
-/* Is the access that the thread is about to make a change point? */
-static bool is_change(const struct pctvb *pctvb, uint32_t variable)
+/* May the thread still move, or is it one that may come? */
+static bool is_ahead(const struct schedule_view *view, uint32_t thread)
 {
-	for (uint32_t i = 0; i < pctvb->change_count; i++)
-		if (pctvb->changes[i].variable == variable &&
-			pctvb->changes[i].access == pctvb->variables[variable].count)
-			return true;
-	return false;
+	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
 
-static void fall(struct pctvb *pctvb, uint32_t thread)
+/* The highest priority below `limit` of threads that may still move; 0: there is none. */
+static uint64_t highest_below(
+	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
 {
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < pctvb->priorities.known; i++) {
+		const uint64_t priority = pctvb->priorities.priority[i];
+
+		if (priority < limit && priority > highest && is_ahead(view, i))
+			highest = priority;
+	}
+	return highest;
+}
+
+/* Right below a thread, drawn from that of priority `highest` on downwards. */
+static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
+{
+	uint64_t above = highest, below;
+	uint32_t count = 1;
+
+	for (uint64_t at = highest; (at = highest_below(pctvb, view, at));)
+		count++;
+	for (uint32_t place = rng_below(&pctvb->rng, count); place; place--)
+		above = highest_below(pctvb, view, above);
+	below = highest_below(pctvb, view, above);
+	if (!below)
+		below = PRIORITY_INITIAL;
+	return below + (above - below) / 2;
+}
+
+/* The thread falls, and another one is the highest: returns that. */
+static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+{
+	struct priority_table *table = &pctvb->priorities;
+	uint32_t next;
+	uint64_t limit;
+
 	pctvb->fallen++;
-	pctvb->priorities.priority[thread] = has_random_falls(pctvb)
-						     ? rng_next(&pctvb->rng) | PRIORITY_INITIAL
-						     : CHANGE_POINTS_MAX - pctvb->fallen + 1;
+	table->priority[thread] = CHANGE_POINTS_MAX - pctvb->fallen + 1;
+	next = priority_table_highest(table, view);
+	limit = table->priority[next];
+	if (pctvb->falls == FALLS_LOWEST || limit <= PRIORITY_INITIAL)
+		return next;
+	if (pctvb->falls == FALLS_RANDOM) {
+		table->priority[thread] =
+			PRIORITY_INITIAL | rng_below64(&pctvb->rng, limit - PRIORITY_INITIAL);
+	} else {
+		table->priority[thread] = 0; /* it is not below itself */
+		table->priority[thread] = draw_place(pctvb, view, limit);
+	}
+	return next;
 }
 
 /* The variable of an op; KEY_TABLE_NONE: it has none. */
@@ -197,43 +307,54 @@ static uint32_t variable_of(struct pctvb *pctvb, const struct pending_op *op)
 	return key_table_add(&pctvb->classes, op_class(op));
 }
 
+/* The thread stands at an access that nobody else has stood at: is it stopped there? */
+static bool is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+{
+	const uint32_t variable = variable_of(pctvb, &view->pending[thread]);
+
+	return variable != KEY_TABLE_NONE &&
+	       is_change(pctvb, variable, pctvb->variables[variable].count++);
+}
+
 static struct thread_id pctvb_choose(void *state, const struct schedule_view *view)
 {
 	struct pctvb *pctvb = state;
-	uint32_t chosen, variable;
+	uint32_t chosen;
 
 	priority_table_meet(&pctvb->priorities, &pctvb->rng, view);
-	if (view->enabled_count == 1)
-		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
 	chosen = priority_table_highest(&pctvb->priorities, view);
-	variable = variable_of(pctvb, &view->pending[chosen]);
-	if (variable == KEY_TABLE_NONE)
-		return (struct thread_id){(uint16_t)chosen};
-	if (is_change(pctvb, variable)) {
-		fall(pctvb, chosen);
-		chosen = priority_table_highest(&pctvb->priorities, view);
-	}
-	pctvb->variables[variable].count++;
+	while (view->enabled_count > 1 && is_stopped(pctvb, view, chosen))
+		chosen = fall(pctvb, view, chosen);
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* Learns who uses what. */
+/* Did the thread exist when another one made that access? Then it might have come first. */
+static bool might_precede(struct pctvb_access access, uint32_t thread)
+{
+	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
+}
+
+/* Learns of which variables the accesses may come in another order. */
 static void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct pctvb *pctvb = state;
-	const uint32_t number = variable_of(pctvb, &view->pending[thread.index]);
-	const uint32_t name = key_table_add(&pctvb->thread_names, view->names[thread.index]);
+	const struct pending_op *op = &view->pending[thread.index];
+	const uint32_t number = variable_of(pctvb, op);
+	const bool is_read = op->flags & OP_READ;
 	struct pctvb_variable *variable;
 
-	if (number == KEY_TABLE_NONE || name == KEY_TABLE_NONE)
+	if (number == KEY_TABLE_NONE)
 		return;
 	variable = &pctvb->variables[number];
-	if (!variable->thread)
-		variable->thread = (uint16_t)(name + 1);
-	if (variable->thread == name + 1 || variable->is_shared)
+	if (variable->is_shared)
 		return;
-	variable->is_shared = true;
-	pctvb->shared[pctvb->shared_count++] = (uint16_t)number;
+	if (might_precede(variable->write, thread.index) ||
+		(!is_read && might_precede(variable->read, thread.index))) {
+		variable->is_shared = true;
+		pctvb->shared[pctvb->shared_count++] = (uint16_t)number;
+	}
+	*(is_read ? &variable->read : &variable->write) =
+		(struct pctvb_access){(uint16_t)(thread.index + 1), (uint16_t)view->thread_count};
 }
 
 /* Is it one of the run's variables? */
@@ -266,10 +387,10 @@ static void pctvb_end_run(void *state, const struct run_summary *summary)
 /* ---- the promise ---- */
 
 /* The most accesses that v variables have together in a run: the careful side. */
-static uint64_t places_most(const struct pctvb *pctvb)
+static uint64_t accesses_most(const struct pctvb *pctvb)
 {
 	uint64_t most[VARIABLES_MOST] = {0};
-	uint64_t places = 1;
+	uint64_t accesses = 0;
 
 	for (uint32_t i = 0; i < pctvb->shared_count; i++) {
 		uint64_t count = pctvb->variables[pctvb->shared[i]].accesses.most;
@@ -282,30 +403,37 @@ static uint64_t places_most(const struct pctvb *pctvb)
 		}
 	}
 	for (uint32_t j = 0; j < VARIABLES_MOST; j++)
-		places += most[j];
-	return places;
+		accesses += most[j];
+	return accesses;
+}
+
+static const char *formula_of(const struct pctvb *pctvb, enum pctvb_falls falls)
+{
+	if (falls == FALLS_RANDOM)
+		return "1/(C(m,v)*C(k+d-1,d-1)*(t+d-1)!)";
+	if (falls == FALLS_PLACES)
+		return "1/(C(m,v)*C(k+d-1,d-1)*t!*(n-1)^(d-1))";
+	return pctvb->threads ? "1/(C(m,v)*C(k+d-1,d-1)*t!)" : "1/(C(m,v)*C(k+d-1,d-1)*n)";
 }
 
 static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct pctvb *pctvb = state;
 	const uint32_t variables = variables_per_run(pctvb);
-	const uint32_t fragments = pctvb->fragments ? pctvb->fragments : FRAGMENTS_STANDARD;
-	const bool is_random = has_random_falls(pctvb);
+	const enum pctvb_falls falls = choose_falls(pctvb);
 
 	*out = (struct strategy_guarantee){.depth = pctvb->depth,
 		.threads = pctvb->threads_most,
-		.steps = places_most(pctvb),
+		.steps = accesses_most(pctvb),
 		.variables = variables,
 		.variable_total = pctvb->shared_count,
-		.fragments = is_random ? fragments : 0,
-		.formula = is_random ? "1/(C(m,v)*k^(d-1)*t!)" : "1/(C(m,v)*k^(d-1)*n)"};
+		.order_threads = pctvb->threads,
+		.formula = formula_of(pctvb, falls)};
 	if (!variables || !pctvb->threads_most)
 		return false;
-	out->probability =
-		1 / (is_random ? (double)factorial(fragments) : (double)pctvb->threads_most);
+	out->probability = 1 / orders_of(pctvb, falls);
 	for (uint32_t i = 1; i < pctvb->depth; i++)
-		out->probability /= (double)out->steps;
+		out->probability *= (double)i / (double)(out->steps + i);
 	for (uint32_t i = 0; i < variables; i++)
 		out->probability *= (double)(i + 1) / (double)(pctvb->shared_count - i);
 	return true;
@@ -318,8 +446,8 @@ static const struct strategy_option pctvb_options[] = {
 		"known bugs need one",
 		NULL},
 	{"threads", 0, 2, 8,
-		"t: so many thread fragments have to be in one order; a thread that is stopped then "
-		"gets a random place. Without it, 3 with more than 6 threads, else as pct",
+		"t: so many threads have to be in one order; from 3 on a thread that is stopped "
+		"may get any place among the others, else the last one",
 		NULL},
 	{0},
 };

@@ -56,9 +56,9 @@ struct strategy_guarantee {
 	uint64_t steps;	  /* k as measured */
 	uint64_t radius;  /* r: within so many events of each other; 0: no such condition */
 	uint32_t variables, variable_total; /* v out of m; 0: no such condition */
-	uint32_t fragments;		    /* t: thread fragments in one order; 0: likewise */
-	double share;	     /* of the runs that have it, part of `probability`; 0: all have */
-	const char *formula; /* "1/(n*k^(d-1))" */
+	uint32_t order_threads; /* t: threads that have to be in one order; 0: likewise */
+	double share;		/* of the runs that have it, part of `probability`; 0: all have */
+	const char *formula;	/* "1/(n*k^(d-1))" */
 };
 
 /* Why a strategy that makes a run again, up to a point, cannot do so. */
