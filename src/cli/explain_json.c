@@ -140,14 +140,32 @@ static json_t *variables_to_json(const struct explain_answer *answer)
 	return out;
 }
 
-static json_t *answer_to_json(struct explain *explain, const struct explain_answer *answer)
+static json_t *remedy_to_json(
+	const struct explain_result *result, const struct explain_answer *answer)
 {
+	struct strbuf text;
+	json_t *out;
+
+	strbuf_init(&text);
+	explain_add_remedy(&text, result, answer);
+	out = json_text(text.text);
+	strbuf_release(&text);
+	return out;
+}
+
+static json_t *answer_to_json(
+	const struct explain_result *result, const struct explain_answer *answer)
+{
+	struct explain *explain = result->explain;
 	json_t *out = pattern_to_json(explain, &answer->record->pattern);
 
 	set(out, "explanation", json_integer(answer->record->explanation + 1));
 	set(out, "score", json_real(answer->record->score));
 	set(out, "alike", json_integer(answer->alike));
 	set(out, "verdict", json_string(verdict_word(answer)));
+	set(out, "meaning",
+		json_string(pattern_descriptions[answer->record->pattern.kind].meaning));
+	set(out, "remedy", remedy_to_json(result, answer));
 	if (answer->has_cause) {
 		json_t *patterns = json_array();
 
@@ -182,8 +200,7 @@ char *explain_to_json(const struct explain_result *result, uint32_t patterns_mos
 		BUG_ON(json_array_append_new(
 			records, record_to_json(result->explain, &ranking->records[i], i)));
 	for (uint32_t i = 0; i < result->answer_count; i++)
-		BUG_ON(json_array_append_new(
-			answers, answer_to_json(result->explain, &result->answers[i])));
+		BUG_ON(json_array_append_new(answers, answer_to_json(result, &result->answers[i])));
 	set(root, "raddle_explain", json_integer(1));
 	set(root, "finding", json_string(result->finding->id));
 	set(root, "suspicion", json_string(suspicion_words[result->suspicion]));

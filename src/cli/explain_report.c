@@ -241,38 +241,36 @@ static void add_writer(
 	}
 }
 
-static void add_remedy(struct strbuf *out, const struct explain_result *result,
+void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
 	const bool is_crossing =
 		pattern_access_count(pattern) == 4 && pattern_party(pattern, 2) == 0;
 
-	strbuf_adds(out, "   to prevent it: ");
 	if (pattern_access_count(pattern) == 1) {
 		add_lines(out, result, pattern, 0);
 		strbuf_adds(out, " has to wait until the variable is written");
 		add_writer(out, result, pattern);
-		strbuf_adds(out, "\n");
 		return;
 	}
 	if (pattern_access_count(pattern) == 2) {
 		add_lines(out, result, pattern, 1);
 		strbuf_adds(out, " has to come before ");
 		add_lines(out, result, pattern, 0);
-		strbuf_adds(out, ": let the latter wait for it\n");
+		strbuf_adds(out, ": let the latter wait for it");
 		return;
 	}
 	strbuf_adds(out, "make ");
 	add_lines(out, result, pattern, 0);
 	if (is_one_line(result, pattern)) {
-		strbuf_adds(out, " one atomic step: one lock around it\n");
+		strbuf_adds(out, " one atomic step: one lock around it");
 		return;
 	}
 	strbuf_adds(out, is_crossing ? " one atomic step, and also " : " one atomic step that ");
 	add_lines(out, result, pattern, 1);
-	strbuf_adds(out, is_crossing ? ": one lock around each\n"
-				     : " cannot interrupt: one lock around both\n");
+	strbuf_adds(out,
+		is_crossing ? ": one lock around each" : " cannot interrupt: one lock around both");
 }
 
 static const char *verdict_of(const struct explain_answer *answer)
@@ -306,7 +304,9 @@ static void add_answer(struct strbuf *out, const struct explain_result *result, 
 	if (number == 0) {
 		strbuf_addf(out, "   what goes wrong: %s\n",
 			pattern_descriptions[pattern->kind].meaning);
-		add_remedy(out, result, answer);
+		strbuf_adds(out, "   to prevent it: ");
+		explain_add_remedy(out, result, answer);
+		strbuf_adds(out, "\n");
 	}
 }
 

@@ -44,6 +44,10 @@ const struct pattern *explain_shown_pattern(const struct explain_shown *shown, u
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
+/* "make a.c:12 to a.c:14 (f) one atomic step ..." */
+void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer);
+
 /* explain_report.c: for people, at most a screen. explain_json.c: for tools, everything. */
 void explain_print(const struct explain_result *result, FILE *stream);
 /* With the first so many patterns of the ranking; to be freed. */

@@ -1,7 +1,7 @@
 /*
  * One page that needs nothing else: html/report.html with its style, its script, and the same JSON as --json,
  * to which the lines of source around each place are added, as far as the files can be read now. The page
- * is drawn by html/report.js. In the JSON every '<' is an escape, so no text of the target can end the
+ * is drawn by html/report.js and the scripts beside it. In the JSON every '<' is an escape, so no text of the target can end the
  * element that it stands in.
  */
 #include <stdio.h>
@@ -22,7 +22,12 @@
 #define LINE_MOST 10000000
 
 /* tools/embed.cmake */
-extern const char html_report_html[], html_report_css[], html_report_js[];
+extern const char html_report_html[], html_report_css[];
+/* Parts of one script, in this order. */
+extern const char html_page_js[], html_charts_js[], html_lanes_js[], html_finding_js[],
+	html_predictions_js[], html_report_js[];
+static const char *const scripts[] = {html_page_js, html_charts_js, html_lanes_js, html_finding_js,
+	html_predictions_js, html_report_js};
 
 /* ---- source ---- */
 
@@ -145,7 +150,8 @@ static char *make_html(const struct report *report)
 	page = add_until(&out, page, "@DATA@");
 	add_data(&out, report);
 	page = add_until(&out, page, "@SCRIPT@");
-	strbuf_adds(&out, html_report_js);
+	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+		strbuf_adds(&out, scripts[i]);
 	strbuf_adds(&out, page);
 	return strbuf_detach(&out);
 }

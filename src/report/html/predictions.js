@@ -1,0 +1,97 @@
+/* What `raddle predict` inferred and what came of it; branches that depend on the schedule. */
+
+/* "confirmed, and it fails" -> [words, sort] */
+function stateOf(candidate) {
+	const state = words(candidate.state);
+	if (/^confirmed/.test(state)) return [state, /fail/.test(state) && !/no failure/.test(state) ? "bad" : "seen"];
+	return [state, "open"];
+}
+
+/* Of a second command in one report the names begin anew: "P2.1" */
+function predictionId(candidate, all) {
+	return all > 0 ? words(candidate.id).replace(/^P/, "P" + (all + 1) + ".") : words(candidate.id);
+}
+
+/* Where the candidate's places are in a run: "1", "2" in their order, of a circle by nothing but a mark. */
+function marksOf(candidate, run) {
+	const places = candidate.places.map((each, at) => ({ each, mark: String(at + 1) })).filter(({ each }) => each.run === run);
+	return step => {
+		const found = places.find(({ each }) => each.step === step.step && words(each.thread) === words(step.thread) && words(each.verb) === words(step.verb));
+		return found ? found.mark : "";
+	};
+}
+
+function placesNode(candidate) {
+	return element("div", { class: "pair" }, ...candidate.places.map((each, at) => {
+		const held = each.held_since && each.held_since.line ? ", while " + words(each.holder) + " holds it since " + place(each.held_since) : "";
+		const seen = each.at ? each.at : {};
+		return element("div", {}, element("h4", {}, element("span", { class: "chip mark", text: at + 1 }),
+			document.createTextNode(words(each.thread) + " " + words(each.verb) + " " + words(each.object) + held)),
+			excerpt(seen), element("p", { class: "faint", text: (place(seen) || "somewhere") + (seen.function ? " in " + words(seen.function) : "") }));
+	}));
+}
+
+/* The run that passed beside the one that shows it, where that is in the page. */
+function runsOfCandidate(candidate, predictions) {
+	const number = candidate.places.length ? candidate.places[0].run : 0;
+	const recorded = (predictions.runs || [])[number];
+	const finding = data.findings.find(each => words(each.id) === words(candidate.finding));
+	if (!recorded || !recorded.steps) return null;
+	const others = candidate.places.some(each => each.run !== number);
+	return interleavings("The run it was inferred from" + (finding ? ", and one in which it happens" : ""), [
+		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out } : null,
+		{ title: "passes" + (others ? " (some of the places are of other runs)" : ""), steps: recorded.steps,
+			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number) }]);
+}
+
+function predictionNode(candidate, predictions, id, isOpen) {
+	const [state, sort] = stateOf(candidate), runs = runsOfCandidate(candidate, predictions);
+	return entry(id, "prediction", badge(state, sort), candidate.title, isOpen, runs && runs.draw,
+		candidate.reason ? element("p", { class: "detail", text: "Not reached: " + words(candidate.reason) + "." }) : null,
+		candidate.finding ? element("p", {}, document.createTextNode("What came of it: "), linkTo(candidate.finding)) : null,
+		facts([["Kind", candidate.kind], ["Pattern", candidate.pattern], ["What has to agree", candidate.set],
+			["Units of work", (candidate.units || []).map(words).filter(Boolean).join(", ")],
+			["Runs driven towards it", count(candidate.runs)], ["of them showed it", candidate.shown], ["and failed", candidate.shown_failed]]),
+		candidate.finding ? section("See it again", command("raddle replay " + words(candidate.finding), "raddle replay " + words(candidate.finding) + " --trace")) : null,
+		section("Its places", placesNode(candidate)), runs ? runs.node : null);
+}
+
+function predictionsNode(predictions, all) {
+	const isCut = predictions.is_cut ? " The search was given up: there may be more." : "";
+	const left = predictions.candidate_count - predictions.candidates.length;
+	return section("Predictions", element("p", { class: "faint", text: "From " + counted((predictions.runs || []).length, "run") + " that passed: " +
+		counted(predictions.candidate_count, "candidate") + (left > 0 ? ", the first " + predictions.candidates.length + " of them here" : "") + "." + isCut }),
+		...predictions.candidates.map((candidate, at) => predictionNode(candidate, predictions, predictionId(candidate, all), !data.findings.length && at === 0)));
+}
+
+/* ---- branches ---- */
+
+function branchId(at, all) {
+	return (all > 0 ? "B" + (all + 1) + "." : "B") + (at + 1);
+}
+
+function sideOf(isTaken) {
+	return isTaken ? "true" : "false";
+}
+
+function branchNode(branch, id) {
+	const sort = branch.class === "bug" ? "bad" : branch.finding ? "bad" : "seen";
+	const { recorded, flipped } = branch.interleavings || {};
+	const runs = recorded && flipped && interleavings("Both outcomes", [
+		{ title: "as recorded: the condition is " + sideOf(branch.recorded), steps: recorded.steps, leftOut: recorded.steps_left_out },
+		{ title: "the other way: it is " + sideOf(!branch.recorded), steps: flipped.steps, leftOut: flipped.steps_left_out }]);
+	return entry(id, "branch", badge(words(branch.class) || "sensitive", sort),
+		words(branch.kind) + " at " + place(branch) + (branch.function ? " in " + words(branch.function) : ""), false, runs && runs.draw,
+		branch.delayed ? element("p", { class: "detail", text: "No run can show it, as others would have to see these writes late: " + words(branch.delayed) }) : null,
+		facts([["Thread", branch.thread], ["Depends on", branch.variables], ["Condition in the recorded run", sideOf(branch.recorded)],
+			["Which time the thread comes there", branch.occurrence + 1], ["Runs from there on", branch.continuations], ["Ends as", branch.outcome]]),
+		branch.finding ? element("p", {}, document.createTextNode("What came of it: "), linkTo(branch.finding)) : null,
+		branch.finding ? section("See it again", command("raddle replay " + words(branch.finding))) : null,
+		branch.schedule ? section("The schedule that gives the other outcome", element("pre", { tabindex: "0", text: words(branch.schedule) })) : null,
+		excerpt(branch) ? section("Where it is", excerpt(branch)) : null, runs ? runs.node : null);
+}
+
+function branchesNode(document, all) {
+	return section("Branches that depend on the schedule", element("p", { class: "faint", text: counted(document.branches.length, "branch") + " seen to go either way." }),
+		...document.branches.map((branch, at) => branchNode(branch, branchId(at, all))));
+}

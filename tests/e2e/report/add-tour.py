@@ -1,0 +1,35 @@
+"""add-tour.py PAGE: the page with a script that follows every link and opens everything, and says how that went."""
+import sys
+
+SCRIPT = """
+(async () => {
+	const problems = [], links = [...document.querySelectorAll("a")], entries = [...document.querySelectorAll("details")];
+	window.requestAnimationFrame = draw => setTimeout(draw, 10);
+	const wait = () => new Promise(resolve => setTimeout(resolve, 30));
+	const ids = [...document.querySelectorAll("[id]")].map(node => node.id);
+	if (new Set(ids).size !== ids.length) problems.push("an id stands for two things");
+	for (const entry of entries) entry.open = false;
+	for (const link of links) {
+		link.click();
+		await wait();
+		const named = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+		if (!named || !named.open) problems.push("the link " + link.textContent + " opens nothing");
+		else named.open = false;
+	}
+	for (const entry of entries) entry.open = true;
+	await wait();
+	for (const lanes of document.querySelectorAll(".lanes")) {
+		lanes.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown" }));
+		if (!lanes.querySelector(".step")) problems.push("lanes without a step");
+		if (!lanes.parentElement.parentElement.querySelector(".detail-of-step strong")) problems.push("a step that is not told");
+	}
+	for (const button of document.querySelectorAll("button")) button.click();
+	await wait();
+	for (const node of document.querySelectorAll("button, a"))
+		if (!node.textContent.trim()) problems.push("a button or link without words");
+	document.documentElement.dataset.toured = problems.length ? problems.join("; ")
+		: "passed: " + links.length + " links, " + entries.length + " that open, " + document.querySelectorAll(".lanes").length + " lanes";
+})();
+"""
+page = open(sys.argv[1], encoding="utf-8").read()
+sys.stdout.write(page.replace("</body>", "<script>" + SCRIPT + "</script></body>"))
