@@ -1,33 +1,16 @@
 /* See image.h. Runs in the rewind server: no libc state, no target memory but what it restores. */
 #include "runtime/image_internal.h"
 
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Linux 6.7: finds written pages. Declared here because older kernel headers do not have it. */
-struct image_scan {
-	uint64_t size, flags, start, end, walk_end, vector, vector_length, max_pages;
-	uint64_t category_inverted, category_mask, category_any_mask, return_mask;
-};
-#define IMAGE_PAGEMAP_SCAN _IOWR('f', 16, struct image_scan)
-#define IMAGE_PAGE_WRITTEN 2
-#define IMAGE_FEATURE_WP_ASYNC (1 << 15)
-#define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
-#define IMAGE_USER_MODE_ONLY 1
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 /* Main's stack grows by itself; the kernel keeps more than this free below it. */
 #define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
-/* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
-#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
-
 /* ---- taking ---- */
 
 /* Start of what matters in an area that holds the stack of a pooled thread, else NULL. */
@@ -114,6 +97,25 @@ static bool image_add_stack(struct image *image, char *start, char *end, char *f
 	return true;
 }
 
+/*
+ * Main's: behind the frames that it returns to lie the arguments and the environment, which hardly ever
+ * change. Those whole pages are an area like others.
+ */
+static bool image_add_main_stack(struct image *image, char *start, char *end)
+{
+	char *pointer = (char *)(uintptr_t)image->stack_pointer;
+	char *low = (char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15);
+	char *rest = (char *)((uintptr_t)pointer & ~(uintptr_t)(PAGE_BYTES - 1)) + 2 * PAGE_BYTES;
+	char *floor = start - MAIN_STACK_BYTES;
+
+	if (rest >= end)
+		return image_add_stack(image, low, end, floor);
+	if (!image_add_stack(image, low, rest, floor) || !image_add(image, rest, end, false))
+		return false;
+	image->areas[image->area_count - 1].mapping_start = start;
+	return true;
+}
+
 static bool image_add_mapping(struct image *image, char *start, char *end, bool is_file)
 {
 	struct image_stack_search search = {.start = start, .end = end};
@@ -124,9 +126,7 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 		return true;
 	}
 	if (pointer >= start && pointer < end)
-		return image_add_stack(image,
-			(char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15), end,
-			start - MAIN_STACK_BYTES);
+		return image_add_main_stack(image, start, end);
 	fiber_each_pooled(image_match_stack, &search);
 	if (search.top)
 		return image_add_stack(
@@ -142,72 +142,6 @@ static bool image_visit(void *argument, const struct platform_mapping *mapping)
 {
 	return !mapping->is_writable || !mapping->is_private ||
 	       image_add_mapping(argument, mapping->start, mapping->end, mapping->is_file);
-}
-
-/* ---- tracking ---- */
-
-/* Moves a descriptor of ours out of the way of programs that close all they know of. */
-static long image_raise_descriptor(long descriptor)
-{
-	long raised =
-		platform_failed(descriptor) ? descriptor : runtime_high_descriptor(descriptor);
-
-	if (platform_failed(raised) || !raised)
-		return descriptor;
-	(void)platform_call(SYS_close, descriptor); /* its duplicate lives */
-	return raised;
-}
-
-static bool image_protect(struct image *image, uint64_t start, uint64_t end)
-{
-	struct uffdio_writeprotect protect = {
-		.range = {.start = start, .len = end - start}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
-
-	return !platform_failed(
-		platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_WRITEPROTECT, &protect));
-}
-
-static bool image_track(struct image *image, struct image_area *area)
-{
-	struct uffdio_register enrol = {
-		.range = {.start = (uint64_t)(uintptr_t)area->start, .len = area->bytes},
-		.mode = UFFDIO_REGISTER_MODE_WP};
-
-	if ((uintptr_t)area->start % PAGE_BYTES || area->bytes % PAGE_BYTES)
-		return false;
-	if (platform_failed(
-		    platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_REGISTER, &enrol)))
-		return false;
-	return image_protect(image, (uint64_t)(uintptr_t)area->start,
-		(uint64_t)(uintptr_t)area->start + area->bytes);
-}
-
-static void image_start_tracking(struct image *image)
-{
-	struct uffdio_api api = {.api = UFFD_API,
-		.features = IMAGE_FEATURE_WP_ASYNC | IMAGE_FEATURE_WP_UNPOPULATED |
-			    UFFD_FEATURE_PAGEFAULT_FLAG_WP};
-	bool is_wanted = false;
-
-	image->fault_descriptor = -1;
-	for (uint32_t i = 0; i < image->area_count; i++)
-		is_wanted |= image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST;
-	if (!is_wanted)
-		return;
-	image->fault_descriptor = platform_call(SYS_userfaultfd, O_CLOEXEC | IMAGE_USER_MODE_ONLY);
-	if (platform_failed(image->fault_descriptor))
-		return;
-	if (platform_failed(platform_call(SYS_ioctl, image->fault_descriptor, UFFDIO_API, &api))) {
-		(void)platform_call(SYS_close, image->fault_descriptor);
-		image->fault_descriptor = -1;
-		return;
-	}
-	image->fault_descriptor = image_raise_descriptor(image->fault_descriptor);
-	image->pagemap_descriptor = image_raise_descriptor(
-		platform_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-	for (uint32_t i = 0; i < image->area_count; i++)
-		if (image->areas[i].resident_bytes >= TRACKED_BYTES_LEAST)
-			image->areas[i].is_tracked = image_track(image, &image->areas[i]);
 }
 
 bool image_is_tracked(const struct image *image)
@@ -245,10 +179,7 @@ void image_release(struct image *image)
 		if (area->latest)
 			platform_unmap(area->latest, pages * sizeof *area->latest);
 	}
-	if (image->fault_descriptor > 0) {
-		(void)platform_call(SYS_close, image->fault_descriptor);
-		(void)platform_call(SYS_close, image->pagemap_descriptor);
-	}
+	image_end_tracking(image);
 	platform_unmap(image, sizeof *image);
 }
 
@@ -300,20 +231,6 @@ static uint64_t image_clear_late(const struct image_area *area)
 		cleared++;
 	}
 	return cleared;
-}
-
-bool image_has_faults(struct image *image)
-{
-	struct rusage usage = {.ru_minflt = 0};
-	long count;
-
-	if (platform_failed(platform_call(SYS_getrusage, RUSAGE_SELF, &usage)))
-		return true;
-	count = usage.ru_minflt + usage.ru_majflt;
-	if (count == image->fault_count)
-		return false;
-	image->fault_count = count;
-	return true;
 }
 
 /* Some pages have later contents than those of the starting point. */
@@ -380,48 +297,46 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-bool image_each_written(
-	struct image *image, struct image_area *area, image_visit_written *visit, void *argument)
+/* False: the kernel does not say any more what has been written to. */
+static bool image_restore_watched(
+	struct image *image, struct image_area *area, bool has_faults, uint64_t *pages)
 {
-	uint64_t at = (uint64_t)(uintptr_t)area->start;
-	uint64_t end = at + area->bytes;
+	if (has_faults && !image_find_busy(image, area))
+		return false;
+	for (uint32_t i = 0; i < area->busy_count; i++) {
+		const uint32_t page = area->busy[i];
+		const char *content = image_content(image, area, page);
 
-	while (at < end) {
-		struct image_scan scan = {.size = sizeof scan,
-			.start = at,
-			.end = end,
-			.vector = (uint64_t)(uintptr_t)image->regions,
-			.vector_length = IMAGE_SCAN_REGIONS,
-			.category_mask = IMAGE_PAGE_WRITTEN,
-			.return_mask = IMAGE_PAGE_WRITTEN};
-		long count = platform_call(
-			SYS_ioctl, image->pagemap_descriptor, IMAGE_PAGEMAP_SCAN, &scan);
-
-		if (platform_failed(count))
-			return false;
-		for (long i = 0; i < count; i++)
-			if (!visit(image, area, &image->regions[i], argument) ||
-				!image_protect(
-					image, image->regions[i].start, image->regions[i].end))
-				return false;
-		at = scan.walk_end;
+		if (content)
+			platform_copy(area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES);
+		else
+			image_clear_page(area, page);
 	}
+	*pages += area->busy_count;
 	return true;
 }
 
 uint64_t image_restore(struct image *image, bool *is_complete)
 {
-	bool has_faults = image_has_faults(image);
+	const uint64_t faults = image_new_faults(image);
 	uint64_t pages = 0;
+	bool has_other_faults;
 
 	*is_complete = true;
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_tracked &&
+			!image_each_written(image, &image->areas[i], image_restore_region, &pages))
+			*is_complete = false;
+	/* Each page that was found has cost a fault: were there more? */
+	has_other_faults = faults > pages;
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (!area->is_tracked)
-			pages += image_restore_whole(image, area, has_faults);
-		else if (!image_each_written(image, area, image_restore_region, &pages))
-			*is_complete = false;
+		if (area->is_watched)
+			*is_complete &=
+				image_restore_watched(image, area, has_other_faults, &pages);
+		else if (!area->is_tracked)
+			pages += image_restore_whole(image, area, has_other_faults);
 	}
 	return pages;
 }

@@ -1,5 +1,6 @@
 /*
- * What image.c (the starting point) and image_versions.c (later contents of its pages) share.
+ * What image.c (the starting point), image_track.c (which pages have been written to) and image_versions.c
+ * (later contents of its pages) share.
  */
 #ifndef RADDLE_RUNTIME_IMAGE_INTERNAL_H
 #define RADDLE_RUNTIME_IMAGE_INTERNAL_H
@@ -35,15 +36,20 @@ struct image_area {
 	char *copy;		/* same size, in shared memory; holes where nothing was resident */
 	unsigned char *present; /* per page: enum image_presence */
 	size_t resident_bytes;
-	bool is_tracked;
-	bool has_gaps;			   /* some pages were not resident */
-	bool may_be_huge;		   /* the kernel may put huge pages there */
-	bool is_file;			   /* absent pages read as the file, not as zero */
+	bool is_tracked;  /* large: what a run wrote is found after it, and protected again */
+	bool is_watched;  /* small: what any run ever wrote is busy, and put back after each */
+	bool has_gaps;	  /* some pages were not resident */
+	bool may_be_huge; /* the kernel may put huge pages there */
+	bool is_file;	  /* absent pages read as the file, not as zero */
 	size_t first_present, end_present; /* pages: nothing is saved outside */
 	size_t first_late, end_late;	   /* pages: none is late outside */
+	char *mapping_start;	/* where that begins of which the area is the end; NULL: with it */
 	char *stack_floor;	/* the used part of a stack: how far down it may go; else NULL */
 	uint32_t *latest;	/* per page: its newest version, 0: none; NULL: no page has any */
 	uint32_t version_count; /* in `latest` */
+	uint32_t *busy;		/* pages of a watched area that some run has written to, */
+	uint32_t busy_count;	/* so many; the kernel does not protect them any more */
+	unsigned char *is_busy; /* per page */
 };
 
 /*
@@ -91,10 +97,16 @@ static inline const char *image_content(
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }
 
-/* Has the process touched a page for the first time since the last call? */
-bool image_has_faults(struct image *image);
+/* Faults of the process since the last call; UINT64_MAX: not known. */
+uint64_t image_new_faults(struct image *image);
 /* Finds pages that were absent and have been touched since. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
+
+/* Has the kernel find out what is written to from here on, where it can and that pays. */
+void image_start_tracking(struct image *image);
+void image_end_tracking(struct image *image);
+/* Makes the pages of a watched area busy that have been written to. False: the kernel does not say which. */
+bool image_find_busy(struct image *image, struct image_area *area);
 
 /*
  * Visits the parts of a tracked area that have been written to since it was last protected, and protects

@@ -95,25 +95,58 @@ static bool image_keep_region(struct image *image, struct image_area *area,
 	return true;
 }
 
+static bool image_keep_watched(struct image *image, struct image_area *area, bool has_faults,
+	const struct keeping *keeping)
+{
+	if (has_faults && !image_find_busy(image, area))
+		return false;
+	for (uint32_t i = 0; i < area->busy_count; i++) {
+		const size_t page = area->busy[i];
+		const char *content = image_content(image, area, page);
+		const bool is_of_file = !content && area->is_file;
+
+		if ((is_of_file ||
+			    !image_is_same(area->start + page * PAGE_BYTES, content, PAGE_BYTES)) &&
+			!image_keep_page(image, area, page, keeping))
+			return false;
+	}
+	return true;
+}
+
+static bool image_keep_tracked(
+	struct image *image, struct image_memory *memory, struct keeping *keeping, uint64_t *pages)
+{
+	const uint64_t before = memory->used;
+
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_tracked &&
+			!image_each_written(image, &image->areas[i], image_keep_region, keeping))
+			return false;
+	*pages = (memory->used - before) /
+		 ((sizeof(struct image_version) + PAGE_BYTES) / sizeof(uint64_t));
+	return true;
+}
+
 bool image_keep_versions(struct image *image, struct image_memory *memory, uint32_t *last)
 {
 	struct keeping keeping = {.memory = memory, .last = last};
-	const bool has_faults = image_has_faults(image);
+	const uint64_t faults = image_new_faults(image);
+	uint64_t pages = 0;
+	bool is_kept;
 
 	*last = 0;
-	for (uint32_t i = 0; i < image->area_count; i++) {
+	is_kept = image_keep_tracked(image, memory, &keeping, &pages);
+	for (uint32_t i = 0; is_kept && i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
-		const bool is_kept =
-			area->is_tracked
-				? image_each_written(image, area, image_keep_region, &keeping)
-				: image_keep_whole(image, area, has_faults, &keeping);
 
-		if (!is_kept) {
-			image->fault_count = -1; /* the rest has not been looked at */
-			return false;
-		}
+		if (area->is_watched)
+			is_kept = image_keep_watched(image, area, faults > pages, &keeping);
+		else if (!area->is_tracked)
+			is_kept = image_keep_whole(image, area, faults > pages, &keeping);
 	}
-	return true;
+	if (!is_kept)
+		image->fault_count = -1; /* the rest has not been looked at */
+	return is_kept;
 }
 
 void image_drop_versions(struct image *image, uint32_t last)

@@ -9,7 +9,8 @@
  *
  * Deviations from the paper:
  * - A race that is settled (dpor_reverse_races) is not looked at again in later runs that have it.
- * - One run is made before, only to learn what threads race for: see somebody_awake().
+ * - One run is made before, only to learn what threads race for: see dpor_somebody_awake().
+ * - Ops that have nothing to do with a wakeup tree may be performed before it: see dpor_bystander().
  * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
  *   lock's release and the next acquisition have one order only, so the race is between the two
  *   acquisitions. A branch that turns out to lead to a thread that cannot move is dropped.
@@ -192,18 +193,11 @@ static struct dpor_step *push(struct dpor *dpor)
 	*step = (struct dpor_step){.previous = DPOR_NONE, .wakeup = DPOR_NONE};
 	inherit_sleepers(dpor, step);
 	step->wakeup = inherit_wakeup(dpor, step - 1);
+	step->planned = dpor->depth == dpor->first_new + 1 ? dpor_planned_slots(dpor, step->wakeup)
+			: dpor->depth			   ? step[-1].planned
+							   : 0;
 	dpor->step_count = dpor->depth + 1;
 	return step;
-}
-
-static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
-{
-	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + step->sleeper;
-	uint64_t slots = 0;
-
-	for (uint32_t i = 0; i < step->sleeper_count; i++)
-		slots |= UINT64_C(1) << sleepers[i].op.thread;
-	return slots;
 }
 
 /* Branches to threads that cannot move here lead nowhere. */
@@ -219,38 +213,17 @@ static void drop_dead_branches(
 	}
 }
 
-/*
- * Which of the threads that do not sleep; DPOR_NONE: all do. Any would do for the sake of completeness.
- * Whoever is about to race goes last, those that race for the same thing together: so runs that differ
- * in the order of a race have as much in common as they can, and go on from late checkpoints.
- */
-static uint32_t somebody_awake(
-	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
+/* The op of that thread, and then all that was to be done from here on. */
+static void put_before(
+	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view, uint32_t index)
 {
-	const uint64_t asleep = sleeping_slots(dpor, step);
-	const uint32_t standard = view_default(view).index;
-	uint32_t best = DPOR_NONE;
-	object_name least = 0;
-	struct dpor_op op = dpor_op_of(dpor, view, standard);
+	const struct dpor_op op = dpor_op_of(dpor, view, index);
+	const uint32_t branch = dpor_branch_new(dpor, &op);
 
-	if (!(asleep >> op.thread & 1)) {
-		if (!dpor_is_racy(dpor, &op))
-			return standard;
-		best = standard;
-		least = op.object;
-	}
-	bitset_each (index, view->enabled, view->thread_count) {
-		if (asleep >> dpor_slot_of(dpor, index) & 1)
-			continue;
-		op = dpor_op_of(dpor, view, index);
-		if (!dpor_is_racy(dpor, &op))
-			return index;
-		if (best == DPOR_NONE || op.object < least) {
-			best = index;
-			least = op.object;
-		}
-	}
-	return best;
+	if (branch == DPOR_NONE)
+		return;
+	dpor_branches(dpor)[branch].child = step->wakeup;
+	step->wakeup = branch;
 }
 
 /* A step that no earlier run has had. */
@@ -264,7 +237,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		return view_default(view);
 	drop_dead_branches(dpor, step, view);
 	if (step->wakeup == DPOR_NONE) {
-		index = somebody_awake(dpor, step, view);
+		index = dpor_somebody_awake(dpor, step, view);
 		if (index == DPOR_NONE) {
 			dpor->is_blocked = true;
 			return view_default(view);
@@ -273,6 +246,9 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
+	index = dpor_bystander(dpor, step, view);
+	if (index != DPOR_NONE)
+		put_before(dpor, step, view, index);
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 

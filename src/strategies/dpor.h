@@ -53,6 +53,7 @@ struct dpor_step {
 	uint32_t sleeper;     /* first of its sleepers; they end where the next step's begin */
 	uint32_t sleeper_count;
 	uint64_t enabled; /* slots that could move */
+	uint64_t planned; /* those in its wakeup tree are among these, UINT64_MAX: not known */
 };
 
 struct dpor {
@@ -156,6 +157,17 @@ struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index);
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);
 uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view);
+
+/* ---- turns ---- */
+
+/* One that does not sleep; DPOR_NONE: all do. */
+uint32_t dpor_somebody_awake(
+	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
+/* One that may move before the branches of the step, as it has nothing to do with them; DPOR_NONE: none is to. */
+uint32_t dpor_bystander(
+	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
+/* Of the threads in that wakeup tree; UINT64_MAX: of all, perhaps. */
+uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch);
 
 /* ---- dependence ---- */
 

@@ -1,0 +1,136 @@
+/*
+ * Whose turn it is in dpor where several would do: the runs are as many whoever it is, but those that have much in
+ * common and part late go on from late checkpoints.
+ */
+#include "strategies/dpor.h"
+
+#include "base/bitset.h"
+#include "model/view.h"
+
+static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
+{
+	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + step->sleeper;
+	uint64_t slots = 0;
+
+	for (uint32_t i = 0; i < step->sleeper_count; i++)
+		slots |= UINT64_C(1) << sleepers[i].op.thread;
+	return slots;
+}
+
+/* Is it about to race? Who gives something up that others wait for is not: the race was for taking it. */
+static bool is_racing(const struct dpor *dpor, const struct dpor_op *op)
+{
+	return !(op->flags & OP_RELEASE) && dpor_is_racy(dpor, op);
+}
+
+/*
+ * The object for which threads raced last: those that stand before it are through with it first. 0: none.
+ */
+static object_name last_raced(struct dpor *dpor)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+
+	for (uint32_t at = dpor->depth; at-- > 0;)
+		if (!steps[at].is_value && dpor_is_racy(dpor, &steps[at].op))
+			return steps[at].op.object;
+	return 0;
+}
+
+/*
+ * Which of the threads that do not sleep; DPOR_NONE: all do. Any would do for the sake of completeness.
+ * Whoever is about to race goes last, those that race for the same thing together: so runs that differ
+ * in the order of a race have as much in common as they can, and go on from late checkpoints.
+ */
+uint32_t dpor_somebody_awake(
+	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
+{
+	const uint64_t asleep = sleeping_slots(dpor, step);
+	const uint32_t standard = view_default(view).index;
+	const object_name last = last_raced(dpor);
+	uint32_t best = DPOR_NONE;
+	bool is_last = false;
+	struct dpor_op op = dpor_op_of(dpor, view, standard);
+
+	if (!(asleep >> op.thread & 1)) {
+		if (!is_racing(dpor, &op) || op.object == last)
+			return standard;
+	}
+	bitset_each (index, view->enabled, view->thread_count) {
+		if (asleep >> dpor_slot_of(dpor, index) & 1)
+			continue;
+		op = dpor_op_of(dpor, view, index);
+		if (!is_racing(dpor, &op))
+			return index;
+		if (best != DPOR_NONE && (is_last || op.object != last))
+			continue;
+		best = index;
+		is_last = op.object == last;
+	}
+	return best;
+}
+
+/* ---- bystanders ---- */
+
+/* Does another thread stand before something that this one could race with? */
+static bool is_contended(
+	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_op *op)
+{
+	for (uint32_t i = 0; i < view->thread_count; i++) {
+		const struct pending_op *other = &view->pending[i];
+
+		if (other->kind != OP_NONE && other->object == op->object &&
+			dpor_slot_of(dpor, i) != op->thread)
+			return true;
+	}
+	return false;
+}
+
+/* Depends nothing in the chain of branches on the op? False for trees that are no chain, too. */
+static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
+		const struct dpor_branch *at = &dpor_branches(dpor)[branch];
+
+		if (at->sibling != DPOR_NONE || at->op.thread == op->thread ||
+			dpor_dependent(&at->op, op))
+			return false;
+	}
+	return true;
+}
+
+uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch)
+{
+	uint64_t slots = 0;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
+		if (dpor_branches(dpor)[branch].sibling != DPOR_NONE)
+			return UINT64_MAX;
+		slots |= UINT64_C(1) << dpor_branches(dpor)[branch].op.thread;
+	}
+	return slots;
+}
+
+/*
+ * A wakeup tree says what is to happen from here on, but not what the two threads do whose race it reverses: left
+ * to themselves they would do that behind all of the tree, and every run below would have to repeat it. An op
+ * that no op of the tree depends on, of a thread that is not in it, may be performed first: what the tree
+ * covers is covered behind it, too, and who sleeps here sleeps there or depends on it. Not main's:
+ * after that the process may end.
+ */
+uint32_t dpor_bystander(
+	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
+{
+	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned & ~UINT64_C(1);
+
+	if (slots)
+		slots &= ~sleeping_slots(dpor, step);
+	for (; slots; slots &= slots - 1) {
+		const uint8_t slot = (uint8_t)__builtin_ctzll(slots);
+		const struct dpor_op op = dpor_op_of(dpor, view, dpor->index_of[slot]);
+
+		if ((!is_racing(dpor, &op) || !is_contended(dpor, view, &op)) &&
+			is_apart(dpor, step->wakeup, &op))
+			return dpor->index_of[slot];
+	}
+	return DPOR_NONE;
+}
