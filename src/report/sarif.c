@@ -8,8 +8,7 @@
 #include <time.h>
 
 #include "base/strbuf.h"
-#include "report/format.h"
-#include "report/json_value.h"
+#include "report/sarif_internal.h"
 
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -37,7 +36,7 @@ static json_t *uri_value(const char *path)
 	return value;
 }
 
-static json_t *message_value(json_t *text)
+json_t *sarif_message(json_t *text)
 {
 	json_t *message = json_object();
 
@@ -45,8 +44,7 @@ static json_t *message_value(json_t *text)
 	return message;
 }
 
-/* `frame` may be NULL; takes over `text`. */
-static json_t *location_value(const struct finding_frame *frame, json_t *text)
+json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();
 
@@ -69,7 +67,7 @@ static json_t *location_value(const struct finding_frame *frame, json_t *text)
 		json_put(location, "logicalLocations", list);
 	}
 	if (text)
-		json_put(location, "message", message_value(text));
+		json_put(location, "message", sarif_message(text));
 	return location;
 }
 
@@ -80,7 +78,7 @@ static json_t *step_value(const struct finding_step *step)
 	json_t *value = json_object();
 
 	json_put(value, "location",
-		location_value(&step->where,
+		sarif_location(&step->where,
 			json_textf("%s %s%s%s", step->thread, step->verb, step->object ? " " : "",
 				step->object ? step->object : "")));
 	json_put(value, "executionOrder", json_count(step->step));
@@ -118,7 +116,7 @@ static json_t *code_flows_value(const struct finding *finding)
 		json_append(thread_flow(flows, finding->steps[i].thread),
 			step_value(&finding->steps[i]));
 	json_put(code_flow, "message",
-		message_value(
+		sarif_message(
 			json_textf("the last %u steps of the failing run", finding->step_count)));
 	json_put(code_flow, "threadFlows", flows);
 	json_append(list, code_flow);
@@ -132,12 +130,12 @@ static json_t *stack_value(const struct finding_stack *stack, json_t *text)
 	for (uint32_t i = 0; i < stack->count; i++) {
 		json_t *frame = json_object();
 
-		json_put(frame, "location", location_value(&stack->frames[i], NULL));
+		json_put(frame, "location", sarif_location(&stack->frames[i], NULL));
 		if (stack->frames[i].module)
 			json_put(frame, "module", json_text(stack->frames[i].module));
 		json_append(frames, frame);
 	}
-	json_put(value, "message", message_value(text));
+	json_put(value, "message", sarif_message(text));
 	json_put(value, "frames", frames);
 	return value;
 }
@@ -179,11 +177,11 @@ static json_t *related_value(const struct finding *finding)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		json_append(list, location_value(finding_user_frame(&finding->waits[i].at),
+		json_append(list, sarif_location(finding_user_frame(&finding->waits[i].at),
 					  wait_words(&finding->waits[i])));
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		if (finding->race[i].thread)
-			json_append(list, location_value(finding_user_frame(&finding->race[i].at),
+			json_append(list, sarif_location(finding_user_frame(&finding->race[i].at),
 						  access_words(&finding->race[i])));
 	return list;
 }
@@ -221,13 +219,15 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 {
 	json_t *value = json_object(), *locations = json_array(), *prints = json_object();
 
-	json_append(locations, location_value(place_of(finding), NULL));
+	json_append(locations, sarif_location(place_of(finding), NULL));
 	json_put(prints, "raddleSignature/v1", json_textf("%016" PRIx64, finding->signature));
 	json_put(value, "ruleId", json_text(outcome_descriptions[finding->kind].word));
 	json_put(value, "ruleIndex", json_count(rule));
-	json_put(value, "level", json_string("error"));
+	/* A violation was seen, and did no harm. */
+	json_put(value, "level",
+		json_string(finding->kind == OUTCOME_VIOLATION ? "warning" : "error"));
 	json_put(value, "message",
-		message_value(json_textf("%s%s%s", finding->title ? finding->title : "",
+		sarif_message(json_textf("%s%s%s", finding->title ? finding->title : "",
 			finding->detail ? "\n" : "", finding->detail ? finding->detail : "")));
 	json_put(value, "locations", locations);
 	json_put(value, "relatedLocations", related_value(finding));
@@ -241,29 +241,20 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 
 /* ---- the run ---- */
 
-static json_t *rule_value(enum outcome_kind kind)
+size_t sarif_rule(json_t *rules, const char *id, const char *sentence)
 {
-	json_t *rule = json_object();
-
-	json_put(rule, "id", json_text(outcome_descriptions[kind].word));
-	json_put(rule, "shortDescription",
-		message_value(json_text(outcome_descriptions[kind].sentence)));
-	return rule;
-}
-
-/* Number of the kind's rule, which is added where there is none. */
-static size_t rule_of(json_t *rules, enum outcome_kind kind)
-{
-	const char *word = outcome_descriptions[kind].word;
 	json_t *rule;
 	size_t index;
 
 	json_array_foreach(rules, index, rule)
 	{
-		if (strcmp(json_string_value(json_object_get(rule, "id")), word) == 0)
+		if (strcmp(json_string_value(json_object_get(rule, "id")), id) == 0)
 			return index;
 	}
-	json_append(rules, rule_value(kind));
+	rule = json_object();
+	json_put(rule, "id", json_text(id));
+	json_put(rule, "shortDescription", sarif_message(json_text(sentence)));
+	json_append(rules, rule);
 	return json_array_size(rules) - 1;
 }
 
@@ -291,9 +282,14 @@ static char *make_sarif(const struct report *report)
 
 	for (uint32_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
+		const struct outcome_description *kind = &outcome_descriptions[finding->kind];
+		json_t *result =
+			result_value(finding, sarif_rule(rules, kind->word, kind->sentence));
 
-		json_append(results, result_value(finding, rule_of(rules, finding->kind)));
+		sarif_add_explanation(report, finding->id, result);
+		json_append(results, result);
 	}
+	sarif_add_documents(report, rules, results);
 	json_put(driver, "name", json_string("raddle"));
 	json_put(driver, "semanticVersion", json_text(report->release));
 	json_put(driver, "rules", rules);

@@ -112,6 +112,60 @@ static void test_sarif__paths_are_uris(void **state)
 	finding_release(&finding);
 }
 
+/* What came about is a result by itself; what did not is a note, and so is a branch. */
+static void test_sarif__documents_are_notes_and_explanations(void **state)
+{
+	const struct report_document documents[] = {
+		{"explain", "F12",
+			"{\"answers\": [{\"pattern\": \"R1-W2-W1\", \"meaning\": \"it is lost\","
+			" \"verdict\": \"cause\", \"score\": 1.0, \"remedy\": \"lock it\","
+			" \"accesses\": [{\"kind\": \"W\", \"thread\": 2, \"file\": \"a b.c\","
+			" \"line\": 7}]}]}"},
+		{"predict", NULL,
+			"{\"candidates\": [{\"id\": \"P1\", \"finding\": \"F12\"}, {\"id\": \"P2\","
+			" \"finding\": null, \"state\": \"candidate\", \"title\": \"<race>\","
+			" \"reason\": \"no thread came\", \"places\": [{\"at\": {\"file\": \"x.c\","
+			" \"line\": 3}}]}]}"},
+		{"branches", NULL, "{\"branches\": [{\"path\": \"/y.c\", \"line\": 4}]}"},
+		{"branches", NULL, "not JSON"},
+	};
+	struct finding finding = sample_finding();
+	struct report report = {.findings = &finding,
+		.finding_count = 1,
+		.release = "1.2.3",
+		.documents = documents,
+		.document_count = 4};
+	json_t *root, *run, *result;
+	char *text;
+
+	(void)state;
+	strcpy(finding.id, "F12");
+	text = report_formats[FORMAT_sarif]->make(&report);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	free(text);
+	run = part(root, "runs", 0);
+	assert_int_equal(json_array_size(json_object_get(run, "results")), 3);
+	result = part(run, "results", 0);
+	assert_non_null(strstr(text_in(result, "message", "text"), "R1-W2-W1: it is lost"));
+	assert_non_null(strstr(text_in(result, "message", "text"), "To prevent it: lock it"));
+	assert_int_equal(json_array_size(json_object_get(result, "relatedLocations")), 3);
+	result = part(run, "results", 1);
+	assert_string_equal(text_in(result, "level", NULL), "note");
+	assert_string_equal(text_in(result, "ruleId", NULL), "prediction");
+	assert_string_equal(text_in(result, "message", "text"),
+		"candidate: <race>\nNot reached: no thread came");
+	assert_string_equal(text_in(part(run, "results", 2), "ruleId", NULL), "sensitive-branch");
+	json_decref(root);
+	text = report_formats[FORMAT_json]->make(&report);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	assert_int_equal(json_array_size(json_object_get(root, "explanations")), 1);
+	assert_int_equal(json_array_size(json_object_get(root, "branches")), 1);
+	json_decref(root);
+	finding_release(&finding);
+}
+
 /* ---- JUnit ---- */
 
 static void test_junit__a_finding_is_a_failed_case(void **state)
@@ -188,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread),
 		cmocka_unit_test(test_sarif__paths_are_uris),
+		cmocka_unit_test(test_sarif__documents_are_notes_and_explanations),
 		cmocka_unit_test(test_junit__a_finding_is_a_failed_case),
 		cmocka_unit_test(test_junit__a_campaign_without_findings_has_passed),
 		cmocka_unit_test(test_perfetto__a_track_for_each_thread),
