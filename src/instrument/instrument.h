@@ -124,6 +124,10 @@ void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 void insert_points(struct instrument *instrument);
 /* Where the point of a site behind its call goes: before this instruction; NULL: there is no such place. */
 LLVMValueRef place_behind(LLVMValueRef call);
+bool has_one_way_in(LLVMBasicBlockRef block);
+
+/* Makes sure that there is a place behind every invoke. */
+void split_invokes(struct instrument *instrument);
 
 /* Before anything is changed: the module's own bitcode goes into its object file. */
 void embed_bitcode(struct instrument *instrument);

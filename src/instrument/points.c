@@ -255,7 +255,7 @@ static LLVMValueRef build_point(
 	return call;
 }
 
-static bool has_one_way_in(LLVMBasicBlockRef block)
+bool has_one_way_in(LLVMBasicBlockRef block)
 {
 	unsigned ways = 0;
 

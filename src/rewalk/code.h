@@ -48,6 +48,7 @@ enum code_op {
 	CODE_REPORT,	/* a site that tells nothing: fences */
 	CODE_LANDING,
 	CODE_STOP, /* control does not come here, or not back: unreachable, resume */
+	CODE_WIDE, /* sub: LLVMOpcode; of `bytes` bits to `width`, one of them more than 64; count: predicate */
 	CODE_NOTHING,
 	CODE_UNKNOWN /* not handled; `text` says what */
 };
@@ -280,6 +281,12 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
 /* decode_object.c: of an access there. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
+/* decode_wide.c: of integers of more than 64 bits. */
+__extension__ typedef unsigned __int128 wide_integer;
+bool decode_is_wide(LLVMTypeRef type);
+void decode_wide_constant(LLVMValueRef constant, uint64_t *registers);
+/* False: the instruction is none that computes with them. */
+bool decode_wide(struct decoder *decoder, LLVMValueRef instruction);
 /* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);

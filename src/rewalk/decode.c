@@ -44,6 +44,8 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 	case LLVMVectorTypeKind:
 		return LLVMGetVectorSize(type) *
 		       decode_registers(decoder, LLVMGetElementType(type));
+	case LLVMIntegerTypeKind:
+		return decode_is_wide(type) ? 2 : 1;
 	default:
 		return 1; /* also what is too wide: it has a place, but no code that makes it */
 	}
@@ -177,7 +179,8 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 		decode_unknown(decoder, instruction, "computed goto, asm goto or va_arg");
 		return;
 	default:
-		decode_lanes(decoder, instruction);
+		if (!decode_wide(decoder, instruction))
+			decode_lanes(decoder, instruction);
 	}
 }
 

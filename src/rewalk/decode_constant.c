@@ -146,6 +146,14 @@ static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef cons
 {
 	LLVMTypeRef type = LLVMTypeOf(constant);
 
+	if (decode_is_wide(type)) {
+		*at += 2;
+		registers[*at - 2] = registers[*at - 1] = 0;
+		if (LLVMIsAConstantInt(constant))
+			decode_wide_constant(constant, &registers[*at - 2]);
+		return LLVMIsAConstantInt(constant) || LLVMIsNull(constant) ||
+		       LLVMIsUndef(constant);
+	}
 	if (!is_aggregate(type))
 		return scalar(image, unit, constant, &registers[(*at)++]);
 	for (unsigned i = 0; i < member_count(type); i++) {

@@ -37,23 +37,50 @@ static bool set_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *pl
 	return *constant != NULL;
 }
 
+/* What a type has several of, side by side: a vector, an array or a struct of members that are alike. NULL: nothing. */
 static LLVMTypeRef lane_of(LLVMTypeRef type)
 {
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+	LLVMTypeRef first;
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMVectorTypeKind:
+	case LLVMArrayTypeKind:
+		return LLVMGetElementType(type);
+	case LLVMStructTypeKind:
+		if (!LLVMCountStructElementTypes(type))
+			return NULL;
+		first = LLVMStructGetTypeAtIndex(type, 0);
+		for (unsigned i = 1; i < LLVMCountStructElementTypes(type); i++) {
+			LLVMTypeRef other = LLVMStructGetTypeAtIndex(type, i);
+
+			/* Words and pointers are alike, too. */
+			if (LLVMGetTypeKind(other) == LLVMPointerTypeKind)
+				continue;
+			if (LLVMGetTypeKind(first) != LLVMPointerTypeKind && other != first)
+				return NULL;
+			first = other;
+		}
+		return first;
+	default:
+		return NULL;
+	}
 }
 
 /* Types that are read and written as one piece: their lanes are whole bytes, side by side. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
-	const uint32_t width = decode_width(decoder, lane_of(type));
+	const bool is_wide = decode_is_wide(type);
+	LLVMTypeRef lane = lane_of(type);
+	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
 
-	code->is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+	code->is_vector = lane || is_wide;
 	code->count = decode_registers(decoder, type);
 	code->width = (uint8_t)width;
 	code->bytes = (uint32_t)LLVMStoreSizeOfType(decoder->unit->layout, type);
-	if (!width || (code->is_vector && (width % 8 || code->bytes > 64)))
-		return false;
-	return code->is_vector || code->bytes <= 8;
+	if (!code->is_vector)
+		return width && code->bytes <= 8;
+	return width && width % 8 == 0 && code->bytes <= 64 &&
+	       code->bytes == code->count * (width / 8);
 }
 
 static void decode_access(struct decoder *decoder, LLVMValueRef instruction, bool is_load)
@@ -132,11 +159,22 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 	code->text = "a vector of addresses";
 }
 
+/* Sites of parameters stand at the first instruction, too, which may be a local. */
+static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
+{
+	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);
+
+	while (site != SITE_NONE && (decoder->image->sites[site].kind != SITE_ADDRESS ||
+					    decoder->image->sites[site].bytes))
+		site = decoder->image->sites[site].next;
+	return site;
+}
+
 static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef type = LLVMGetAllocatedType(instruction);
 	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
-	const uint32_t site = decode_site(decoder, instruction, SITE_ADDRESS, SITE_ADDRESS);
+	const uint32_t site = site_of_local(decoder, instruction);
 	struct code *code = decode_add(decoder, CODE_LOCAL, instruction);
 
 	code->a = a;

@@ -168,6 +168,27 @@ static void pick(struct walker *walker, const struct code *code, uint64_t *regis
 	registers[to] = registers[from];
 }
 
+/* Wide ones: no terms are made of them. */
+static void compute_values(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const int32_t operands[] = {code->a, code->b};
+
+	for (uint32_t i = 0; walker->mode & WALK_EVENTS && i < 2; i++) {
+		if (operands[i] < 0)
+			continue;
+		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i]), code);
+		if (code->bytes > 64)
+			walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i] + 1),
+				code);
+	}
+	compute_wide(code, registers);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	walk_set_term(walker, code->to, NULL);
+	if (code->width > 64 && code->sub != LLVMICmp)
+		walk_set_term(walker, code->to + 1, NULL);
+}
+
 static enum step tell(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	uint64_t value;
@@ -215,6 +236,9 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
 		return walk_pass_site(walker, code->site, UINT64_MAX);
+	case CODE_WIDE:
+		compute_values(walker, code, registers);
+		return STEP_NEXT;
 	case CODE_NOTHING:
 		return STEP_NEXT;
 	case CODE_STOP:

@@ -1,0 +1,124 @@
+/* Integers of up to 128 bits, as two registers. */
+#include "rewalk/compute.h"
+
+__extension__ typedef __int128 wide_signed;
+
+static wide_integer mask(wide_integer value, uint32_t width)
+{
+	return width >= 128 ? value : value & (((wide_integer)1 << width) - 1);
+}
+
+static wide_signed as_signed(wide_integer value, uint32_t width)
+{
+	const uint32_t free_bits = 128 - width;
+
+	return (wide_signed)(value << free_bits) >> free_bits;
+}
+
+static wide_integer divide(uint8_t opcode, uint32_t width, wide_integer a, wide_integer b)
+{
+	const wide_signed left = as_signed(a, width), right = as_signed(b, width);
+
+	if (!b)
+		return 0;
+	switch (opcode) {
+	case LLVMUDiv:
+		return a / b;
+	case LLVMURem:
+		return a % b;
+	case LLVMSDiv:
+		return right == -1 ? 0 - a : (wide_integer)(left / right);
+	default:
+		return right == -1 ? 0 : (wide_integer)(left % right);
+	}
+}
+
+static wide_integer calculate(uint8_t opcode, uint32_t width, wide_integer a, wide_integer b)
+{
+	switch (opcode) {
+	case LLVMAdd:
+		return a + b;
+	case LLVMSub:
+		return a - b;
+	case LLVMMul:
+		return a * b;
+	case LLVMAnd:
+		return a & b;
+	case LLVMOr:
+		return a | b;
+	case LLVMXor:
+		return a ^ b;
+	case LLVMShl:
+		return b >= width ? 0 : a << (uint32_t)b;
+	case LLVMLShr:
+		return b >= width ? 0 : a >> (uint32_t)b;
+	case LLVMAShr:
+		return (wide_integer)(as_signed(a, width) >>
+				      (b >= width ? width - 1 : (uint32_t)b));
+	default:
+		return divide(opcode, width, a, b);
+	}
+}
+
+static bool compare(uint32_t predicate, uint32_t width, wide_integer a, wide_integer b)
+{
+	const wide_signed left = as_signed(a, width), right = as_signed(b, width);
+
+	switch (predicate) {
+	case LLVMIntEQ:
+		return a == b;
+	case LLVMIntNE:
+		return a != b;
+	case LLVMIntUGT:
+		return a > b;
+	case LLVMIntUGE:
+		return a >= b;
+	case LLVMIntULT:
+		return a < b;
+	case LLVMIntULE:
+		return a <= b;
+	case LLVMIntSGT:
+		return left > right;
+	case LLVMIntSGE:
+		return left >= right;
+	case LLVMIntSLT:
+		return left < right;
+	default:
+		return left <= right;
+	}
+}
+
+static wide_integer operand(const struct code *code, const uint64_t *registers, int32_t at)
+{
+	const wide_integer high = code->bytes > 64 ? registers[at + 1] : 0;
+
+	return high << 64 | registers[at];
+}
+
+void compute_wide(const struct code *code, uint64_t *registers)
+{
+	const wide_integer a = operand(code, registers, code->a);
+	const wide_integer b = code->b < 0 ? 0 : operand(code, registers, code->b);
+	wide_integer result;
+
+	switch (code->sub) {
+	case LLVMICmp:
+		registers[code->to] = compare(code->count, code->width, a, b);
+		return;
+	case LLVMZExt:
+	case LLVMTrunc:
+	case LLVMFreeze:
+	case LLVMBitCast:
+		result = a;
+		break;
+	case LLVMSExt:
+		result = (wide_integer)as_signed(a, code->bytes);
+		break;
+	default:
+		result = calculate(code->sub, code->width, a, b);
+	}
+	result = mask(result, code->width);
+	registers[code->to] = (uint64_t)result;
+	if (code->width > 64)
+		registers[code->to + 1] = (uint64_t)(result >> 64);
+}
