@@ -343,6 +343,13 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 	}
 }
 
+/* A wait whose time is over before it begins: in a loop it must not keep others from what it waits for. */
+static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
+{
+	return op->deadline_ns <= engine.clock_ns &&
+	       (op->is_timeout_only || (op->ready && !op->ready(op, self)));
+}
+
 enum engine_result engine_perform(struct engine_op *op)
 {
 	struct engine_thread *self = engine.current;
@@ -359,7 +366,7 @@ enum engine_result engine_perform(struct engine_op *op)
 		uint8_t reason;
 		enum engine_result result;
 
-		if (op_descriptions[op->kind].flags & OP_PAUSE)
+		if (op_descriptions[op->kind].flags & OP_PAUSE || waits_for_no_time(op, self))
 			engine_hold_back(self);
 		engine_announce(self, op);
 		engine_transfer_to(engine_decide());
