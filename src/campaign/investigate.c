@@ -107,7 +107,7 @@ struct earlier_access {
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	struct symbols *symbols;	      /* NULL: none */
+	struct symbols *symbols;	      /* of somebody else; NULL: none, or they are read */
 	const struct earlier_access *earlier; /* NULL: not known */
 	uint32_t steps_most;		      /* 0: what a stored finding keeps */
 };
@@ -152,6 +152,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 {
 	struct probe *probe = ingredients->probe;
 	struct contract *contract = probe->worker.contract;
+	struct symbols *own = NULL;
 	struct failure run = {0};
 	int result;
 
@@ -161,8 +162,9 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 		return result;
 	failure_take(&run, contract);
 	/* Without symbols a finding has addresses; that is better than none. */
-	if (probe->report == REPORT_INSPECT)
-		(void)symbols_from_process(&ingredients->symbols, (pid_t)contract->guest_pid, NULL);
+	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
+		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
+		ingredients->symbols = own;
 	ingredients->run = &run;
 	result = build(finding, ingredients, err);
 	if (result == 0) {
@@ -170,8 +172,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}
-	symbols_free(ingredients->symbols);
-	ingredients->symbols = NULL;
+	symbols_free(own);
 	failure_release(&run);
 	return result;
 }
@@ -180,6 +181,14 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
 	struct finding *finding, struct error *err)
 {
 	struct ingredients ingredients = {.probe = probe, .steps_most = steps_most};
+
+	return trace_run(&ingredients, plan, finding, err);
+}
+
+int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
+	struct symbols *symbols, struct finding *finding, struct error *err)
+{
+	struct ingredients ingredients = {.probe = probe, .symbols = symbols};
 
 	return trace_run(&ingredients, plan, finding, err);
 }

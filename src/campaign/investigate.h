@@ -10,6 +10,7 @@
 #include "campaign/failure.h"
 #include "campaign/minimise.h"
 #include "findings/finding.h"
+#include "symbols/symbols.h"
 
 struct investigation {
 	struct probe_params probe; /* restart: the one the campaign uses now */
@@ -45,6 +46,13 @@ int investigate_glance(const struct investigation *investigation, const struct f
  */
 int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
 	struct finding *finding, struct error *err);
+
+/*
+ * The same with the symbols of another run of the same program, which had the same modules at the same
+ * addresses: reading them takes longer than the run. NULL: they are read.
+ */
+int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
+	struct symbols *symbols, struct finding *finding, struct error *err);
 
 /* Trace room for a run of so many steps. */
 uint64_t investigate_trace_events(uint64_t step_count);

@@ -100,6 +100,8 @@ struct predict_attempt {
 	bool is_unsteady; /* a run ended as predicted, but does not repeat */
 	bool is_interrupted;
 	char finding[32]; /* what it became, or another failure that came up; empty: none */
+	char shown_by
+		[32]; /* scenarios: the finding whose schedule shows it; empty: none was kept */
 	uint32_t other_findings;
 	uint64_t runs;
 	uint64_t meetings;			 /* runs in which all places were taken at once */

@@ -16,10 +16,11 @@ struct drive {
 	struct predict_attempt *attempt;
 	predict_judge *judge;
 	void *context;
-	bool is_shown;	      /* the failure that is being investigated is the candidate */
-	uint64_t key;	      /* of that failure */
-	uint64_t completions; /* runs that came to the end of the scenario, so far */
-	struct failure kept;  /* the first run that showed it and passed */
+	bool is_shown;		    /* the failure that is being investigated is the candidate */
+	uint64_t key;		    /* of that failure */
+	uint64_t completions;	    /* runs that came to the end of the scenario, so far */
+	struct failure kept;	    /* the first run that showed it and passed, */
+	struct failure kept_failed; /* and the first one that then failed as a known finding */
 };
 
 /* Is the place the same wide access as the one before it? */
@@ -151,6 +152,7 @@ static void look_at_scenario(
 	if (!finding || attempt->fails)
 		return;
 	attempt->fails = true;
+	failure_take(&drive->kept_failed, contract);
 	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
 }
 
@@ -263,19 +265,29 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 		listener->progress(listener->context, progress);
 }
 
-/* What no fresh process shows again is not said to be so. */
-static int keep_harmless(struct drive *drive, int64_t campaign, struct error *err)
+/*
+ * The run that shows it, as a finding. What fails has one that shows the violation as well: the failure's
+ * own may have been minimised to a schedule without it, or found by another candidate. What passes and
+ * no fresh process shows again is not said to be so.
+ */
+static int keep(struct drive *drive, int64_t campaign, struct error *err)
 {
+	struct predict_attempt *attempt = drive->attempt;
 	const struct predict_keeping keeping = {.predict = drive->predict,
 		.candidate = drive->candidate,
-		.run = &drive->kept,
+		.run = attempt->fails ? &drive->kept_failed : &drive->kept,
+		.has_failed = attempt->fails,
 		.judge = drive->judge,
 		.context = drive->context,
 		.campaign = campaign};
-	const int status = predict_keep(&keeping, drive->attempt->finding, err);
+	const int status =
+		keeping.run->segments ? predict_keep(&keeping, attempt->shown_by, err) : 0;
 
-	drive->attempt->is_confirmed = *drive->attempt->finding != '\0';
-	drive->attempt->is_unsteady = !drive->attempt->is_confirmed;
+	if (attempt->fails || !keeping.run->segments)
+		return status;
+	memcpy(attempt->finding, attempt->shown_by, sizeof attempt->finding);
+	attempt->is_confirmed = *attempt->shown_by != '\0';
+	attempt->is_unsteady = !attempt->is_confirmed;
 	return status;
 }
 
@@ -325,8 +337,9 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	}
 	status = campaign_run(&options, &listener, &result, err);
 	attempt->is_interrupted = status == 0 && result.is_interrupted;
-	if (status == 0 && attempt->is_confirmed && !attempt->fails && drive.kept.segments)
-		status = keep_harmless(&drive, result.campaign, err);
+	if (status == 0 && attempt->is_confirmed)
+		status = keep(&drive, result.campaign, err);
 	failure_release(&drive.kept);
+	failure_release(&drive.kept_failed);
 	return status;
 }

@@ -68,11 +68,12 @@ void predict_learn(struct predict *predict, uint64_t key, const char *finding);
 bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context);
 
-/* predict_keep.c: a run that showed a candidate and passed becomes a finding. */
+/* predict_keep.c: a run that showed a candidate, and passed or failed, becomes a finding. */
 struct predict_keeping {
 	const struct predict *predict;
 	const struct candidate *candidate;
 	const struct failure *run;
+	bool has_failed; /* the run has, and is to do so again */
 	predict_judge *judge;
 	void *context;
 	int64_t campaign; /* id in the store */

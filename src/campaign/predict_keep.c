@@ -1,7 +1,7 @@
 /*
- * A violation that did no harm, as a finding: the run that showed it is made again in a fresh process,
- * must show it again, is minimised to as few preemptions as still show it, and is kept with its schedule, so
- * that it can be replayed like a failure.
+ * A violation as a finding: the run that showed it is made again in a fresh process, must show it again
+ * (and fail again, if it did), is minimised to as few preemptions as still do, and is kept with its schedule,
+ * so that it can be replayed like a failure.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "campaign/investigate.h"
 #include "campaign/predict_internal.h"
 #include "campaign/probe.h"
 #include "campaign/minimise.h"
 #include "campaign/store.h"
 
-/* There may be dozens of them, and none does harm. */
+/* There may be dozens of them, and what fails has been minimised on its own already. */
 #define MINIMISE_VIOLATION_NS UINT64_C(1000000000)
 
 static char *copy_text(const char *text)
@@ -58,17 +59,32 @@ static void show_recorded(
 	finding_release(&recorded);
 }
 
-/* What makes it a violation's, and what a replay needs. */
-static void complete(const struct predict *predict, const struct candidate *candidate,
-	const struct failure *run, struct finding *finding)
+/* What fails is a failure of its kind still, for whoever replays it, but another finding than that. */
+static void name_it(const struct predict_keeping *keeping, struct finding *finding)
 {
+	char *failure = finding->title;
+	const char *title = keeping->candidate->title;
+
+	if (keeping->has_failed) {
+		finding->signature = hash_pair(keeping->candidate->key, finding->signature);
+		BUG_ON(asprintf(&finding->title, "violation: %s; then %s", title,
+			       failure ? failure : "it fails") < 0);
+	} else {
+		finding->kind = OUTCOME_VIOLATION;
+		finding->code = 0;
+		finding->signature = keeping->candidate->key;
+		BUG_ON(asprintf(&finding->title, "violation: %s", title) < 0);
+	}
+	free(failure);
+}
+
+/* What makes it a violation's, and what a replay needs. */
+static void complete(const struct predict_keeping *keeping, struct finding *finding)
+{
+	const struct predict *predict = keeping->predict;
 	const struct campaign_options *options = &predict->options->campaign;
 
-	finding->kind = OUTCOME_VIOLATION;
-	finding->code = 0;
-	finding->signature = candidate->key;
-	free(finding->title);
-	BUG_ON(asprintf(&finding->title, "violation: %s", candidate->title) < 0);
+	name_it(keeping, finding);
 	finding->argv = copy_arguments(options->argv);
 	finding->directory = getcwd(NULL, 0);
 	finding->input = copy_text(options->settings.input);
@@ -76,9 +92,9 @@ static void complete(const struct predict *predict, const struct candidate *cand
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
 	finding->strategy = copy_text("directed");
 	finding->seed = options->seed;
-	finding->run_number = run->run_number;
+	finding->run_number = keeping->run->run_number;
 	finding->replays = finding->replays_failed_again = 1;
-	show_recorded(predict, candidate, finding);
+	show_recorded(predict, keeping->candidate, finding);
 }
 
 static int store_it(
@@ -116,13 +132,14 @@ static struct probe_params probe_of(
 	};
 }
 
-/* Passes and has the accesses in their order: a run that fails is another story. */
+/* Has the accesses in their order, and passes or fails as it did: else it is another story. */
 static bool shows(void *context, const struct probe *probe)
 {
 	const struct predict_keeping *keeping = context;
 
-	return !probe->is_failure && predict_judge_run(keeping->predict, probe->worker.contract,
-					     keeping->judge, keeping->context);
+	return (keeping->has_failed ? probe_shows(probe, keeping->run) : !probe->is_failure) &&
+	       predict_judge_run(
+		       keeping->predict, probe->worker.contract, keeping->judge, keeping->context);
 }
 
 /* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
@@ -137,10 +154,9 @@ static int repeat(const struct predict_keeping *keeping, const struct target *ta
 	*is_shown = false;
 	if (result < 0)
 		return result;
-	result = investigate_trace(&probe, &plan, 0, finding, err);
+	result = investigate_trace_known(&probe, &plan, keeping->predict->symbols, finding, err);
 	if (result == 0)
-		*is_shown = predict_judge_run(
-			keeping->predict, probe.worker.contract, keeping->judge, keeping->context);
+		*is_shown = shows((void *)(uintptr_t)keeping, &probe); /* only read */
 	probe_close(&probe);
 	return result;
 }
@@ -202,7 +218,7 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 			result = simplify(keeping, &target, &finding, err);
 	}
 	if (result == 0 && is_shown) {
-		complete(keeping->predict, keeping->candidate, keeping->run, &finding);
+		complete(keeping, &finding);
 		result = store_it(keeping->predict, keeping->campaign, &finding, err);
 		(void)snprintf(id, 32, "%s", finding.id); /* fits */
 	}

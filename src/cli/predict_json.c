@@ -62,6 +62,7 @@ static void add_kind(
 	BUG_ON(json_object_set_new(value, "shown", json_integer((json_int_t)attempt->shown)));
 	BUG_ON(json_object_set_new(
 		value, "shown_failed", json_integer((json_int_t)attempt->shown_failed)));
+	BUG_ON(json_object_set_new(value, "shown_by", text_or_null(attempt->shown_by)));
 	if (!is_violation)
 		return;
 	BUG_ON(json_object_set_new(

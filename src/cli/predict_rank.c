@@ -71,8 +71,10 @@ static void add_verdict(
 	case PREDICTION_CONFIRMED:
 		strbuf_addf(out,
 			"  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
-			" runs that showed it\n",
-			prediction->finding, attempt->shown_failed, attempt->shown);
+			" runs that showed it%s%s\n",
+			prediction->finding, attempt->shown_failed, attempt->shown,
+			*attempt->shown_by ? "; to see both: raddle replay --trace " : "",
+			attempt->shown_by);
 		break;
 	case PREDICTION_HARMLESS:
 		strbuf_addf(out,
