@@ -55,6 +55,18 @@ static bool is_one_to_one(const struct term *term)
 	return term->sub == LLVMAdd || term->sub == LLVMSub || term->sub == LLVMXor;
 }
 
+/* Variables are numbered as a thread reads them. */
+static uint32_t last_in(const struct term *term)
+{
+	const struct term *const operands[] = {term->a, term->b, term->c};
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (operands[i] && operands[i]->number > last)
+			last = operands[i]->number;
+	return last;
+}
+
 struct term *term_make(struct term_arena *arena, const struct term *like)
 {
 	struct term *term = new_term(arena);
@@ -63,6 +75,8 @@ struct term *term_make(struct term_arena *arena, const struct term *like)
 
 	*term = *like;
 	term->size = size > UINT8_MAX ? UINT8_MAX : (uint8_t)size;
+	if (term->a)
+		term->number = last_in(term);
 	term->sole = sole_of(term);
 	term->is_one_to_one = term->sole && is_one_to_one(term);
 	return term;

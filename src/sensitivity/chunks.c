@@ -120,11 +120,44 @@ static uint64_t cost_of(const struct walk *walk, const struct order_window *wind
 	return cost;
 }
 
-/* Where places are written again and again constraints outgrow all windows: then windows are shorter. */
-static void shorten(const struct walk *walk, struct order_window *window)
+/* A term for each two critical sections of one lock. */
+static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
 {
-	for (uint32_t size = UINT32_MAX;
-		size > WINDOW_LEAST && cost_of(walk, window) > COST_MOST;) {
+	struct word_access *list = calloc(order->section_count + 1u, sizeof *list);
+	uint64_t cost = 0;
+	size_t count = 0;
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < order->section_count; i++) {
+		const struct order_section *section = &order->sections[i];
+
+		if (section->begin < window->end[section->thread] &&
+			section->end >= window->begin[section->thread])
+			list[count++].word = section->lock;
+	}
+	if (count)
+		qsort(list, count, sizeof *list, compare_accesses);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i; next < count && list[next].word == list[i].word; next++)
+			;
+		cost += (next - i) * (next - i);
+	}
+	free(list);
+	return cost;
+}
+
+static bool is_too_large(const struct sensitivity *analysis, const struct order_window *window)
+{
+	return cost_of(&analysis->walk, window) + cost_of_locks(&analysis->order, window) >
+	       COST_MOST;
+}
+
+/* Where places are written again and again constraints outgrow all windows: then windows are shorter. */
+static void shorten(const struct sensitivity *analysis, struct order_window *window)
+{
+	const struct walk *walk = &analysis->walk;
+
+	for (uint32_t size = UINT32_MAX; size > WINDOW_LEAST && is_too_large(analysis, window);) {
 		uint32_t longest = 0;
 
 		for (uint32_t i = 0; i < walk->record->thread_count; i++)
@@ -155,7 +188,7 @@ static bool next_global(
 	uint64_t count = room < wanted ? room : wanted;
 
 	set_global_ends(order, cursor, count, &chunk->window);
-	while (count > WINDOW_LEAST && cost_of(&analysis->walk, &chunk->window) > COST_MOST) {
+	while (count > WINDOW_LEAST && is_too_large(analysis, &chunk->window)) {
 		count /= 2;
 		set_global_ends(order, cursor, count, &chunk->window);
 	}
@@ -322,7 +355,7 @@ static bool next_distributed(
 	if (order->thread_count > PARTNERS_MOST + 1)
 		choose_partners(analysis, &chunk->window, cursor->thread);
 	chunk->first = chunk->last = cursor->thread;
-	shorten(walk, &chunk->window);
+	shorten(analysis, &chunk->window);
 	chunk->begin = begin;
 	cursor->begin = chunk->window.end[cursor->thread];
 	return true;

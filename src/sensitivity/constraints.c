@@ -1,6 +1,7 @@
 #include "sensitivity/constraints.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/bug.h"
 
@@ -26,6 +27,18 @@ void constraints_add(struct constraints *constraints, Z3_ast assertion)
 {
 	constraints->count++;
 	Z3_solver_assert(constraints->z3, constraints->solver, assertion);
+}
+
+bool constraints_is_late(struct constraints *constraints)
+{
+	struct timespec time;
+
+	if (!constraints->end_ns || constraints->is_cut)
+		return constraints->is_cut;
+	(void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
+	constraints->is_cut =
+		(uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec > constraints->end_ns;
+	return constraints->is_cut;
 }
 
 static Z3_ast number(const struct constraints *constraints, uint32_t value)
@@ -226,6 +239,8 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 		const struct event_id id = {thread, i};
 		Z3_ast outcome;
 
+		if (constraints_is_late(constraints))
+			return;
 		if (event->is_atomic)
 			constraints_add(constraints,
 				Z3_mk_not(constraints->z3,
@@ -332,15 +347,6 @@ static Z3_ast is_inside(
 			constraints_before(constraints, event, end)));
 }
 
-/* Does the section begin before the window's end, and is it not left before its beginning? */
-static bool counts(const struct constraints *constraints, const struct order_section *section)
-{
-	return constraints_has(constraints, (struct event_id){section->thread, section->begin}) &&
-	       (section->end == UINT32_MAX ||
-		       !constraints_is_past(
-			       constraints, (struct event_id){section->thread, section->end}));
-}
-
 static void add_locks(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
@@ -350,9 +356,9 @@ static void add_locks(struct constraints *constraints)
 
 	BUG_ON(!sections);
 	for (uint32_t i = 0; i < order->section_count; i++)
-		if (counts(constraints, &order->sections[i]))
+		if (constraints_counts(constraints, &order->sections[i]))
 			sections[count++] = &order->sections[i];
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count && !constraints_is_late(constraints); i++)
 		for (uint32_t j = i + 1; j < count; j++)
 			exclude(constraints, sections[i], sections[j]);
 	free(sections);
@@ -371,7 +377,7 @@ static void add_failed_tries(struct constraints *constraints)
 			continue;
 		for (uint32_t j = 0; j < order->section_count; j++)
 			if (order->sections[j].lock == failure->lock &&
-				counts(constraints, &order->sections[j]))
+				constraints_counts(constraints, &order->sections[j]))
 				somewhere = constraints_or(constraints, somewhere,
 					is_inside(
 						constraints, failure->event, &order->sections[j]));
@@ -388,7 +394,8 @@ static void ignore_error(Z3_context z3, Z3_error_code code)
 }
 
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window, bool has_store_buffers)
+	const struct order *order, const struct order_window *window, bool has_store_buffers,
+	uint64_t end_ns)
 {
 	const uint32_t threads = walk->record->thread_count;
 	Z3_config configuration = Z3_mk_config();
@@ -396,12 +403,13 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	*constraints = (struct constraints){.walk = walk,
 		.order = order,
 		.window = window,
-		.has_store_buffers = has_store_buffers};
+		.has_store_buffers = has_store_buffers,
+		.end_ns = end_ns};
 	constraints_grow_terms(constraints);
 	constraints->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
 	Z3_set_error_handler(constraints->z3, ignore_error);
-	constraints->solver = Z3_mk_solver(constraints->z3);
+	constraints->solver = Z3_mk_simple_solver(constraints->z3);
 	Z3_solver_inc_ref(constraints->z3, constraints->solver);
 	constraints->integer = Z3_mk_int_sort(constraints->z3);
 	constraints->moments = calloc(threads + 1u, sizeof *constraints->moments);
@@ -409,6 +417,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	BUG_ON(!constraints->moments || !constraints->cuts);
 	for (uint32_t i = 0; i < threads; i++)
 		add_thread(constraints, (uint16_t)i);
+	constraints_list_sections(constraints);
 	add_edges(constraints);
 	add_locks(constraints);
 	add_failed_tries(constraints);
@@ -421,6 +430,7 @@ void constraints_close(struct constraints *constraints)
 {
 	for (uint32_t i = 0; i < constraints->walk->record->thread_count; i++)
 		free(constraints->moments[i]);
+	constraints_release_sections(constraints);
 	free(constraints->moments);
 	free(constraints->cuts);
 	free(constraints->terms);

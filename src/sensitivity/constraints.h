@@ -13,6 +13,20 @@
 
 #include "sensitivity/order.h"
 
+/* A read or write of a place of memory. */
+struct place_access {
+	uint64_t address, position;
+	struct event_id id;
+	uint8_t bytes;
+	bool is_write;
+};
+
+/* Critical sections of one thread. */
+struct section_list {
+	const struct order_section **items;
+	uint32_t count, capacity;
+};
+
 /* A term as the solver has it. */
 struct solver_term {
 	const struct term *term; /* NULL: free */
@@ -26,13 +40,17 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	Z3_ast **moments;	   /* by thread and event: its number; NULL: it has none */
-	Z3_ast *cuts;		   /* by thread: how many events happen */
-	uint64_t count;		   /* of assertions */
-	uint64_t terms_made;	   /* comparisons and connectives */
-	uint64_t concrete_terms;   /* beyond the solver: they keep their value */
-	uint64_t mixed_reads;	   /* of which only a part was written at once: likewise */
-	bool has_store_buffers;	   /* the moment of a write is when others see it */
+	Z3_ast **moments;	       /* by thread and event: its number; NULL: it has none */
+	Z3_ast *cuts;		       /* by thread: how many events happen */
+	struct section_list *sections; /* by thread: those that the window has a part of */
+	uint64_t count;		       /* of assertions */
+	uint64_t terms_made;	       /* comparisons and connectives */
+	uint32_t hard_cost;	       /* of floating-point operations and divisions */
+	uint64_t concrete_terms;       /* beyond the solver: they keep their value */
+	uint64_t mixed_reads;	       /* of which only a part was written at once: likewise */
+	bool has_store_buffers;	       /* the moment of a write is when others see it */
+	uint64_t end_ns;	   /* on the monotonic clock: building is given up then; 0: never */
+	bool is_cut;		   /* it was: nothing may be concluded */
 	struct solver_term *terms; /* by term; open addressing */
 	uint64_t term_count, term_capacity;
 };
@@ -42,10 +60,13 @@ struct constraints {
  * others see later, in the order in which they were made; operations and updates wait for them.
  */
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window, bool has_store_buffers);
+	const struct order *order, const struct order_window *window, bool has_store_buffers,
+	uint64_t end_ns);
 void constraints_close(struct constraints *constraints);
 
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
+/* Is there no time left to build them? Then they are cut. */
+bool constraints_is_late(struct constraints *constraints);
 /* Is the event one of the window, or before it? */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
 bool constraints_is_past(const struct constraints *constraints, struct event_id event);
@@ -55,6 +76,18 @@ Z3_ast constraints_happens(const struct constraints *constraints, struct event_i
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
 /* What is searched for at the event; NULL: nothing. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
+
+/* Does the section begin before the window's end, and is it not left before its beginning? */
+bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
+/* Before the next two. */
+void constraints_list_sections(struct constraints *constraints);
+void constraints_release_sections(struct constraints *constraints);
+/* The section of this lock that the event lies in; NULL: none. */
+const struct order_section *constraints_section_of(
+	const struct constraints *constraints, struct event_id event, uint64_t lock);
+/* The lock that all writes of a place are made under; false: there is none. */
+bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
+	uint32_t count, uint64_t *lock);
 
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);

@@ -7,13 +7,6 @@
 #include "base/bug.h"
 #include "sensitivity/constraints.h"
 
-struct place_access {
-	uint64_t address, position;
-	struct event_id id;
-	uint8_t bytes;
-	bool is_write;
-};
-
 struct accesses {
 	struct place_access *items;
 	uint32_t count, capacity;
@@ -105,8 +98,44 @@ struct read_case {
 	const struct place_access *items; /* of the place */
 	uint32_t count;
 	const struct place_access *read;
-	bool *is_candidate; /* by item: the read may give its value */
+	uint64_t lock;			     /* under which all writes are made */
+	const struct order_section *section; /* of that lock, that the read lies in; NULL: none */
+	bool *is_candidate;		     /* by item: the read may give its value */
 };
+
+static bool is_in_section(const struct order_section *section, struct event_id event)
+{
+	return event.thread == section->thread && event.index > section->begin &&
+	       event.index < section->end;
+}
+
+/* The thread's last access before the read while it held the lock; NULL: this is the first one. */
+static const struct place_access *seen_before(const struct read_case *of)
+{
+	const struct place_access *last = NULL;
+
+	for (uint32_t i = 0; of->section && i < of->count; i++)
+		if (is_in_section(of->section, of->items[i].id) &&
+			of->items[i].id.index < of->read->id.index &&
+			(!last || of->items[i].id.index > last->id.index))
+			last = &of->items[i];
+	return last;
+}
+
+/* Does who writes it write there once more before it gives up the lock, which the reader needs? */
+static bool is_covered(const struct read_case *of, const struct place_access *write)
+{
+	const struct order_section *section =
+		of->section ? constraints_section_of(of->constraints, write->id, of->lock) : NULL;
+
+	if (!section || section == of->section)
+		return false;
+	for (uint32_t i = 0; i < of->count; i++)
+		if (of->items[i].is_write && is_in_section(section, of->items[i].id) &&
+			of->items[i].id.index > write->id.index)
+			return true;
+	return false;
+}
 
 static bool may_be_read(const struct read_case *of, uint32_t number)
 {
@@ -117,6 +146,8 @@ static bool may_be_read(const struct read_case *of, uint32_t number)
 		order_is_before(order, of->read->id, write->id))
 		return false;
 	if (write->id.thread == of->read->id.thread && write->id.index > of->read->id.index)
+		return false;
+	if (is_covered(of, write))
 		return false;
 	for (uint32_t i = 0; i < of->count; i++)
 		if (i != number && of->items[i].is_write &&
@@ -198,11 +229,30 @@ static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
 	return result;
 }
 
+/* What the thread saw or wrote under the lock is still there. */
+static void add_seen(const struct read_case *of, const struct place_access *seen)
+{
+	struct constraints *constraints = of->constraints;
+	const struct walk_event *event = event_of(constraints, seen->id);
+
+	constraints_add(constraints,
+		Z3_mk_eq(constraints->z3,
+			constraints_term(constraints, event_of(constraints, of->read->id)->term),
+			seen->is_write ? written(constraints, seen)
+				       : constraints_term(constraints, event->term)));
+}
+
 static void add_read(struct read_case *of)
 {
 	struct constraints *constraints = of->constraints;
 	Z3_ast any = Z3_mk_false(constraints->z3);
+	const struct place_access *seen = seen_before(of);
 	uint64_t initial;
+
+	if (seen) {
+		add_seen(of, seen);
+		return;
+	}
 
 	of->is_candidate = calloc(of->count + 1u, sizeof *of->is_candidate);
 	BUG_ON(!of->is_candidate);
@@ -234,6 +284,29 @@ static void keep_reads(
 	}
 }
 
+static void add_place(
+	struct constraints *constraints, const struct place_access *items, uint32_t count)
+{
+	uint64_t lock = 0;
+	const bool is_guarded = constraints_find_guard(constraints, items, count, &lock);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct read_case of = {.constraints = constraints,
+			.items = items,
+			.count = count,
+			.read = &items[i],
+			.lock = lock};
+
+		if (constraints_is_late(constraints))
+			return;
+		if (items[i].is_write || constraints_is_past(constraints, items[i].id))
+			continue;
+		if (is_guarded)
+			of.section = constraints_section_of(constraints, items[i].id, lock);
+		add_read(&of);
+	}
+}
+
 void constraints_add_memory(struct constraints *constraints)
 {
 	struct accesses list = {0};
@@ -258,16 +331,7 @@ void constraints_add_memory(struct constraints *constraints)
 			keep_reads(constraints, &list.items[first], next - first);
 			continue;
 		}
-		for (uint32_t i = first; i < next; i++) {
-			struct read_case of = {.constraints = constraints,
-				.items = &list.items[first],
-				.count = next - first,
-				.read = &list.items[i]};
-
-			if (!list.items[i].is_write &&
-				!constraints_is_past(constraints, list.items[i].id))
-				add_read(&of);
-		}
+		add_place(constraints, &list.items[first], next - first);
 	}
 	free(list.items);
 }

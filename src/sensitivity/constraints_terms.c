@@ -15,6 +15,30 @@ static Z3_ast from_bool(struct constraints *constraints, Z3_ast condition)
 		constraints_bits(constraints, 1, 0));
 }
 
+/* The term is the constant 2^n, n from 1 on: that n; 0: it is not. */
+static uint32_t shift_of(const struct term *term)
+{
+	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
+			      !(term->value & (term->value - 1)) &&
+			      term->value < UINT64_C(1) << (term->width - 1);
+
+	return is_power ? (uint32_t)__builtin_ctzll(term->value) : 0;
+}
+
+/* As compilers do it: solvers' dividers are thousands of times larger. Towards zero. */
+static Z3_ast divide_by_power(
+	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
+{
+	Z3_context z3 = constraints->z3;
+	const uint32_t width = term->width;
+	Z3_ast sign = Z3_mk_bvashr(z3, a, constraints_bits(constraints, width, width - 1));
+	Z3_ast round = Z3_mk_bvlshr(z3, sign, constraints_bits(constraints, width, width - shift));
+	Z3_ast by = constraints_bits(constraints, width, shift);
+	Z3_ast quotient = Z3_mk_bvashr(z3, Z3_mk_bvadd(z3, a, round), by);
+
+	return term->sub == LLVMSDiv ? quotient : Z3_mk_bvsub(z3, a, Z3_mk_bvshl(z3, quotient, by));
+}
+
 static Z3_ast binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 {
 	switch (opcode) {
@@ -234,6 +258,8 @@ static Z3_ast translate(
 
 	switch (term->op) {
 	case CODE_BINARY:
+		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) && shift_of(term->b))
+			return divide_by_power(constraints, term, a, shift_of(term->b));
 		return binary(z3, term->sub, a, b);
 	case CODE_COMPARE:
 		return from_bool(constraints, compare(z3, term->sub, a, b));
@@ -285,11 +311,50 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 /* Sums of a few numbers; with more of them solvers took ten gigabytes, and no heed of time limits. */
 #define FLOAT_SIZE_MOST 12
 
-/* Products and quotients of two unknowns take solvers for ever. */
-static bool is_too_hard(const struct term *term)
+/*
+ * Solvers make circuits of floating-point operations and of divisions, some ten thousand clauses for each sum, before they
+ * look at the time: so much in a chunk is the work of a second.
+ */
+#define COST_MOST 100
+#define COST_OF_SUM 1
+#define COST_OF_PRODUCT 10
+
+static bool is_division(uint8_t opcode)
 {
-	if (term->op == CODE_FLOAT && term->size > FLOAT_SIZE_MOST)
+	return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem;
+}
+
+static uint32_t cost_of(const struct term *term)
+{
+	switch (term->op) {
+	case CODE_BINARY:
+		return is_division(term->sub) && term->width > 16 && !shift_of(term->b)
+			       ? COST_OF_PRODUCT
+			       : 0;
+	case CODE_FLOAT:
+		return term->sub == LLVMFAdd || term->sub == LLVMFSub ? COST_OF_SUM
+								      : COST_OF_PRODUCT;
+	case CODE_FROM_SIGNED:
+	case CODE_FROM_UNSIGNED:
+	case CODE_TO_SIGNED:
+	case CODE_TO_UNSIGNED:
+	case CODE_FLOAT_CONVERT:
+		return COST_OF_SUM;
+	case CODE_INTRINSIC:
+		return term->sub == INTRINSIC_SQUARE_ROOT ? 2 * COST_OF_PRODUCT : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Products and quotients of two unknowns take solvers for ever. */
+static bool is_too_hard(struct constraints *constraints, const struct term *term)
+{
+	const uint32_t cost = cost_of(term);
+
+	if (cost && (term->size > FLOAT_SIZE_MOST || constraints->hard_cost + cost > COST_MOST))
 		return true;
+	constraints->hard_cost += cost;
 	return term->op == CODE_BINARY && term->sub >= LLVMMul && term->sub <= LLVMFRem &&
 	       term->a->op != TERM_CONSTANT && term->b->op != TERM_CONSTANT && term->width > 16;
 }
@@ -352,7 +417,10 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (term->op == TERM_VARIABLE) {
 		result = variable(constraints, term);
-	} else if (!is_too_hard(term)) {
+	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
+		/* Nothing in it is open, however long it grew before the window. */
+		result = constraints_bits(constraints, term->width, term->value);
+	} else if (!is_too_hard(constraints, term)) {
 		result = translate(constraints, term, constraints_term(constraints, term->a),
 			term->b ? constraints_term(constraints, term->b) : NULL,
 			term->c ? constraints_term(constraints, term->c) : NULL);

@@ -8,6 +8,12 @@
 #include "sensitivity/loops.h"
 #include "sensitivity/sensitivity_internal.h"
 
+/*
+ * Solvers that have got so much memory give up. Runs are to be analysed in four gigabytes, and the walk
+ * needs its part.
+ */
+#define SOLVERS_BYTES "2000000000"
+
 static sensitivity_bug *report;
 
 void bug_report(const char *condition, const char *file, int line)
@@ -133,7 +139,9 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 
 static void sensitivity_end(struct sensitivity *analysis)
 {
-	search_close(analysis);
+	/* The process ends soon: what is left behind then is no harm. */
+	if (!search_close(analysis))
+		return;
 	order_release(&analysis->order);
 	places_release(&analysis->places);
 	walk_close(&analysis->walk);
@@ -342,5 +350,6 @@ __attribute__((visibility("default"))) sensitivity_entry raddle_sensitivity;
 const struct sensitivity_library *raddle_sensitivity(sensitivity_bug *bug)
 {
 	report = bug;
+	Z3_global_param_set("memory_high_watermark", SOLVERS_BYTES);
 	return &library;
 }

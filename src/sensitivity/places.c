@@ -218,14 +218,39 @@ static char *text_of(const char *text, unsigned length)
 	return copy;
 }
 
+/* Optimisers leave some without a place: then that of what it uses, or stands behind, will do. */
+static LLVMValueRef with_place(LLVMValueRef instruction)
+{
+	const int count = LLVMGetNumOperands(instruction);
+
+	if (LLVMGetDebugLocLine(instruction))
+		return instruction;
+	for (int i = 0; i < count; i++) {
+		LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+
+		if (LLVMIsAInstruction(operand) && LLVMGetDebugLocLine(operand))
+			return operand;
+	}
+	for (LLVMValueRef i = LLVMGetPreviousInstruction(instruction); i;
+		i = LLVMGetPreviousInstruction(i))
+		if (LLVMGetDebugLocLine(i))
+			return i;
+	for (LLVMValueRef i = LLVMGetNextInstruction(instruction); i; i = LLVMGetNextInstruction(i))
+		if (LLVMGetDebugLocLine(i))
+			return i;
+	return instruction;
+}
+
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	unsigned length = 0;
 	size_t name_length;
-	const char *text = LLVMGetDebugLocFilename(instruction, &length);
+	const char *text;
 
+	instruction = with_place(instruction);
+	text = LLVMGetDebugLocFilename(instruction, &length);
 	free(analysis->file);
 	free(analysis->function);
 	free(analysis->directory);

@@ -28,6 +28,14 @@ static bool is_late(const struct sensitivity *analysis)
 	       search_now_ns() - analysis->begin_ns > analysis->options.time_ns;
 }
 
+/* Past the end solvers are interrupted; what cannot be is waited for no longer than this. */
+#define GRACE_NS UINT64_C(5000000000)
+
+static uint64_t end_ns(const struct sensitivity *analysis)
+{
+	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
+}
+
 static bool is_failure(enum sensitive_kind kind)
 {
 	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
@@ -60,13 +68,18 @@ static bool is_open(const struct worker *worker, uint32_t number)
 	return !place->is_proven && place->tries < TRIES_MOST;
 }
 
-static void set_time_limit(struct constraints *constraints, uint64_t query_ns)
+/* Following what matters when deciding took half the time of the standard on programs with many locks. */
+#define CASE_SPLIT_RELEVANT 3
+
+static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 {
 	Z3_params parameters = Z3_mk_params(constraints->z3);
 
 	Z3_params_inc_ref(constraints->z3, parameters);
 	Z3_params_set_uint(constraints->z3, parameters,
 		Z3_mk_string_symbol(constraints->z3, "timeout"), (unsigned)(query_ns / 1000000));
+	Z3_params_set_uint(constraints->z3, parameters,
+		Z3_mk_string_symbol(constraints->z3, "case_split"), CASE_SPLIT_RELEVANT);
 	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
 	Z3_params_dec_ref(constraints->z3, parameters);
 }
@@ -131,7 +144,7 @@ static bool admit(struct worker *worker, uint32_t place)
 
 	if (!is_open(worker, place) || analysis->search.is_stopping)
 		return false;
-	if (worker->queries[place] < queries_of_chunk(worker) &&
+	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
 		analysis->places.items[place].queries < analysis->options.queries_most &&
 		!is_late(analysis)) {
 		worker->queries[place]++;
@@ -235,10 +248,11 @@ static void open_constraints(struct worker *worker)
 	bool is_wrong;
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
-		worker->pass == PASS_RELAXED);
-	set_time_limit(constraints, analysis->options.query_ns);
+		worker->pass == PASS_RELAXED, end_ns(analysis));
+	set_parameters(constraints, analysis->options.query_ns);
 	set_solver(worker, constraints->z3);
-	is_wrong = chunk_is_all(&worker->chunk, analysis) && contradicts(worker);
+	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
+		   contradicts(worker);
 	solve_ns = search_now_ns() - begin;
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.chunks++;
@@ -373,6 +387,14 @@ static void wait_for_workers(struct sensitivity *analysis)
 	search->is_stopping |= !goes_on;
 }
 
+/* No solver goes on when there is no time left, whatever it makes of its own limit. Holds the lock. */
+static void interrupt(const struct search *search)
+{
+	for (uint32_t i = 0; i < search->worker_count; i++)
+		if (search->workers[i].solver)
+			Z3_interrupt(search->workers[i].solver);
+}
+
 struct worker *search_next(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -388,6 +410,10 @@ struct worker *search_next(struct sensitivity *analysis)
 		if (search->current || !search->running || search->is_stopping)
 			break;
 		wait_for_workers(analysis);
+		if (is_late(analysis))
+			interrupt(search);
+		if (is_late(analysis) && search_now_ns() - end_ns(analysis) > GRACE_NS)
+			search->is_stopping = true;
 	}
 	(void)pthread_mutex_unlock(&search->lock);
 	return search->current;
@@ -413,25 +439,41 @@ void search_go_on(struct sensitivity *analysis, bool is_proven)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-void search_close(struct sensitivity *analysis)
+/* Solvers may be deaf: what they use is left behind then. Holds the lock, but not while it waits. */
+static bool wait_for_ends(struct search *search)
+{
+	const uint64_t end = search_now_ns() + GRACE_NS;
+
+	while (search->running && search_now_ns() < end) {
+		struct timespec until = {.tv_sec = (time_t)(search_now_ns() / 1000000000u) + 1};
+
+		interrupt(search);
+		(void)pthread_cond_timedwait(&search->changed, &search->lock, &until);
+	}
+	return !search->running;
+}
+
+bool search_close(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
+	bool have_ended;
 
 	(void)pthread_mutex_lock(&search->lock);
 	search->is_stopping = true;
 	(void)pthread_cond_broadcast(&search->changed);
-	for (uint32_t i = 0; i < search->worker_count; i++)
-		if (search->workers[i].solver)
-			Z3_interrupt(search->workers[i].solver);
+	have_ended = wait_for_ends(search);
 	(void)pthread_mutex_unlock(&search->lock);
-	for (uint32_t i = 0; i < search->worker_count; i++) {
+	for (uint32_t i = 0; i < search->worker_count && have_ended; i++) {
 		(void)pthread_join(search->workers[i].thread, NULL);
 		chunk_release(&search->workers[i].chunk);
 		free(search->workers[i].queries);
 		solution_release(&search->workers[i].solution);
 	}
+	if (!have_ended)
+		return false;
 	free(search->cursor.ends);
 	free(search->workers);
 	(void)pthread_cond_destroy(&search->changed);
 	(void)pthread_mutex_destroy(&search->lock);
+	return true;
 }

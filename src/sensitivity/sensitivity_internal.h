@@ -178,7 +178,8 @@ void search_open(struct sensitivity *analysis);
 struct worker *search_next(struct sensitivity *analysis);
 /* The current answer was judged. */
 void search_go_on(struct sensitivity *analysis, bool is_proven);
-void search_close(struct sensitivity *analysis);
+/* False: a worker could not be stopped, and nothing of the analysis may be freed. */
+bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
 
 #endif

@@ -143,7 +143,7 @@ static bool may_flip(
 		end[i] = (uint32_t)trace->walked[i].count;
 	}
 	order_build(&order, &trace->walk);
-	constraints_open(&constraints, &trace->walk, &order, &window, has_store_buffers);
+	constraints_open(&constraints, &trace->walk, &order, &window, has_store_buffers, 0);
 	/* What happened must be possible. */
 	assert_int_equal(Z3_solver_check(constraints.z3, constraints.solver), Z3_L_TRUE);
 	constraints_add(&constraints, constraints_otherwise(&constraints,
