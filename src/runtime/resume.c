@@ -143,7 +143,9 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	resume->is_on =
 		resume_is_possible(contract) &&
 		(contract->plan.checkpoints == CHECKPOINTS_ALWAYS || resume->pay.way == PAY_WITH);
-	if (!resume->is_on || !resume_is_same_plan(contract->plan))
+	/* The host changes the plan between batches only. */
+	if (!resume->is_on ||
+		(number == contract->plan.run_first && !resume_is_same_plan(contract->plan)))
 		resume_forget();
 	if (!resume->is_on)
 		return NULL;

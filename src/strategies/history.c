@@ -4,7 +4,10 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 
-/* Followed by the words of `enabled`, the names of threads that are new, and the ops that changed. */
+/*
+ * Followed by the words of `enabled`, and, for strategies that are told of it again, by the names of threads that
+ * are new and the ops that changed.
+ */
 struct history_entry {
 	uint32_t words;	 /* of the entry, these included */
 	uint16_t chosen; /* thread, or value */
@@ -14,6 +17,7 @@ struct history_entry {
 	uint16_t new_threads;
 	uint16_t changes;
 	uint32_t choices; /* threads enabled; values to choose from */
+	uint32_t before;  /* words of the entry before it */
 	uint64_t step;
 };
 
@@ -67,7 +71,7 @@ void history_forget(struct history *history)
 static void begin_record(struct history *history)
 {
 	history->is_whole = true;
-	history->used = history->count = history->told = 0;
+	history->used = history->count = history->told = history->last_words = 0;
 	history->is_open = false;
 	for (uint32_t i = 0; i < history->thread_count; i++)
 		history->pending[i] = (struct pending_op){0};
@@ -124,53 +128,42 @@ static bool tell(struct history *history, struct history_entry *entry)
 	return true;
 }
 
-/* Of a run of `count` entries; returns what the strategy says of the next one. */
-static uint32_t begin_strategy(struct history *history, uint64_t seed, uint32_t count)
+/* The strategy knows by itself how much is alike: the rest is taken off the record, and it is asked in the run. */
+static uint32_t begin_alike(struct history *history, uint64_t seed)
 {
-	uint32_t alike;
+	const uint32_t alike = history->strategy->begin_alike(history->state, seed);
 
-	if (!count || !history->strategy->begin_alike) {
-		history->strategy->begin_run(history->state, seed);
-		return 0;
+	BUG_ON(alike > history->count);
+	history->is_next_shown = history->count > alike;
+	for (; history->count > alike; history->count--) {
+		history->used -= history->last_words;
+		history->last_words = entry_at(history, history->used)->before;
 	}
-	alike = history->strategy->begin_alike(history->state, seed);
-	BUG_ON(alike > count);
+	history->told = alike;
+	history->is_open = false;
 	return alike;
-}
-
-/* Goes over the entries that the strategy need not be told of; returns where the next one is. */
-static uint64_t pass_over(struct history *history, uint32_t count)
-{
-	uint64_t at = 0;
-
-	while (history->told < count) {
-		struct history_entry *entry = entry_at(history, at);
-
-		if (!entry->is_value)
-			(void)show(history, entry);
-		at += entry->words;
-		history->told++;
-	}
-	return at;
 }
 
 uint32_t history_begin_run(struct history *history, uint64_t seed)
 {
 	const uint32_t count = history->is_whole ? history->count : 0;
-	uint32_t same;
-	uint64_t at;
+	uint32_t same = 0;
+	uint64_t at = 0;
 
-	begin_record(history);
 	history->awaits_executed = history->is_executed_known = false;
 	history->number = 0;
 	history->at = 0;
-	same = begin_strategy(history, seed, count);
-	at = pass_over(history, same);
+	if (count && history->strategy->begin_alike)
+		return begin_alike(history, seed);
+	history->is_next_shown = false;
+	begin_record(history);
+	history->strategy->begin_run(history->state, seed);
 	while (history->told < count) {
 		struct history_entry *entry = entry_at(history, at);
 		const bool is_same = tell(history, entry);
 
 		at += entry->words;
+		history->last_words = entry->words;
 		history->told++;
 		if (!is_same)
 			break;
@@ -192,7 +185,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 {
 	struct history_entry *entry;
 
-	if (history->number >= history->told)
+	if (history->number >= history->told + history->is_next_shown)
 		return true;
 	entry = entry_at((struct history *)history, history->at);
 	if (entry->is_value || entry->thread_count != view->thread_count ||
@@ -216,7 +209,9 @@ static struct history_entry *append(struct history *history, uint64_t words)
 		history->is_whole = false;
 		return NULL;
 	}
-	*entry = (struct history_entry){.words = (uint32_t)words};
+	*entry = (struct history_entry){.words = (uint32_t)words, .before = history->last_words};
+	history->last_words = (uint32_t)words;
+	history->is_next_shown = false;
 	history->used += words;
 	history->count++;
 	history->told++;
@@ -243,20 +238,38 @@ static uint32_t find_changes(
 	return count;
 }
 
+/* The threads whose ops are not those of the last view, and those that are new. */
+static void record_changes(struct history_entry *entry, struct history *history,
+	const struct schedule_view *view, const uint16_t *threads)
+{
+	for (uint32_t i = 0; i < entry->new_threads; i++)
+		names_of(entry)[i] = history->names[history->thread_count + i] =
+			view->names[history->thread_count + i];
+	for (uint32_t i = 0; i < entry->changes; i++) {
+		changes_of(entry)[i] =
+			(struct history_change){threads[i], view->pending[threads[i]]};
+		history->pending[threads[i]] = view->pending[threads[i]];
+	}
+	history->thread_count = view->thread_count;
+}
+
 static void record(struct history *history, const struct schedule_view *view, uint16_t chosen)
 {
+	const bool is_told_again = !history->strategy->begin_alike;
+	const uint32_t words = BITSET_WORDS(view->thread_count);
 	uint16_t threads[HISTORY_THREADS];
 	struct history_entry *entry;
-	uint32_t words, changes, new_threads;
+	uint32_t changes = 0, new_threads = 0;
 
 	if (view->thread_count > HISTORY_THREADS || view->contexts)
 		history->is_whole = false;
 	history->place = view->place;
 	if (!history->is_whole)
 		return;
-	words = BITSET_WORDS(view->thread_count);
-	changes = find_changes(history, view, threads);
-	new_threads = view->thread_count - history->thread_count;
+	if (is_told_again) {
+		changes = find_changes(history, view, threads);
+		new_threads = view->thread_count - history->thread_count;
+	}
 	entry = append(history, WORDS_OF(struct history_entry) + words + new_threads +
 					changes * WORDS_OF(struct history_change));
 	if (!entry)
@@ -270,15 +283,8 @@ static void record(struct history *history, const struct schedule_view *view, ui
 	entry->step = view->step;
 	for (uint32_t i = 0; i < words; i++)
 		enabled_of(entry)[i] = view->enabled[i];
-	for (uint32_t i = 0; i < new_threads; i++)
-		names_of(entry)[i] = history->names[history->thread_count + i] =
-			view->names[history->thread_count + i];
-	for (uint32_t i = 0; i < changes; i++) {
-		changes_of(entry)[i] =
-			(struct history_change){threads[i], view->pending[threads[i]]};
-		history->pending[threads[i]] = view->pending[threads[i]];
-	}
-	history->thread_count = view->thread_count;
+	if (is_told_again)
+		record_changes(entry, history, view, threads);
 }
 
 /* ---- in the run ---- */

@@ -29,10 +29,12 @@ struct history {
 	void *state;
 	uint64_t capacity; /* bytes of the record */
 
-	bool is_whole;	 /* the record holds all of the last run */
-	uint64_t used;	 /* bytes of it that are filled */
-	uint32_t count;	 /* entries */
-	uint32_t told;	 /* of those, at the beginning */
+	bool is_whole;	     /* the record holds all of the last run */
+	uint64_t used;	     /* bytes of it that are filled */
+	uint32_t count;	     /* entries */
+	uint32_t told;	     /* of those, at the beginning */
+	uint32_t last_words; /* of the last entry */
+	bool is_next_shown; /* the entry behind these is still in the record: its view is known, but no choice */
 	bool is_open;	 /* the last told decision has been asked for, but not told as executed */
 	uint32_t number; /* of the next entry of the run at hand */
 	uint64_t at;	 /* its place in the record */

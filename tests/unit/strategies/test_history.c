@@ -182,7 +182,7 @@ static void note_chosen(void *context, const struct schedule_view *view, struct 
 static void history__says_where_the_next_run_leaves_the_last(void **state)
 {
 	struct simulated_campaign campaign;
-	uint32_t steps_last = 0;
+	uint32_t steps_last = 0, runs = 0;
 
 	(void)state;
 	inner = &strategy_dpor;
@@ -198,7 +198,8 @@ static void history__says_where_the_next_run_leaves_the_last(void **state)
 		while (alike < steps_last && alike < steps_now &&
 			chosen_last[alike] == chosen_now[alike])
 			alike++;
-		assert_int_equal(same, alike); /* lockers make no choices but of threads */
+		/* Lockers make no choices but of threads; and after its first run dpor begins anew. */
+		assert_int_equal(same, runs++ == 1 ? 0 : alike);
 		memcpy(chosen_last, chosen_now, sizeof chosen_last);
 		steps_last = steps_now;
 	}
