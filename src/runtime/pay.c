@@ -14,7 +14,7 @@
 /* nor who takes so long for one. */
 #define TICKS_LONG (UINT64_C(1) << 26)
 /* Another look at the way that was slower, after so many runs, and twice as many each time. */
-#define RUNS_STAY 8192
+#define RUNS_STAY 2048
 #define RUNS_STAY_MOST (UINT64_C(1) << 20)
 /* While they stay, runs with checkpoints are watched in portions of so many. */
 #define RUNS_WATCH 256
@@ -39,10 +39,10 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = 0;
 }
 
-/* By an eighth at least: runs differ in what they have to do, so less may be chance. */
+/* By a sixteenth at least: runs differ in what they have to do, so less may be chance. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
-	return mean + pay->mean[PAY_WITHOUT] / 8 < pay->mean[PAY_WITHOUT];
+	return mean + pay->mean[PAY_WITHOUT] / 16 < pay->mean[PAY_WITHOUT];
 }
 
 /* Both ways have been tried often enough. */
@@ -145,7 +145,7 @@ uint32_t pay_height(uint32_t decisions)
 	uint32_t height = 1;
 
 	/* Two to each power of two. */
-	for (; decisions > 3 && height < PAY_HEIGHTS - 3; decisions /= 2)
+	for (; decisions > 3 && height < PAY_AHEAD - 3; decisions /= 2)
 		height += 2;
 	return height + (decisions == 3);
 }

@@ -11,11 +11,13 @@
 
 enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
-#define PAY_HEIGHTS 32
+#define PAY_HEIGHTS 64
+/* From here on: of checkpoints that were made ahead, where runs have parted before. */
+#define PAY_AHEAD 32
 
 /*
- * Checkpoints that were made where a run left the last one, by their *height*: how much of the run that was, as
- * a logarithm. The higher, the more runs of a depth-first search pass through.
+ * Checkpoints that were made where a run left the last one, or may be left, by their *height*: how much of the run
+ * that was, as a logarithm. The higher, the more runs of a depth-first search pass through.
  */
 struct pay_height {
 	uint64_t asked, dropped;

@@ -14,6 +14,11 @@
 /* Of the memory for checkpoints, for the record of a run. */
 #define HISTORY_SHARE 8
 
+/* Of so many entries it is known whether runs have parted there, */
+#define PARTED_ENTRIES 4096
+/* and where they have so often, others will. */
+#define PARTED_OFTEN 2
+
 /* In shared memory, with `resume` set before the starting point. */
 struct resume {
 	struct history *history;
@@ -30,7 +35,10 @@ struct resume {
 	uint64_t behind; /* ticks of the run before that */
 	uint32_t
 		wanted; /* entry that the run at hand is to leave a checkpoint at, UINT32_MAX: none, */
-	uint32_t height; /* and its height */
+	uint32_t height;     /* and its height */
+	uint32_t last_count; /* entries of the run before */
+	/* By entry: how often runs parted there, up to PARTED_OFTEN. */
+	uint8_t parted[PARTED_ENTRIES];
 };
 
 static struct resume *resume;
@@ -112,11 +120,32 @@ static void resume_want(uint32_t same, uint32_t last_count)
 	const struct checkpoint_place *last = checkpoints_last(resume->checkpoints);
 
 	resume->wanted = UINT32_MAX;
+	resume->last_count = last_count;
+	if (same < PARTED_ENTRIES && resume->parted[same] < PARTED_OFTEN)
+		resume->parted[same]++;
 	if (!same || same >= last_count || (last && last->entry >= same))
 		return;
 	resume->height = pay_height(last_count - same);
 	if (pay_wants_here(&resume->pay, resume->height))
 		resume->wanted = same;
+}
+
+/*
+ * Runs that go another way may part again where others have: a checkpoint that is made when the first one comes by
+ * serves all those behind.
+ */
+static void resume_want_ahead(uint32_t entry)
+{
+	uint32_t height;
+
+	if (entry >= PARTED_ENTRIES || resume->parted[entry] < PARTED_OFTEN ||
+		entry < resume->history->told || entry >= resume->last_count)
+		return;
+	height = PAY_AHEAD + pay_height(resume->last_count - entry);
+	if (!pay_wants_here(&resume->pay, height))
+		return;
+	resume->wanted = entry;
+	resume->height = height;
 }
 
 static void resume_begin_history(const struct contract *contract)
@@ -235,6 +264,8 @@ enum resume_wish resume_at_decision(
 		return RESUME_GO_ON;
 	if (!history_meets(resume->history, view))
 		return RESUME_ABANDON;
+	if (resume->wanted == UINT32_MAX)
+		resume_want_ahead(resume->history->number);
 	is_wanted = resume->history->number >= resume->wanted;
 	ticks = pay_ticks() - resume->moved;
 	if (runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS && !is_wanted &&

@@ -4,6 +4,7 @@
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -161,11 +162,34 @@ void runtime_set_up(void)
 		heap_start_recording();
 }
 
+/* libc's list of all streams. */
+extern FILE *_IO_list_all;
+
+/* Has libc still something to write, or to give back of what it has read? */
+static bool startup_has_open_streams(void)
+{
+	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
+		if (stream->_IO_write_ptr != stream->_IO_write_base ||
+			stream->_IO_read_ptr != stream->_IO_read_end || stream->_mode > 0)
+			return true;
+	return false;
+}
+
+/* The last of all handlers: what libc would do now is to call the kernel, and to be stopped there. */
+static bool startup_ends_here(const struct contract *contract)
+{
+	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
+	       !runtime.is_forked_child && contract->is_live && !contract->outcome.kind &&
+	       !startup_has_open_streams();
+}
+
 static void startup_at_exit(int status, void *unused)
 {
 	struct contract *contract = runtime.contract;
 
 	(void)unused;
+	if (startup_ends_here(contract))
+		runtime_run_ended(status);
 	/* With dispatch armed the end of the process is seen as a system call, after stdio's flush. */
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
