@@ -47,9 +47,14 @@ struct raddle_options {
 	int has_early_timeouts;	  /* a timed wait may time out whenever it waits */
 	/* Two accesses to memory that nothing orders are a failure, where the code shows its accesses. */
 	int are_races_failures;
-	/* Asked behind every schedule: has the test framework seen a failure? NULL: not asked. */
+	/*
+	 * Asked behind every schedule: how many failures has the test framework seen so far? Where there is one more
+	 * than before, the schedule has failed. NULL: not asked.
+	 */
 	int (*has_failed)(void);
 	struct raddle_result *result; /* filled in; NULL: not wanted */
+	/* A failing schedule is told as it was found, and not first simplified (for half a second at most). */
+	int is_as_found;
 };
 
 /*
@@ -129,7 +134,12 @@ template <class Function> int call_caught(void *argument)
 #ifdef RADDLE_HAS_GTEST
 inline int has_failed()
 {
-	return ::testing::Test::HasFailure();
+	const ::testing::TestInfo *test = ::testing::UnitTest::GetInstance()->current_test_info();
+	int count = 0;
+
+	for (int part = 0; test && part < test->result()->total_part_count(); part++)
+		count += test->result()->GetTestPartResult(part).failed();
+	return count;
 }
 
 inline const char *test_name(const char *caller)
@@ -157,7 +167,7 @@ int check(Function &&function, options wanted = {}, const char *file = __builtin
 	using plain = typename std::remove_reference<Function>::type;
 
 #ifdef RADDLE_HAS_GTEST
-	if (!wanted.has_failed && !detail::has_failed())
+	if (!wanted.has_failed)
 		wanted.has_failed = detail::has_failed;
 #endif
 	return raddle_check_at(detail::call_caught<plain>,

@@ -34,6 +34,7 @@ struct check {
 	struct token token; /* state NULL: explores */
 	uintptr_t frame;    /* of the caller */
 	bool is_complete;
+	int noted; /* failures that the framework had noted before */
 	bool has_framework_failed;
 };
 
@@ -133,7 +134,7 @@ static int make_plan(struct check *check, struct error *err)
 
 static bool has_failed(struct check *check)
 {
-	if (check->options.has_failed && check->options.has_failed()) {
+	if (check->options.has_failed && check->options.has_failed() > check->noted) {
 		check->has_framework_failed = true;
 		runtime_publish_threads();
 		return true;
@@ -191,24 +192,35 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-static void keep_and_tell(const struct check *check)
+/* Takes the process out of control. */
+static void describe_at_last(const struct check *check, struct simplified *told)
+{
+	const struct simplify simplify = {.function = {check->function, check->argument,
+						  check->frame, check->options.has_failed},
+		.name = check->name,
+		.hang_ns = check->plan.hang_ns};
+
+	const bool is_simplified = !check->token.state && !check->options.is_as_found &&
+				   simplify_failure(&simplify, told);
+
+	room_leave();
+	if (is_simplified)
+		return;
+	describe_failure(&told->message, &told->run);
+	token_write(&told->token, check->name);
+}
+
+static void keep_and_tell(const struct check *check, const struct strbuf *run)
 {
 	const struct contract *contract = room_contract();
-	struct strbuf run;
 
-	strbuf_init(&run);
-	strbuf_clear(&kept.message);
-	strbuf_clear(&kept.replay);
-	describe_failure(&kept.message, &run);
 	if (check->has_framework_failed) {
 		strbuf_clear(&kept.message);
 		strbuf_adds(&kept.message, "the test framework has noted a failure");
 	}
-	token_write(&kept.replay, check->name);
 	say(check, "raddle: %s: schedule %" PRIu64 " fails: %s\n%s  this schedule alone: %s=%s\n",
-		check->name, contract->totals.runs, kept.message.text, run.text, REPLAY_ENVIRONMENT,
-		kept.replay.text);
-	strbuf_release(&run);
+		check->name, contract->totals.runs, kept.message.text, run->text,
+		REPLAY_ENVIRONMENT, kept.replay.text);
 }
 
 static enum verdict judge_replay(const struct check *check, bool is_failure)
@@ -229,17 +241,28 @@ static enum verdict judge_replay(const struct check *check, bool is_failure)
 
 static enum verdict perform(struct check *check)
 {
+	struct simplified told = {.message = kept.message, .token = kept.replay};
 	struct error err;
 	bool is_failure;
 
+	check->noted = check->options.has_failed ? check->options.has_failed() : 0;
 	if (make_plan(check, &err) || room_enter(&check->plan, &err)) {
 		say(check, "raddle: %s: %s\n", check->name, err.text);
 		return VERDICT_UNABLE;
 	}
 	is_failure = check->token.state ? replay(check) : explore(check);
-	room_leave();
-	if (is_failure)
-		keep_and_tell(check);
+	if (!is_failure) {
+		room_leave();
+	} else {
+		strbuf_init(&told.run);
+		strbuf_clear(&told.message);
+		strbuf_clear(&told.token);
+		describe_at_last(check, &told);
+		kept.message = told.message;
+		kept.replay = told.token;
+		keep_and_tell(check, &told.run);
+		strbuf_release(&told.run);
+	}
 	fill_result(check, is_failure);
 	if (check->token.state)
 		return judge_replay(check, is_failure);

@@ -10,6 +10,8 @@
  *	watch.c		runs that do not get on
  *	token.c		schedules as RADDLE_REPLAY has them
  *	describe.c	a failing run in words
+ *	simplify.c	fewer switches, in a child of this process; probe.c makes its runs
+ *	steps.c		what was done in a run, step by step
  *	leave.c		exit() and longjmp() out of the function
  *
  * Thread context: the kernel thread that called raddle_check(), in or outside of its function.
@@ -86,10 +88,59 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 	struct token *out, struct error *err);
 /* The run to come makes points of what the token names, and of nothing else. */
 void token_apply(const struct token *token);
+/* As if the last run's token had been applied, but for the schedule. */
+void token_freeze_points(void);
 
 /* ---- describe.c ---- */
 
 /* Why the last run failed, in one line; and in lines of `run` who waited for what, and who moved when. */
 void describe_failure(struct strbuf *message, struct strbuf *run);
+
+/* ---- steps.c ---- */
+
+struct check_step {
+	uint64_t step;
+	uint64_t site;
+	uint16_t thread;
+	uint8_t kind; /* enum op_kind */
+};
+
+/* Runs from here on are noted; describe_failure() tells of the last one. */
+void steps_begin(void);
+void steps_end(void);
+/* Of the last run that was noted, the last ones, oldest first. */
+uint32_t steps_count(uint64_t *left_out);
+const struct check_step *steps_at(uint32_t index);
+
+/* ---- probe.c ---- */
+
+/* Segments, and directives, of schedules that are simplified. */
+#define PROBE_SEGMENTS_MAX 16384u
+
+struct probe_function {
+	int (*function)(void *);
+	void *argument;
+	uintptr_t frame; /* as function_run() wants it */
+	/* How many failures the test framework has noted; NULL: none does. */
+	int (*has_failed)(void);
+};
+void probe_set_function(const struct probe_function *function);
+
+/* ---- simplify.c ---- */
+
+struct simplify {
+	struct probe_function function;
+	const char *name; /* of the check */
+	uint64_t hang_ns;
+};
+/* What is said of the failure, to be released by the caller. */
+struct simplified {
+	struct strbuf message, run, token;
+};
+/*
+ * The last run failed, and is described in *out; false: *out is untouched. The contract keeps outcome and totals, but
+ * not the run.
+ */
+bool simplify_failure(const struct simplify *simplify, struct simplified *out);
 
 #endif

@@ -169,6 +169,66 @@ static void add_wait(const struct description *description, const struct wait_ed
 	strbuf_adds(out, "\n");
 }
 
+/* ---- the interleaving ---- */
+
+/* Does a segment that took the turn from a thread that could have gone on begin at this step? */
+static bool is_preemption(const struct schedule *schedule, uint64_t step)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < schedule->count && at <= step; i++) {
+		const struct schedule_segment *segment = &schedule->segments[i];
+
+		if (segment->flags & SEGMENT_VALUE)
+			continue;
+		if (at == step)
+			return segment->flags & SEGMENT_PREEMPTS;
+		at += segment->count;
+	}
+	return false;
+}
+
+static void add_step(const struct description *description, const struct check_step *step,
+	uint16_t before, const struct schedule *schedule)
+{
+	const struct op_description *op = &op_descriptions[step->kind];
+	/* Of sites that are patched in it is the place itself. */
+	const bool is_return_address = op->object != OBJECT_MEMORY || runtime.has_tsan_calls;
+	struct strbuf *out = description->out;
+	size_t start;
+
+	strbuf_addf(out, "  %s ",
+		step->thread == before		      ? " "
+		: is_preemption(schedule, step->step) ? "!"
+						      : ">");
+	start = out->length;
+	add_thread(out, description->threads, step->thread);
+	strbuf_addf(out, "%*s %s", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0,
+		"", op->verb);
+	if (step->site) {
+		strbuf_adds(out, " in ");
+		add_place(description, step->site, is_return_address);
+	}
+	strbuf_adds(out, "\n");
+}
+
+static void add_steps(const struct description *description, const struct schedule *schedule)
+{
+	uint64_t left_out;
+	const uint32_t count = steps_count(&left_out);
+	uint16_t before = count ? steps_at(0)->thread : 0;
+
+	if (!count)
+		return;
+	strbuf_adds(description->out, "  how it came to that:   > switch   ! preemption\n");
+	if (left_out)
+		strbuf_addf(description->out, "    ... %" PRIu64 " earlier steps\n", left_out);
+	for (uint32_t i = 0; i < count; i++) {
+		add_step(description, steps_at(i), before, schedule);
+		before = steps_at(i)->thread;
+	}
+}
+
 #define SEGMENTS_SHOWN 24
 
 static void add_order(const struct description *description, const struct schedule *schedule)
@@ -205,6 +265,7 @@ void describe_failure(struct strbuf *message, struct strbuf *run)
 	description.out = run;
 	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
 		add_wait(&description, &contract->outcome.waits[i]);
+	add_steps(&description, contract_schedule(contract));
 	add_order(&description, contract_schedule(contract));
 	close_places(&description);
 }

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "campaign/probe.h"
 #include "check/check_internal.h"
 #include "detectors/detector.h"
 
@@ -35,12 +36,15 @@ struct contract *room_contract(void)
 
 static int room_lay_out(const struct check_plan *plan, struct error *err)
 {
+	const size_t simplify_bytes = probe_strategy_bytes();
 	struct contract *contract;
 	int code;
 
 	contract_block_close(&room.block);
 	code = contract_block_open(&room.block,
-		&(struct contract_sizes){.strategy_bytes = plan->strategy_bytes,
+		&(struct contract_sizes){.strategy_bytes = plan->strategy_bytes > simplify_bytes
+								   ? plan->strategy_bytes
+								   : simplify_bytes,
 			.detector_bytes = plan->are_races_failures ? detectors_bytes() : 0},
 		err);
 	if (code)

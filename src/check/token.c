@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/hash.h"
 #include "model/thread_name.h"
 
@@ -197,23 +198,41 @@ static struct replay_state *make_state(
 	return state;
 }
 
-void token_apply(const struct token *token)
+/* These are points, and nothing else is. */
+static void freeze(struct contract_memory *memory, const variable_name *points, uint32_t count)
 {
-	struct contract_memory *memory = contract_memory(room_contract());
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = memory_variable_slot(points[i]);
 
-	for (uint32_t i = 0; i < token->point_count; i++) {
-		uint32_t slot = memory_variable_slot(token->points[i]);
-
-		while (memory->variables[slot].name &&
-			memory->variables[slot].name != token->points[i])
+		while (memory->variables[slot].name && memory->variables[slot].name != points[i])
 			slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-		memory->variables[slot].name = token->points[i];
+		memory->variables[slot].name = points[i];
 		memory->variables[slot].flags = VARIABLE_POINT;
 	}
 	memory->is_frozen = 1;
 	for (uint32_t i = 0; i < memory->site_count; i++)
 		memory->sites[i] = SITE_ON;
 	memory->has_changed = true; /* sites are to be switched */
+}
+
+void token_freeze_points(void)
+{
+	struct contract_memory *memory = contract_memory(room_contract());
+	variable_name *points = calloc(MEMORY_VARIABLES_MAX, sizeof *points);
+	uint32_t count = 0;
+
+	BUG_ON(!points);
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+		if (memory->variables[slot].flags & VARIABLE_POINT)
+			points[count++] = memory->variables[slot].name;
+	memset(memory->variables, 0, sizeof memory->variables);
+	freeze(memory, points, count);
+	free(points);
+}
+
+void token_apply(const struct token *token)
+{
+	freeze(contract_memory(room_contract()), token->points, token->point_count);
 	memcpy(contract_strategy(room_contract()), token->state, token->state->bytes);
 }
 

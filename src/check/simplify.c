@@ -1,0 +1,210 @@
+/*
+ * The failing schedule with as few preemptions and switches as can be found. The runs for it are made in a child
+ * of this process, by raw fork: what they leave undone and what test frameworks count of them goes with it,
+ * and what they print goes nowhere. The child ends with a description of the simplest one, which the parent
+ * reads; where there is none in time, the parent has its own.
+ *
+ * The contract is shared with the child: its last run is not this process's any more.
+ */
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "campaign/minimise.h"
+#include "campaign/probe.h"
+#include "check/check_internal.h"
+
+/* Somebody waits for the test to end. Some hundred thousand runs of a short function. */
+#define SIMPLIFY_NS UINT64_C(500000000)
+#define SIMPLIFY_RUNS 20000
+/* It may hang for something that the failing run never gave back. */
+#define PATIENCE_MS 3000
+#define READ_BYTES 4096
+
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
+/* ---- the child ---- */
+
+/* What fork does not give: a timer, dispatched system calls. */
+static void child_set_up(uint64_t hang_ns)
+{
+	const long nowhere =
+		platform_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* valid: cannot fail */
+	if (!platform_failed(nowhere)) {
+		(void)platform_call(SYS_dup3, nowhere, 1, 0); /* else it is heard twice */
+		(void)platform_call(SYS_dup3, nowhere, 2, 0);
+	}
+	runtime.contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	if (runtime.has_dispatch)
+		runtime.has_dispatch = runtime_dispatch_arm();
+	watch_begin(hang_ns);
+}
+
+static void send_text(int pipe, const char *text, size_t length)
+{
+	while (length) {
+		const long sent = platform_call(SYS_write, pipe, text, length);
+
+		if (sent <= 0)
+			return; /* the parent has gone, or has enough */
+		text += sent;
+		length -= (size_t)sent;
+	}
+}
+
+/* Once more, with every step noted. False: it does not show the failure. */
+static bool look_at(struct probe *probe, const struct failure *best)
+{
+	const struct probe_plan plan = probe_plan_exact(best);
+	struct error err;
+	bool shows;
+
+	steps_begin();
+	shows = probe_run(probe, &plan, &err) == 0 && probe_shows(probe, best);
+	steps_end();
+	return shows;
+}
+
+/* Message, run and token, each with its 0; nothing where the failure is not shown again. */
+static void tell(
+	int pipe, const char *name, const struct failure *found, const struct failure *best)
+{
+	struct strbuf message, run, token;
+
+	strbuf_init(&message);
+	strbuf_init(&run);
+	strbuf_init(&token);
+	describe_failure(&message, &run);
+	if (best->preemptions != found->preemptions || best->switches != found->switches)
+		strbuf_addf(&run,
+			"  simplified to %u context switches, %u of them preemptions (as found: %u, %u)\n",
+			best->switches, best->preemptions, found->switches, found->preemptions);
+	token_write(&token, name);
+	send_text(pipe, message.text, message.length + 1);
+	send_text(pipe, run.text, run.length + 1);
+	send_text(pipe, token.text, token.length + 1);
+}
+
+static void child_work(const struct simplify *simplify, int pipe)
+{
+	struct minimise_params params = {.run_limit = SIMPLIFY_RUNS, .time_limit_ns = SIMPLIFY_NS};
+	struct failure found = {0}, best = {0};
+	struct probe probe;
+	struct error err;
+	bool is_minimal;
+
+	child_set_up(simplify->hang_ns);
+	probe_set_function(&simplify->function);
+	failure_take(&found, room_contract());
+	failure_copy(&best, &found);
+	token_freeze_points();
+	if (minimise(&best, &params, &is_minimal, &err) == 0 &&
+		probe_open(&probe, &params.probe, &err) == 0 && look_at(&probe, &best)) {
+		room_leave();
+		tell(pipe, simplify->name, &found, &best);
+	}
+	(void)platform_call(SYS_exit_group, 0);
+}
+
+/* ---- the parent ---- */
+
+static long fork_raw(void)
+{
+	uint32_t *thread_word = NULL;
+
+	/* glibc keeps the thread's id in a word the kernel knows; the child's must hold its own. */
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
+	return platform_call(
+		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
+}
+
+/* All that the child says; false: it took too long. */
+static bool receive(int pipe, struct strbuf *out)
+{
+	const uint64_t end_ns = platform_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
+	char bytes[READ_BYTES];
+
+	for (;;) {
+		struct pollfd input = {.fd = pipe, .events = POLLIN};
+		const uint64_t now_ns = platform_monotonic_ns();
+		struct timespec rest = {.tv_sec = (time_t)((end_ns - now_ns) / 1000000000),
+			.tv_nsec = (long)((end_ns - now_ns) % 1000000000)};
+		long got;
+
+		if (now_ns >= end_ns)
+			return false;
+		got = platform_call(SYS_ppoll, &input, 1, &rest, NULL, 0);
+		if (got == -EINTR || got == 0)
+			continue;
+		got = platform_call(SYS_read, pipe, bytes, sizeof bytes);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			return true;
+		strbuf_add(out, bytes, (size_t)got);
+	}
+}
+
+/* Three texts, one behind the other. */
+static bool take(const struct strbuf *all, struct simplified *out)
+{
+	struct strbuf *const parts[] = {&out->message, &out->run, &out->token};
+	const char *at = all->text, *const end = all->text + all->length;
+
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+		const char *zero = memchr(at, '\0', (size_t)(end - at));
+
+		if (!zero)
+			return false;
+		strbuf_clear(parts[i]);
+		strbuf_adds(parts[i], at);
+		at = zero + 1;
+	}
+	return true;
+}
+
+bool simplify_failure(const struct simplify *simplify, struct simplified *out)
+{
+	struct contract *contract = room_contract();
+	const struct outcome outcome = contract->outcome;
+	const struct contract_totals totals = contract->totals;
+	struct strbuf all;
+	int pipe[2], status;
+	bool is_told = false;
+	long child;
+
+	if (platform_failed(platform_call(SYS_pipe2, pipe, O_CLOEXEC)))
+		return false;
+	child = fork_raw();
+	if (child == 0)
+		child_work(simplify, pipe[1]);
+	(void)platform_call(SYS_close, pipe[1]);
+	strbuf_init(&all);
+	if (!platform_failed(child)) {
+		is_told = receive(pipe[0], &all) && all.length && take(&all, out);
+		(void)platform_call(
+			SYS_kill, child, SIGKILL); /* it is ours, and not waited for yet */
+		while (platform_call(SYS_wait4, child, &status, __WALL) == -EINTR)
+			continue;
+	}
+	(void)platform_call(SYS_close, pipe[0]);
+	strbuf_release(&all);
+	contract->outcome = outcome;
+	contract->totals = totals;
+	return is_told;
+}
