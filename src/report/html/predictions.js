@@ -35,7 +35,7 @@ function placesNode(candidate) {
 function runsOfCandidate(candidate, predictions) {
 	const number = candidate.places.length ? candidate.places[0].run : 0;
 	const recorded = (predictions.runs || [])[number];
-	const finding = data.findings.find(each => words(each.id) === words(candidate.finding));
+	const finding = data.findings.find(each => words(each.id) === words(candidate.shown_by || candidate.finding));
 	if (!recorded || !recorded.steps) return null;
 	const others = candidate.places.some(each => each.run !== number);
 	return interleavings("The run it was inferred from" + (finding ? ", and one in which it happens" : ""), [
@@ -52,7 +52,7 @@ function predictionNode(candidate, predictions, id, isOpen) {
 		facts([["Kind", candidate.kind], ["Pattern", candidate.pattern], ["What has to agree", candidate.set],
 			["Units of work", (candidate.units || []).map(words).filter(Boolean).join(", ")],
 			["Runs driven towards it", count(candidate.runs)], ["of them showed it", candidate.shown], ["and failed", candidate.shown_failed]]),
-		candidate.finding ? section("See it again", command("raddle replay " + words(candidate.finding), "raddle replay " + words(candidate.finding) + " --trace")) : null,
+		candidate.finding ? section("See it again", command("raddle replay " + words(candidate.shown_by || candidate.finding), "raddle replay " + words(candidate.shown_by || candidate.finding) + " --trace")) : null,
 		section("Its places", placesNode(candidate)), runs ? runs.node : null);
 }
 
