@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "findings/candidate.h"
 #include "symbols/symbols.h"
 #include "trace/trace_reader.h"
@@ -40,6 +41,8 @@ struct analysis {
 	/* Adds candidates, likeliest first, without words. */
 	void (*find)(void *state, struct candidates *out);
 	void (*end)(void *state);
+	/* NULL: it has none. What to know of the runs that were looked at, a line each, added to `out`. */
+	void (*tell)(const void *state, struct strbuf *out);
 };
 
 /* All events of a trace, to be freed; NULL: it cannot be read. */

@@ -5,6 +5,7 @@
 #include "analyses/atomicity.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyses/violations.h"
 #include "base/bug.h"
@@ -14,6 +15,8 @@ struct atomicity {
 	struct party_pool pool; /* of all runs */
 	struct thread_order **orders;
 	uint32_t order_count;
+	const char **unended[UNIT_OPEN + 1]; /* functions with units of that ending, owned */
+	uint32_t unended_counts[UNIT_OPEN + 1];
 };
 
 static const struct atomic_rules no_rules;
@@ -27,6 +30,26 @@ static void *atomicity_begin(const struct analysis_setting *setting)
 	state->sets =
 		atomic_sets_new(setting->symbols, setting->rules ? setting->rules : &no_rules);
 	return state;
+}
+
+static void note_ending(struct atomicity *state, const struct unit *unit)
+{
+	const char ***names = &state->unended[unit->ending];
+	uint32_t *count = &state->unended_counts[unit->ending];
+
+	for (uint32_t i = 0; i < *count; i++)
+		if (strcmp((*names)[i], unit->routine->routine.name) == 0)
+			return;
+	*names = realloc(*names, (*count + 1u) * sizeof **names);
+	BUG_ON(!*names);
+	(*names)[(*count)++] = unit->routine->routine.name;
+}
+
+static void note_endings(struct atomicity *state, const struct unit_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->unit_count; i++)
+		if (trace->units[i].ending != UNIT_RETURNED && trace->units[i].routine)
+			note_ending(state, &trace->units[i]);
 }
 
 /* Adds a run to the pool. The order of its epochs, which parties refer to: NULL, and the run is whole. */
@@ -44,6 +67,7 @@ static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	units = unit_trace_new(state->sets, trace_reader_run(trace), events, count);
 	party_pool_add(pool, units, run->number, order == NULL);
 	if (order) {
+		note_endings(state, units);
 		*order = units->order;
 		units->order = NULL;
 	}
@@ -86,8 +110,41 @@ static void atomicity_end(void *state)
 	for (uint32_t i = 0; i < atomicity->order_count; i++)
 		thread_order_free(atomicity->orders[i]);
 	free(atomicity->orders);
+	for (unsigned ending = 0; ending <= UNIT_OPEN; ending++)
+		free(atomicity->unended[ending]);
 	atomic_sets_free(atomicity->sets);
 	free(atomicity);
+}
+
+#define NAMES_TOLD 4
+
+/* "pair_watch, pair_wait and 3 more" */
+static void add_names(const char *const *names, uint32_t count, struct strbuf *out)
+{
+	for (uint32_t i = 0; i < count && i < NAMES_TOLD; i++)
+		strbuf_addf(out, "%s%s", i ? ", " : "", names[i]);
+	if (count > NAMES_TOLD)
+		strbuf_addf(out, " and %u more", count - NAMES_TOLD);
+}
+
+static void atomicity_tell(const void *state, struct strbuf *out)
+{
+	const struct atomicity *atomicity = state;
+	static const char *const words[UNIT_OPEN + 1] = {
+		[UNIT_LEFT] = "units of work that were left by an exception, longjmp or the end of "
+			      "their thread end there: ",
+		[UNIT_OPEN] =
+			"units of work that had not ended when a run did count up to there (if "
+			"they are none: no-unit in --atomic-sets): ",
+	};
+
+	for (unsigned ending = UNIT_LEFT; ending <= UNIT_OPEN; ending++) {
+		if (!atomicity->unended_counts[ending])
+			continue;
+		strbuf_adds(out, words[ending]);
+		add_names(atomicity->unended[ending], atomicity->unended_counts[ending], out);
+		strbuf_adds(out, "\n");
+	}
 }
 
 const struct atomic_sets *atomicity_sets(const void *state)
@@ -122,4 +179,5 @@ const struct analysis analysis_atomicity = {
 	.add_run = atomicity_add_run,
 	.find = atomicity_find,
 	.end = atomicity_end,
+	.tell = atomicity_tell,
 };

@@ -8,37 +8,10 @@
 #include "analyses/held_locks.h"
 #include "base/bug.h"
 
-#define STACK_MOST 160
-#define CALLS_MOST 256
 /* Words of a wide access that are looked at. */
 #define WORDS_MOST 16
 #define WORD_BYTES 8u
 #define ACCESSES_MOST (1u << 20)
-
-/*
- * A function that has been inlined has no entry of its own: it is where its code is. It begins anew when
- * the code was elsewhere in between, or when the place comes again where it began.
- */
-struct inlined_call {
-	const struct atomic_routine *routine;
-	uint32_t activation;
-	uint64_t began; /* address */
-};
-
-struct frame {
-	const struct atomic_routine *routine; /* NULL: not known */
-	uint32_t activation;
-	uint32_t context;
-	uint64_t address;
-	struct inlined_call inlined[ATOMIC_INLINED_MAX];
-	uint32_t inlined_count;
-};
-
-struct call_stack {
-	struct frame frames[STACK_MOST];
-	uint32_t depth;
-	uint32_t lockset; /* index + 1 of what the thread holds now; 0: not known */
-};
 
 struct unit_entry {
 	struct {
@@ -62,10 +35,14 @@ struct reading {
 	struct unit_trace *trace;
 	struct atomic_sets *sets;
 	struct held_locks *held;
-	struct call_stack *stacks;
+	struct unit_calls *calls;
+	uint32_t *locksets_now; /* of each thread: index + 1 of what it holds now; 0: not known */
 	struct unit_entry *units;
 	struct instance_entry *instances;
 	uint32_t activations;
+	uint8_t *
+		endings; /* enum unit_ending of each activation that is known, UNIT_RETURNED beyond */
+	uint32_t ending_count, ending_capacity;
 	uint32_t access_capacity, unit_capacity, instance_capacity, lock_capacity, lockset_capacity;
 };
 
@@ -85,92 +62,6 @@ static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 	array = realloc(array, *capacity * size);
 	BUG_ON(!array);
 	return array;
-}
-
-/* ---- functions ---- */
-
-/* The thread is at this address, in the innermost function that it has entered. */
-static void be_at(struct reading *reading, struct call_stack *stack, uint64_t address)
-{
-	const struct atomic_place *place = atomic_sets_place(reading->sets, address);
-	struct frame *frame;
-	uint32_t kept = 0;
-
-	if (!stack->depth || !place->count)
-		return;
-	frame = &stack->frames[stack->depth - 1];
-	/* A library's code, say, which is in none of the functions that are known. */
-	if (!frame->routine ||
-		strcmp(place->routines[0].routine.name, frame->routine->routine.name) != 0)
-		return;
-	while (kept < frame->inlined_count && kept + 1 < place->count &&
-		frame->inlined[kept].routine->routine.key ==
-			place->routines[kept + 1].routine.key &&
-		frame->inlined[kept].began != address)
-		kept++;
-	for (frame->inlined_count = kept; frame->inlined_count + 1 < place->count;
-		frame->inlined_count++)
-		frame->inlined[frame->inlined_count] =
-			(struct inlined_call){.routine = &place->routines[frame->inlined_count + 1],
-				.activation = ++reading->activations,
-				.began = address};
-}
-
-static void enter(struct reading *reading, const struct trace_event *event)
-{
-	struct call_stack *stack = &reading->stacks[event->thread];
-	const struct atomic_place *place = atomic_sets_place(reading->sets, event->site);
-
-	if (event->callers[0])
-		be_at(reading, stack, event->callers[0] - 1);
-	if (stack->depth == STACK_MOST)
-		return;
-	stack->frames[stack->depth++] = (struct frame){
-		.routine = place->count ? &place->routines[0] : NULL,
-		.activation = ++reading->activations,
-		.context = event->object,
-		.address = event->address,
-	};
-}
-
-static void leave(struct reading *reading, const struct trace_event *event)
-{
-	struct call_stack *stack = &reading->stacks[event->thread];
-
-	/* Inner ones that were not told to be left went with it. */
-	while (stack->depth && stack->frames[stack->depth - 1].address <= event->address)
-		stack->depth--;
-}
-
-static void add_call(struct atomic_call *calls, uint32_t *count,
-	const struct atomic_routine *routine, uint32_t activation)
-{
-	if (*count < CALLS_MOST)
-		calls[(*count)++] =
-			(struct atomic_call){.routine = routine, .activation = activation};
-}
-
-/* All calls that the thread is in, outermost first. */
-static uint32_t list_calls(
-	const struct call_stack *stack, uint32_t thread, struct atomic_call calls[CALLS_MOST])
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < stack->depth; i++) {
-		const struct frame *frame = &stack->frames[i];
-
-		add_call(calls, &count, frame->routine, frame->activation);
-		for (uint32_t inlined = 0; inlined < frame->inlined_count; inlined++)
-			add_call(calls, &count, frame->inlined[inlined].routine,
-				frame->inlined[inlined].activation);
-	}
-	for (uint32_t i = 0; thread && i < count; i++) {
-		if (!calls[i].routine || calls[i].routine->routine.is_system)
-			continue;
-		calls[i].is_first = true;
-		break;
-	}
-	return count;
 }
 
 /* ---- locks ---- */
@@ -196,12 +87,11 @@ static uint32_t find_event(const struct unit_trace *trace, const struct trace_ev
 static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 {
 	struct unit_trace *trace = reading->trace;
-	struct call_stack *stack = &reading->stacks[thread];
 	struct lockset set = {.first = trace->lock_count};
 	const struct held_lock *held;
 
-	if (stack->lockset)
-		return stack->lockset - 1;
+	if (reading->locksets_now[thread])
+		return reading->locksets_now[thread] - 1;
 	held = held_locks_of(reading->held, thread, &set.count);
 	for (uint32_t i = 0; i < set.count; i++) {
 		trace->locks = grow(trace->locks, trace->lock_count, &reading->lock_capacity,
@@ -213,8 +103,8 @@ static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 	trace->locksets = grow(trace->locksets, trace->lockset_count, &reading->lockset_capacity,
 		sizeof *trace->locksets);
 	trace->locksets[trace->lockset_count++] = set;
-	stack->lockset = trace->lockset_count;
-	return stack->lockset - 1;
+	reading->locksets_now[thread] = trace->lockset_count;
+	return trace->lockset_count - 1;
 }
 
 const struct unit_lock *unit_trace_lock(
@@ -272,8 +162,8 @@ static uint32_t add_unit(struct reading *reading, const struct unit *unit)
 static uint32_t find_unit(struct reading *reading, const struct trace_event *event,
 	const struct atomic_member *member)
 {
-	struct atomic_call calls[CALLS_MOST];
-	const uint32_t count = list_calls(&reading->stacks[event->thread], event->thread, calls);
+	struct atomic_call calls[UNIT_CALLS_MOST];
+	const uint32_t count = unit_calls_list(reading->calls, event->thread, calls);
 	const uint32_t owner =
 		member ? atomic_sets_owner(reading->sets, member, calls, count) : count;
 	struct unit unit = {.thread = event->thread, .instance = find_instance(reading, member)};
@@ -350,29 +240,19 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 {
 	struct unit_trace *trace = reading->trace;
 	const struct trace_event *event = &trace->events[index];
-	struct call_stack *stack = &reading->stacks[event->thread];
 
-	if (event->kind == OP_ENTER) {
-		enter(reading, event);
+	if (unit_calls_add(reading->calls, event))
 		return;
-	}
-	if (event->kind == OP_LEAVE) {
-		leave(reading, event);
-		return;
-	}
-	trace->contexts[index] = stack->depth ? stack->frames[stack->depth - 1].context : 0;
+	trace->contexts[index] = unit_calls_context(reading->calls, event->thread);
 	if (op_descriptions[event->kind].object == OBJECT_MEMORY) {
-		be_at(reading, stack, event->site);
 		read_access(reading, index);
 		return;
 	}
-	if (event->site)
-		be_at(reading, stack, event->site - 1);
 	thread_order_add_waits(trace->order, event);
 	held_locks_add(reading->held, event,
 		event->kind == OP_COND_WAIT ? waited_mutex(trace->events, next, trace->count, index)
 					    : 0);
-	stack->lockset = 0;
+	reading->locksets_now[event->thread] = 0;
 }
 
 /* For each event the next one of its thread that is no function's; `count`: there is none. */
@@ -409,6 +289,16 @@ static void index_units(struct unit_trace *trace)
 	}
 }
 
+static void end_units(struct reading *reading)
+{
+	unit_calls_end(reading->calls);
+	for (uint32_t i = 0; i < reading->trace->unit_count; i++) {
+		struct unit *unit = &reading->trace->units[i];
+
+		unit->ending = unit_calls_ending(reading->calls, unit->activation);
+	}
+}
+
 static void reading_release(struct reading *reading)
 {
 	struct unit_entry *unit, *next_unit;
@@ -425,7 +315,8 @@ static void reading_release(struct reading *reading)
 		free(instance);
 	}
 	held_locks_free(reading->held);
-	free(reading->stacks);
+	unit_calls_free(reading->calls);
+	free(reading->locksets_now);
 }
 
 struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_run *run,
@@ -440,10 +331,12 @@ struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_r
 	trace->contexts = allocate(count, sizeof *trace->contexts);
 	trace->order = thread_order_new(run);
 	reading.held = held_locks_new(run->thread_count);
-	reading.stacks = allocate(run->thread_count, sizeof *reading.stacks);
+	reading.calls = unit_calls_new(sets, run->thread_count);
+	reading.locksets_now = allocate(run->thread_count, sizeof *reading.locksets_now);
 	next = index_next(trace, run->thread_count);
 	for (uint32_t i = 0; i < count; i++)
 		read_event(&reading, next, i);
+	end_units(&reading);
 	index_units(trace);
 	free(next);
 	reading_release(&reading);

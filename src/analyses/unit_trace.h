@@ -11,6 +11,7 @@
 
 #include "analyses/atomic_sets.h"
 #include "analyses/thread_order.h"
+#include "analyses/unit_calls.h"
 #include "trace/trace.h"
 
 /* A lock that is held; taken anew it is another one. */
@@ -41,6 +42,7 @@ struct unit {
 	const struct atomic_routine *routine; /* NULL: not known */
 	uint32_t first, count;		      /* in unit_accesses */
 	uint32_t begins, ends;		      /* events of its first and last access */
+	enum unit_ending ending;	      /* of the call */
 };
 
 /* Accesses to what belongs to no set: an instance and a unit for each, of no kind. */

@@ -207,6 +207,15 @@ void predict_report_recorded(const struct predict_result *result)
 			"what is shortest comes first\n");
 }
 
+void predict_report_notes(const struct predict_result *result, const char *lines)
+{
+	if (is_silent(result))
+		return;
+	terminal_clear_live();
+	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+		(void)fprintf(stderr, "note: %.*s\n", (int)(end - lines), lines);
+}
+
 /* ---- candidates ---- */
 
 static void add_place(const struct candidate *candidate, uint32_t place, struct strbuf *out)

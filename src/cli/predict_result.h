@@ -61,6 +61,8 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 uint32_t *predict_ranking(const struct predict_result *result);
 /* After recording; a circle of locks; all candidates in their ranking; in the end. */
 void predict_report_recorded(const struct predict_result *result);
+/* Lines of which each is a note. */
+void predict_report_notes(const struct predict_result *result, const char *lines);
 void predict_report_candidate(const struct predict_result *result, uint32_t index);
 void predict_report_candidates(const struct predict_result *result);
 void predict_report_end(const struct predict_result *result);

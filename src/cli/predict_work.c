@@ -190,6 +190,19 @@ static int drive_one(
 	return 0;
 }
 
+/* What the analyses have to say of the runs. */
+static void tell(const struct predict_work *work)
+{
+	struct strbuf lines;
+
+	strbuf_init(&lines);
+	for (uint32_t i = 0; i < work->analysis_count; i++)
+		if (work->analyses[i]->tell)
+			work->analyses[i]->tell(work->states[i], &lines);
+	predict_report_notes(work->result, lines.text);
+	strbuf_release(&lines);
+}
+
 static int drive(struct predict_work *work, struct predict *predict, struct error *err)
 {
 	struct predict_result *result = work->result;
@@ -200,8 +213,10 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 	candidates_mix(&result->candidates);
 	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++)
 		status = predict_describe(predict, &result->candidates.items[i], err);
-	if (status == 0)
+	if (status == 0) {
 		predict_report_recorded(result);
+		tell(work);
+	}
 	result->inferred_ns = predict_clock_ns();
 	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
 		(void)prediction_at(result, i);
@@ -287,6 +302,7 @@ void predict_work_show_sets(const struct predict_work *work)
 {
 	const struct atomic_sets *sets = atomicity_sets(state_of(work, &analysis_atomicity));
 
+	tell(work);
 	for (uint32_t i = 0; i < atomic_sets_count(sets); i++) {
 		const struct atomic_kind *kind = atomic_sets_kind(sets, i);
 

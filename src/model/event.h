@@ -24,7 +24,7 @@ struct trace_event {
 	uint16_t thread; /* index in the run */
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
-	uint32_t bytes;	 /* accesses to memory: how many */
+	uint32_t bytes;	 /* accesses to memory: how many; OP_LEAVE: 1, not by a return */
 	uint8_t order;	 /* memory order of atomic accesses and fences, as C11 numbers them */
 	uint8_t reserved[3];
 	/*

@@ -55,7 +55,7 @@ static struct context_stack *context_stack(struct thread_id thread)
 /* ---- traces ---- */
 
 static void context_trace(struct thread_id thread, const struct context_frame *frame,
-	enum op_kind kind, uint64_t step)
+	enum op_kind kind, uint64_t step, bool has_returned)
 {
 	struct contract *contract = runtime.contract;
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
@@ -68,6 +68,7 @@ static void context_trace(struct thread_id thread, const struct context_frame *f
 			.object = frame->context,
 			.thread = thread.index,
 			.kind = (uint8_t)kind,
+			.bytes = !has_returned,
 			.callers = {frame->return_address},
 		};
 	contract->trace_count++;
@@ -84,7 +85,7 @@ void contexts_tell(struct thread_id thread, uint64_t step)
 		if (stack->frames[i].is_told)
 			continue;
 		stack->frames[i].is_told = true;
-		context_trace(thread, &stack->frames[i], OP_ENTER, step);
+		context_trace(thread, &stack->frames[i], OP_ENTER, step, true);
 	}
 }
 
@@ -105,14 +106,19 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 
 /* ---- functions ---- */
 
-/* Frames of functions that have been left: stacks grow downwards, so theirs lie below. */
-static void context_drop(struct thread_id thread, struct context_stack *stack, uintptr_t below)
+/*
+ * Frames of functions that have been left: stacks grow downwards, so theirs lie below. `returning`: the one
+ * that is being left by its return, 0: none is.
+ */
+static void context_drop(
+	struct thread_id thread, struct context_stack *stack, uintptr_t below, uintptr_t returning)
 {
 	while (stack->depth && stack->frames[stack->depth - 1].frame < below) {
 		const struct context_frame *frame = &stack->frames[--stack->depth];
 
 		if (frame->is_told)
-			context_trace(thread, frame, OP_LEAVE, engine_step());
+			context_trace(thread, frame, OP_LEAVE, engine_step(),
+				frame->is_tail || frame->frame == returning);
 	}
 }
 
@@ -166,16 +172,16 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 	switch (record->kind) {
 	case SITE_FUNCTION_ENTRY:
 		context_drop(
-			thread, stack, frame + !context_is_called_instead(stack, record, frame));
+			thread, stack, frame + !context_is_called_instead(stack, record, frame), 0);
 		context_enter(stack, record, frame);
 		break;
 	case SITE_FUNCTION_EXIT:
-		context_drop(thread, stack, frame + (record->bytes != SITE_TAIL));
+		context_drop(thread, stack, frame + (record->bytes != SITE_TAIL), frame);
 		if (stack->depth && stack->frames[stack->depth - 1].frame == frame)
 			stack->frames[stack->depth - 1].is_tail = true;
 		break;
 	default:
-		context_drop(thread, stack, frame);
+		context_drop(thread, stack, frame, 0);
 	}
 }
 

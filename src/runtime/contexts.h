@@ -10,7 +10,8 @@
  *
  * In traces functions are told as events of their own: OP_ENTER (site: of the function; callers[0]: the
  * return address; object: the context; address: the frame) right before the first event that happens
- * in them, and OP_LEAVE when such a function is left. Functions in which nothing happens are not told.
+ * in them, and OP_LEAVE when such a function is left (bytes: 1 where it did not
+ * return: an exception or longjmp went through it). Functions in which nothing happens are not told.
  */
 #ifndef RADDLE_RUNTIME_CONTEXTS_H
 #define RADDLE_RUNTIME_CONTEXTS_H

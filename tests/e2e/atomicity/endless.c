@@ -1,4 +1,7 @@
-/* A unit of work that never ends: it works on for as long as there are others, and exits its thread. */
+/*
+ * A unit of work that never ends: it works on for as long as there are others, and exits its thread. With an
+ * argument it is still at it when main ends.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -48,13 +51,15 @@ static void *add(void *unused)
 	return unused;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	pthread_t adder, watcher;
 
 	pthread_create(&watcher, NULL, watch, NULL);
 	pthread_create(&adder, NULL, add, NULL);
 	pthread_join(adder, NULL);
+	if (count > 1 && arguments[1])
+		return 0;
 	pthread_mutex_lock(&done_lock);
 	done = 1;
 	pthread_mutex_unlock(&done_lock);
