@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""measure.py BUILD SOURCES: table 3 of Lai, Cheung and Chan (ICSE 2010) for raddle; see atomicity.md."""
+"""measure.py BUILD SOURCES [--distances]: table 3 of Lai, Cheung and Chan (ICSE 2010) for raddle; see atomicity.md."""
 import json
 import math
 import os
@@ -12,14 +12,15 @@ import time
 build, sources = sys.argv[1:3]
 raddle = os.path.join(build, "bin", "raddle")
 ATTEMPTS = int(os.environ.get("ATTEMPTS", "100"))
-APART = os.environ.get("APART", "300")
+APART = os.environ.get("APART", "2x")  # steps, or times as many as the program takes without them
+DISTANCES = os.environ.get("DISTANCES", "0 0.5x 1x 2x 4x").split()
 CANDIDATES = os.environ.get("CANDIDATES", "100")
 SUBJECTS = os.environ.get("SUBJECTS", "buffer_append array_list linked_list hash_set tree_set linked_hash_set "
                           "molecular_dynamics ray_tracer monte_carlo lru_cache meta_search web_spider "
-                          "http_request account_copy account_class wrapped_array_list wrapped_linked_list "
+                          "http_request account_copy account_class wrapped_string_buffer wrapped_array_list wrapped_linked_list "
                           "wrapped_hash_set wrapped_tree_set wrapped_linked_hash_set").split()
-# What has been measured is kept here, a file for each subject, and not measured again.
-KEEP = os.environ.get("KEEP")
+# What has been measured is kept here, a file for each subject, and not measured again by the same raddle.
+KEEP = os.environ.get("KEEP", os.path.join(build, "bench", "atomicity", "rows"))
 # Their barriers race by design: every run shows violations that are meant (the paper leaves them out of rates).
 HAND_MADE = ["molecular_dynamics", "monte_carlo"]
 METHODS = ["monitor", "race", "atomicity", "predict"]
@@ -29,27 +30,36 @@ def program(subject):
     return os.path.join(build, "subjects", "buggy", subject)
 
 
-def native_seconds(subject):
+def native_seconds(subject, apart):
     times = []
     for _ in range(15):
         start = time.perf_counter()
-        subprocess.run([program(subject), APART], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([program(subject), apart], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         times.append(time.perf_counter() - start)
     return sorted(times)[len(times) // 2]
 
 
-def predict(subject, method, attempts):
+def predict(subject, apart, method, attempts, runs=20):
     """The answer of raddle predict, and how long it took."""
     with tempfile.TemporaryDirectory() as store:
         start = time.perf_counter()
         done = subprocess.run(
             [raddle, "predict", "--method", method, "--all-attempts", "--attempts", str(attempts),
-             "--candidates", CANDIDATES, "--runs", "20", "--no-minimise", "--json", "-q", "--store", store,
-             "--", program(subject), APART], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+             "--candidates", CANDIDATES, "--runs", str(runs), "--no-minimise", "--json", "-q", "--store", store,
+             "--", program(subject), apart], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         took = time.perf_counter() - start
     if done.returncode not in (0, 1):
         sys.exit("raddle predict --method %s on %s: %s" % (method, subject, done.stderr))
     return json.loads(done.stdout), took
+
+
+def steps_apart(subject, distance):
+    """The argument that lets threads that change second come so much later: pairs of steps, a lock and its release."""
+    if not distance.endswith("x"):
+        return str(int(distance) // 2)
+    answer, _ = predict(subject, "0", "monitor", 1)
+    steps = sorted(run["steps"] for run in answer["runs"])
+    return str(round(float(distance[:-1]) * steps[len(steps) // 2] / 2))
 
 
 def expectations(subject):
@@ -97,15 +107,16 @@ def rate(answer, runs):
     return sum(c["shown"] for c in tried) / max(1, sum(c["runs"] for c in tried))
 
 
-def measure(subject):
-    row = {"name": subject, "native": native_seconds(subject)}
+def measure(subject, distance):
+    apart = steps_apart(subject, distance)
+    row = {"name": subject, "apart": apart, "native": native_seconds(subject, apart)}
     expected = expectations(subject)
     answers, took = {}, {}
-    answers["predict"], took["predict"] = predict(subject, "predict", ATTEMPTS)
+    answers["predict"], took["predict"] = predict(subject, apart, "predict", ATTEMPTS)
     driven = sum(c["runs"] for c in answers["predict"]["candidates"])
     for method in METHODS[:-1]:
         attempts = max(driven, ATTEMPTS) if method == "monitor" else ATTEMPTS
-        answers[method], took[method] = predict(subject, method, attempts)
+        answers[method], took[method] = predict(subject, apart, method, attempts)
     for method, answer in answers.items():
         runs = answer["watched"] + sum(c["runs"] for c in answer["candidates"] if not answer["watched"])
         seconds = answer["seconds"]
@@ -130,17 +141,28 @@ def measure(subject):
     return row
 
 
-def kept(subject):
-    """Measured now, or before with the same settings."""
+def watched_and_driven(subject, distance):
+    """Only what prediction confirms and what watching as many runs does."""
+    apart = steps_apart(subject, distance)
+    driven, _ = predict(subject, apart, "predict", ATTEMPTS)
+    runs = sum(c["runs"] for c in driven["candidates"])
+    watched, _ = predict(subject, apart, "monitor", max(runs, ATTEMPTS))
+    return {"apart": apart, "runs": runs, "monitor": [len(confirmed(watched)), rate(watched, runs)],
+            "predict": [len(confirmed(driven)), rate(driven, runs)]}
+
+
+def kept(make, subject, distance):
+    """Measured now, or before with the same settings and the same raddle."""
     if not KEEP:
-        return measure(subject)
-    settings = [ATTEMPTS, APART, CANDIDATES]
-    path = os.path.join(KEEP, subject + ".json")
+        return make(subject, distance)
+    now = [os.stat(path).st_mtime_ns for path in (raddle, program(subject))]
+    settings = [ATTEMPTS, distance, CANDIDATES, now]
+    path = os.path.join(KEEP, "%s-%s-%s.json" % (make.__name__, subject, distance))
     if os.path.exists(path):
         found = json.load(open(path))
         if found["settings"] == settings:
             return found["row"]
-    row = measure(subject)
+    row = make(subject, distance)
     os.makedirs(KEEP, exist_ok=True)
     with open(path + ".new", "w") as file:
         json.dump({"settings": settings, "row": row}, file)
@@ -157,8 +179,24 @@ def number(value, digits=2):
     return "-" if value is None else "%.*f" % (digits, value)
 
 
-def main():
-    print("%s attempts for each candidate, at most %s candidates, second threads %s steps apart" %
+def show_distances():
+    print("violations and detection rates, %d attempts for each candidate: monitor, predict" % ATTEMPTS)
+    print("%-23s" % "second threads apart" + "".join(" | %17s" % distance for distance in DISTANCES))
+    sums = {distance: [0, 0, 0.0, 0.0] for distance in DISTANCES}
+    for subject in SUBJECTS:
+        line = "%-23s" % subject
+        for distance in DISTANCES:
+            row = kept(watched_and_driven, subject, distance)
+            cells = row["monitor"][0], row["predict"][0], row["monitor"][1], row["predict"][1]
+            sums[distance] = [a + b for a, b in zip(sums[distance], cells)]
+            line += " | %3d %3d %4.2f %4.2f" % cells
+        print(line, flush=True)
+    print("%-23s" % "sum, mean rate" + "".join(" | %3d %3d %4.2f %4.2f" % (
+        *cells[:2], cells[2] / len(SUBJECTS), cells[3] / len(SUBJECTS)) for cells in sums.values()))
+
+
+def show_table():
+    print("%s attempts for each candidate, at most %s candidates, second threads %s apart" %
           (ATTEMPTS, CANDIDATES, APART))
     print("%-23s %7s | %-27s | %-11s | %-9s | %-17s | %-8s | %s" %
           ("subject", "native", "slowdown: rm  rf  atf  pred", "phases", "violat.", "rate", "failures", "bugs"))
@@ -166,7 +204,7 @@ def main():
           ("", "ms", "", "I    II", "rm  pred", "rm  pred seeded", "rf atf p", "rm rf atf p"))
     rows = []
     for subject in SUBJECTS:
-        row = kept(subject)
+        row = kept(measure, subject, APART)
         rows.append(row)
         print("%-23s %7.2f | %6.1f %6.1f %6.1f %6.1f | %5.1f %5s | %4d %4d | %5.2f %5.2f %5s | %2d %2d %2d | %d %d %d %d" % (
             subject, row["native"] * 1e3, *(row[m]["slowdown"] for m in METHODS),
@@ -195,4 +233,7 @@ def main():
     print("longest: %.1f s" % max(r[m]["seconds"] for r in rows for m in METHODS))
 
 
-main()
+if "--distances" in sys.argv[3:]:
+    show_distances()
+else:
+    show_table()
