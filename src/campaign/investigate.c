@@ -1,3 +1,4 @@
+#include "campaign/surroundings.h"
 #include "campaign/passing.h"
 #include "campaign/investigate.h"
 
@@ -302,6 +303,7 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 	finding->directory = worker->directory ? strdup(worker->directory) : NULL;
 	finding->input = worker->input ? strdup(worker->input) : NULL;
 	finding->settings = settings_to_json(investigation->probe.settings);
+	finding->environment = surroundings_take();
 	finding->memory = memory_view_to_json(investigation->probe.memory);
 	finding->replays = investigation->confirmation.replays;
 	finding->replays_failed_again = investigation->confirmation.failed_again;

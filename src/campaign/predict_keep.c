@@ -15,6 +15,7 @@
 #include "campaign/probe.h"
 #include "campaign/minimise.h"
 #include "campaign/store.h"
+#include "campaign/surroundings.h"
 
 /* There may be dozens of them, and what fails has been minimised on its own already. */
 #define MINIMISE_VIOLATION_NS UINT64_C(1000000000)
@@ -89,6 +90,7 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	finding->directory = getcwd(NULL, 0);
 	finding->input = copy_text(options->settings.input);
 	finding->settings = settings_to_json(&options->settings);
+	finding->environment = surroundings_take();
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
 	finding->strategy = copy_text("directed");
 	finding->seed = options->seed;

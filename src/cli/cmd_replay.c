@@ -6,6 +6,7 @@
 #include "campaign/launch.h"
 #include "campaign/replay.h"
 #include "campaign/store.h"
+#include "campaign/surroundings.h"
 #include "cli/command.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
@@ -96,12 +97,39 @@ static int load(
 	return 0;
 }
 
+/* Where the failure does not come again: it may be for one of these. */
+static void hint_environment(const struct finding *finding)
+{
+	struct strbuf names;
+
+	strbuf_init(&names);
+	surroundings_compare(finding->environment, &names);
+	if (names.length)
+		terminal_hint("note: other environment variables than when it was found: %s\n",
+			names.text);
+	strbuf_release(&names);
+}
+
+/* Variables that libraries look at are as they were when it was found. */
+static void restore_environment(const struct finding *finding)
+{
+	struct strbuf names;
+
+	strbuf_init(&names);
+	surroundings_restore(finding->environment, &names);
+	if (names.length)
+		terminal_hint("note: as when it was found: %s\n", names.text);
+	strbuf_release(&names);
+}
+
 /* What happened, and the next thing to type. */
 static int conclude(const struct finding *finding, const struct replay_result *result)
 {
 	const char *word = outcome_descriptions[result->outcome.kind].word;
 
 	(void)fflush(stdout); /* main checks the stream */
+	if (!result->is_same && finding->kind != OUTCOME_VIOLATION)
+		hint_environment(finding);
 	if (result->has_diverged && !result->is_same) {
 		return command_fail(
 			"the schedule does not fit the program any more (from step %llu "
@@ -170,6 +198,7 @@ static int replay_run(int argc, char **argv)
 		free(runtime);
 		return command_fail("%s", err.text);
 	}
+	restore_environment(&finding);
 	options.runtime = runtime;
 	options.is_traced = arguments.is_trace;
 	options.is_interrupted = command_interruption();

@@ -74,6 +74,7 @@ void finding_release(struct finding *finding)
 	free(finding->input);
 	free(finding->settings);
 	free(finding->memory);
+	free(finding->environment);
 	free(finding->strategy);
 	free(finding->failing_thread);
 	free(finding->waits);

@@ -85,6 +85,8 @@ struct finding {
 	/* JSON object: which accesses to memory were scheduling points (campaign/memory_view.h); NULL:
 	 * none. */
 	char *memory;
+	/* JSON object of the environment variables (campaign/surroundings.h); NULL: an older raddle kept none. */
+	char *environment;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
 	uint64_t run_number;	       /* in its campaign, from FINDING_SHARD_RUNS * (shard - 1) */

@@ -318,6 +318,9 @@ static void read_identity(struct reader *reader, json_t *root, struct finding *f
 	finding->settings = get_object(reader, root, "settings");
 	finding->memory =
 		json_object_get(root, "memory") ? get_object(reader, root, "memory") : NULL;
+	finding->environment = json_object_get(root, "environment")
+				       ? get_object(reader, root, "environment")
+				       : NULL;
 }
 
 static void read_schedule(struct reader *reader, json_t *root, struct finding *finding)

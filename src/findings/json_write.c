@@ -165,6 +165,8 @@ char *finding_to_json(const struct finding *finding)
 	json_t *root = json_object();
 	json_t *settings = finding->settings ? json_loads(finding->settings, 0, NULL) : NULL;
 	json_t *memory = finding->memory ? json_loads(finding->memory, 0, NULL) : NULL;
+	json_t *environment =
+		finding->environment ? json_loads(finding->environment, 0, NULL) : NULL;
 	char *text;
 
 	put(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION));
@@ -175,6 +177,8 @@ char *finding_to_json(const struct finding *finding)
 	put(root, "argv", arguments_value(finding->argv));
 	put(root, "settings", settings ? settings : json_null());
 	put(root, "memory", memory ? memory : json_null());
+	if (environment)
+		put(root, "environment", environment);
 	put(root, "seed", wide_value(finding->seed, "%" PRIu64));
 	put(root, "run_number", count_value(finding->run_number));
 	put(root, "schedule", schedule_value(&finding->schedule));

@@ -1,0 +1,129 @@
+#include "campaign/surroundings.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+extern char **environ;
+
+/* What libc, loaders, OpenMP and sanitizers look at; one that ends with * stands for all that begin so. */
+static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
+	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
+	"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
+/* What shells and terminals change by themselves, and our own. */
+static const char *const ignored[] = {"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "TERM",
+	"COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*", "DBUS_*"};
+
+static bool is_among(const char *name, const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const size_t length = strcspn(patterns[i], "*");
+
+		if (patterns[i][length] ? !strncmp(name, patterns[i], length)
+					: !strcmp(name, patterns[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_kept(const char *name)
+{
+	return is_among(name, kept, sizeof kept / sizeof *kept);
+}
+
+/* A value that is kept, or its hash. Bytes that are no UTF-8 are hashed, too. */
+static json_t *value_of(const char *name, const char *text)
+{
+	json_t *value = is_kept(name) ? json_string(text) : NULL;
+	char hash[17];
+
+	if (value)
+		return value;
+	(void)snprintf(hash, sizeof hash, "%016" PRIx64, hash_bytes(text, strlen(text)));
+	value = json_pack("{s:s}", "hash", hash);
+	BUG_ON(!value);
+	return value;
+}
+
+static json_t *take(void)
+{
+	json_t *all = json_object();
+
+	for (char **entry = environ; *entry; entry++) {
+		char *name = strndup(*entry, strcspn(*entry, "="));
+
+		BUG_ON(!name);
+		/* A name that is no UTF-8 is left out. */
+		if ((*entry)[strlen(name)] == '=' &&
+			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
+			(void)json_object_set_new(
+				all, name, value_of(name, *entry + strlen(name) + 1));
+		free(name);
+	}
+	return all;
+}
+
+char *surroundings_take(void)
+{
+	json_t *all = take();
+	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+
+	BUG_ON(!text);
+	json_decref(all);
+	return text;
+}
+
+static void add_name(struct strbuf *out, const char *name)
+{
+	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
+}
+
+void surroundings_restore(const char *json, struct strbuf *changed)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		const char *text = json_string_value(value), *is = getenv(name);
+
+		if (!text || !is_kept(name) || (is && !strcmp(is, text)))
+			continue;
+		if (!setenv(name, text, 1))
+			add_name(changed, name);
+	}
+	json_object_foreach(now, name, value)
+	{
+		if (!then || !is_kept(name) || json_object_get(then, name))
+			continue;
+		if (!unsetenv(name))
+			add_name(changed, name);
+	}
+	json_decref(then);
+	json_decref(now);
+}
+
+void surroundings_compare(const char *json, struct strbuf *different)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		if (!json_equal(value, json_object_get(now, name)))
+			add_name(different, name);
+	}
+	json_object_foreach(now, name, value)
+	{
+		if (then && !json_object_get(then, name))
+			add_name(different, name);
+	}
+	json_decref(then);
+	json_decref(now);
+}
