@@ -22,6 +22,14 @@ static bool has_choices(const struct argp_option *option)
 	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
 }
 
+#define STRATEGIES                                                                                 \
+	"$(raddle list strategies 2> /dev/null | sed -n \"s/^\\([a-z][a-z_]*\\) .*/\\1/p\")"
+
+static bool is_strategy(const struct argp_option *option)
+{
+	return option->name && strcmp(option->name, "strategy") == 0;
+}
+
 #define IDS_OF "$(raddle list %s 2> /dev/null | sed -n \"s/^\\(%c[0-9]*\\) .*/\\1/p\")"
 
 /* What a command takes besides options, as its usage line says: "FINDING|CAMPAIGN|all", "findings|campaigns". */
@@ -78,10 +86,11 @@ static void print_bash_choices(FILE *stream, const struct command *command)
 			(void)fputc(*at == '|' ? ' ' : *at, stream);
 		(void)fputs("' ;;\n", stream);
 	}
-	if (strcmp(command->name, "run") == 0)
-		(void)fputs("\trun\\ --strategy | run\\ -s) choices=$(raddle list strategies "
-			    "2> /dev/null | sed -n 's/^\\([a-z][a-z_]*\\) .*/\\1/p') ;;\n",
-			stream);
+	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+		if (is_strategy(option))
+			(void)fprintf(stream,
+				"\t%s\\ --strategy | %s\\ -s) choices=" STRATEGIES " ;;\n",
+				command->name, command->name);
 }
 
 static void print_bash_arguments(FILE *stream)
@@ -153,12 +162,29 @@ static void print_zsh_text(FILE *stream, const char *text)
 	}
 }
 
+/* What completes a value; a blank: nothing does. */
+static const char *zsh_action(const struct argp_option *option)
+{
+	static const struct {
+		const char *word, *action;
+	} actions[] = {{"FILE", "_files"}, {"FILE...", "_files"}, {"DIR", "_files -/"},
+		{"PROGRAM", "_files"}, {"PROGRAM [LIBRARY...]", "_files"},
+		{"COMPILER", "_command_names -e"}, {"CMD", "_command_names -e"}};
+
+	if (is_strategy(option))
+		return "(" STRATEGIES ")";
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (strcmp(option->arg, actions[i].word) == 0)
+			return actions[i].action;
+	return " ";
+}
+
 static void print_zsh_value(FILE *stream, const struct argp_option *option)
 {
 	(void)fputs(option->flags & OPTION_ARG_OPTIONAL ? "::" : ":", stream);
 	print_zsh_text(stream, option->arg);
 	if (!has_choices(option)) {
-		(void)fputs(":_files'", stream);
+		(void)fprintf(stream, ":%s'", zsh_action(option));
 		return;
 	}
 	(void)fputs(":(", stream);
@@ -204,7 +230,9 @@ static void print_zsh_command(FILE *stream, const struct command *command)
 		(void)fputs(" \\\n\t\t\t'*:which:(", stream);
 		print_words(stream, command->argp->args_doc);
 		(void)fputs(")'", stream);
-	} else
+	} else if (strcmp(command->name, "help") == 0)
+		(void)fputs(" \\\n\t\t\t'1: :{_describe command names}'", stream);
+	else
 		(void)fputs(" \\\n\t\t\t'*:argument:_files'", stream);
 	(void)fputs(" ;;\n", stream);
 }
