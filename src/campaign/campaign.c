@@ -53,20 +53,15 @@ void campaign_notice(const struct campaign *campaign, const char *format, ...)
 
 /* ---- adding up ---- */
 
-/*
- * The bound that holds for every run is the weakest one of the workers. The guest says whether
- * there is one; its text is a pointer of the guest's, so the strategy is asked again here.
- */
-static void take_guarantee(struct campaign *campaign, struct contract *contract)
+/* Of all runs so far. */
+static void take_guarantee(struct campaign *campaign)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
-	struct strategy_guarantee *weakest = &campaign->result->guarantee;
 	struct strategy_guarantee guarantee;
 
-	if (contract->guarantee.probability > 0 && strategy->guarantee &&
-		strategy->guarantee(contract_strategy(contract), &guarantee) &&
-		(weakest->probability <= 0 || guarantee.probability < weakest->probability))
-		*weakest = guarantee;
+	if (campaign->counted.runs && strategy->guarantee &&
+		strategy->guarantee(campaign->knowledge, &guarantee))
+		campaign->result->guarantee = guarantee;
 }
 
 /* Of the only worker: such a strategy has no other. */
@@ -80,14 +75,6 @@ static void take_verdict(struct campaign *campaign, struct contract *contract)
 		strategy->verdict(contract_strategy(contract), &result->verdict);
 }
 
-static void add_races(struct campaign_result *result, struct contract *contract)
-{
-	struct races_count counted = races_counted(contract);
-
-	result->races_let_pass += counted.ignored;
-	result->blind_runs += counted.blind_runs;
-}
-
 /* Strategies that go through all runs leave checkpoints, of which the detector knows nothing. */
 static bool campaign_watches_races(const struct campaign *campaign)
 {
@@ -97,58 +84,87 @@ static bool campaign_watches_races(const struct campaign *campaign)
 	       !options->trace_events && !strategies[options->strategy]->is_exhausted;
 }
 
-/* While the target is there. Of several workers those of the first will do. */
+static int compare_races(const void *one, const void *other)
+{
+	const struct campaign_race *a = one, *b = other;
+
+	return (a->run > b->run) - (a->run < b->run);
+}
+
+/* While the target is there. What several workers have seen, by the first run that showed it. */
 static void tell_races_seen(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
-	struct contract *contract =
-		campaign->worker_count ? campaign->workers[0].worker.contract : NULL;
+	struct race_seen *seen;
+	uint32_t count = 0;
 
-	if (!contract || !campaign_watches_races(campaign))
+	if (!campaign->worker_count || !campaign_watches_races(campaign) || !campaign->has_rounds)
 		return;
-	result->races_seen = races_describe_seen(
-		contract, result->races_seen_text, sizeof result->races_seen_text);
+	seen = calloc(campaign->races_seen_count + 1u, sizeof *seen);
+	BUG_ON(!seen);
+	if (campaign->races_seen_count) /* of one run they are in their order already */
+		qsort(campaign->races_seen, campaign->races_seen_count,
+			sizeof *campaign->races_seen, compare_races);
+	for (uint32_t i = 0; i < campaign->races_seen_count; i++) {
+		const struct campaign_race *race = &campaign->races_seen[i];
+
+		if (race->run < campaign->round->first + campaign->round->settled &&
+			!races_have(seen, count, race->seen.pair))
+			seen[count++] = race->seen;
+	}
+	result->races_seen = count;
+	races_describe_seen(campaign->workers[0].worker.contract, seen, count,
+		result->races_seen_text, sizeof result->races_seen_text);
+	free(seen);
+}
+
+/* Counters that workers keep for themselves: of what was done, whether it counts or not. */
+static void add_workers(struct campaign *campaign, struct contract_totals *totals)
+{
+	struct campaign_result *result = campaign->result;
+
+	result->checkpoints = result->runs_resumed = 0;
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct contract *contract = campaign->workers[i].worker.contract;
+
+		result->checkpoints += contract->totals.checkpoints_taken;
+		result->runs_resumed += contract->totals.runs_resumed;
+		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
+			sizeof result->checkpoint_obstacle);
+		take_verdict(campaign, contract);
+	}
+	if (campaign->has_rounds || !campaign->worker_count)
+		return;
+	*totals = campaign->workers[0].worker.contract->totals;
+	/* A run that tainted is done again and counts once. */
+	totals->runs -= totals->outcome[OUTCOME_TAINTED];
+	campaign->races_let_pass = races_counted(campaign->workers[0].worker.contract).ignored;
+	campaign->blind_runs = races_counted(campaign->workers[0].worker.contract).blind_runs;
 }
 
 static void add_up(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
-	struct campaign_progress *total = &result->total;
+	struct contract_totals totals = campaign->counted;
 
-	total->runs = total->failures = total->steps = 0;
-	memset(result->outcomes, 0, sizeof result->outcomes);
-	result->guarantee = (struct strategy_guarantee){0};
-	result->races_let_pass = result->blind_runs = 0;
-	result->checkpoints = result->runs_resumed = 0;
-	total->elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
-	total->exploring_ns = total->elapsed_ns - campaign->investigating_ns;
-	for (uint32_t i = 0; i < campaign->worker_count; i++) {
-		const struct contract_totals *totals =
-			&campaign->workers[i].worker.contract->totals;
-
-		/* A run that tainted is done again and counts once. */
-		total->runs += totals->runs - totals->outcome[OUTCOME_TAINTED];
-		total->failures += totals->failures;
-		total->steps += totals->steps;
-		for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
-			result->outcomes[kind] += totals->outcome[kind];
-		if (totals->threads_most > result->threads_most)
-			result->threads_most = totals->threads_most;
-		if (totals->steps_most > result->steps_most)
-			result->steps_most = totals->steps_most;
-		result->digest = totals->digest;
-		result->checkpoints += totals->checkpoints_taken;
-		result->runs_resumed += totals->runs_resumed;
-		memcpy(result->checkpoint_obstacle,
-			campaign->workers[i].worker.contract->checkpoint_text,
-			sizeof result->checkpoint_obstacle);
-		take_guarantee(campaign, campaign->workers[i].worker.contract);
-		take_verdict(campaign, campaign->workers[i].worker.contract);
-		add_races(result, campaign->workers[i].worker.contract);
-	}
-	/* The run that showed a suppressed race first ended with it, but is no failure. */
-	total->failures -= result->races_suppressed;
-	result->outcomes[OUTCOME_RACE] -= result->races_suppressed;
+	if (campaign->has_rounds && !campaign->is_over)
+		rounds_add_unsettled(campaign, &totals);
+	add_workers(campaign, &totals);
+	result->total.runs = totals.runs;
+	/* Runs that showed a suppressed race ended with it, but are no failures. */
+	result->total.failures = totals.failures - campaign->suppressed_runs;
+	result->total.steps = totals.steps;
+	memcpy(result->outcomes, totals.outcome, sizeof result->outcomes);
+	result->outcomes[OUTCOME_RACE] -= campaign->suppressed_runs;
+	result->threads_most = totals.threads_most;
+	result->steps_most = totals.steps_most;
+	result->digest = totals.digest;
+	result->races_let_pass = campaign->races_let_pass;
+	result->blind_runs = campaign->blind_runs;
+	result->total.elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
+	result->total.exploring_ns = result->total.elapsed_ns - campaign->investigating_ns;
+	if (campaign->has_rounds)
+		take_guarantee(campaign);
 	result->restart = campaign->restart;
 	result->has_started = campaign->has_started;
 }
@@ -284,6 +300,11 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	plan->checkpoint_bytes = options->checkpoint_bytes;
 	plan->has_digest = options->has_digest;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
+	if (campaign->has_rounds) { /* it may be told something before its first run */
+		strategies[options->strategy]->begin_campaign(
+			contract_strategy(worker->worker.contract), &options->strategy_config);
+		worker->worker.is_strategy_fresh = false;
+	}
 	if (campaign->listener->equip)
 		campaign->listener->equip(
 			campaign->listener->context, contract_strategy(worker->worker.contract));
@@ -352,8 +373,11 @@ static int set_up(struct campaign *campaign, struct error *err)
 	result = store_open(&campaign->store, options->directory, true, err);
 	if (result == 0)
 		result = begin_row(campaign, err);
+	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
 	campaign->workers = calloc(options->workers, sizeof *campaign->workers);
 	BUG_ON(!campaign->workers);
+	if (result == 0 && campaign->has_rounds)
+		rounds_open(campaign);
 	while (result == 0 && campaign->worker_count < options->workers) {
 		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
@@ -374,6 +398,7 @@ static void tear_down(struct campaign *campaign)
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		worker_close(&campaign->workers[i].worker);
 	children_kill_strays();
+	rounds_close(campaign);
 	free(campaign->workers);
 	free(campaign->keys);
 	free(campaign->directory);

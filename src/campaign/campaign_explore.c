@@ -6,7 +6,6 @@
 #include "campaign/children.h"
 #include "campaign/forward.h"
 #include "campaign/restart.h"
-#include "campaign/strategy_option.h"
 #include "platform/platform.h"
 
 /* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
@@ -61,6 +60,21 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 
 /* ---- workers ---- */
 
+/* Of a strategy without rounds. */
+static bool give_runs(struct campaign *campaign, struct campaign_worker *worker)
+{
+	uint64_t size = worker->batch;
+
+	if (worker->run_first < worker->run_end)
+		return true;
+	campaign_ask_for_runs(campaign);
+	if (size > campaign_runs_left(campaign))
+		size = campaign_runs_left(campaign);
+	worker->run_first = campaign->run_next;
+	worker->run_end = campaign->run_next += size;
+	return size > 0;
+}
+
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -69,18 +83,10 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	worker->is_busy = false;
 	if (campaign->is_stopping)
 		return 0;
-	if (worker->run_first == worker->run_end) {
-		uint64_t size = worker->batch;
-
-		campaign_ask_for_runs(campaign);
-		if (size > campaign_runs_left(campaign))
-			size = campaign_runs_left(campaign);
-		if (size == 0)
-			return 0;
-		worker->run_first = campaign->run_next;
-		worker->run_end = campaign->run_next += size;
-	}
-	if (campaign->is_focused && !worker->has_groups && worker->worker.contract->is_live)
+	if (!(campaign->has_rounds ? rounds_give(campaign, worker) : give_runs(campaign, worker)))
+		return 0;
+	if (campaign->is_focused && !worker->has_groups &&
+		contract_memory(worker->worker.contract)->module_count)
 		campaign_tell_groups(campaign, worker);
 	plan->restart = campaign->restart;
 	plan->run_first = worker->run_first;
@@ -147,22 +153,31 @@ static void tell_refusal(struct campaign *campaign, const struct campaign_worker
 		refusal);
 }
 
-/* Length and locks of a run are not known from the first one, which has no preemptions. */
-#define RUNS_BEFORE_REMARK 8
-
-/* The strategy's options do not suit this program. */
-static void tell_remark(struct campaign *campaign, struct campaign_worker *worker)
+/* Runs of the batch below `run` are done; a number of another batch says nothing. */
+static void done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
 {
-	char remark[256];
+	if (campaign->has_rounds)
+		rounds_take(campaign, worker, run);
+	else if (run >= worker->run_first && run <= worker->run_end)
+		worker->run_first = run;
+}
 
-	if (campaign->has_told_remark ||
-		worker->worker.contract->run_number - campaign->row.run_first <
-			RUNS_BEFORE_REMARK ||
-		!strategy_remark(campaign->options->strategy, &campaign->options->strategy_config,
-			contract_strategy(worker->worker.contract), remark, sizeof remark))
-		return;
-	campaign->has_told_remark = true;
-	campaign_notice(campaign, "%s", remark);
+/* The worker's last run failed. */
+static int take_failure(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct campaign_failure caught;
+	int result = 0;
+
+	if (campaign->has_rounds) {
+		rounds_take_failure(campaign, worker);
+		return 0;
+	}
+	if (campaign_catch_failure(campaign, worker, &caught)) {
+		result = campaign_look_into(campaign, &caught, err);
+		campaign_failure_release(&caught);
+	}
+	return result;
 }
 
 /* The target has ended without ever making a thread: there is nothing to explore. */
@@ -174,10 +189,11 @@ static int end_without_threads(
 		return 0;
 	campaign->result->has_no_threads = true;
 	campaign->result->outcome = worker->worker.contract->outcome;
+	done_until(campaign, worker, worker->worker.contract->run_number + 1);
 	campaign->is_stopping = true;
 	if (!worker_is_failure(&worker->worker))
 		return 0;
-	return campaign_take_failure(campaign, worker, err);
+	return take_failure(campaign, worker, err);
 }
 
 static int worker_died(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
@@ -211,13 +227,6 @@ static int worker_died(struct campaign *campaign, struct campaign_worker *worker
 		(void)snprintf(reason, sizeof reason, "the server of runs ended with status %d",
 			WEXITSTATUS(status));
 	return campaign_fall_back(campaign, restart, reason, false, err);
-}
-
-/* Runs of the batch below `run` are done; a number of another batch says nothing. */
-static void done_until(struct campaign_worker *worker, uint64_t run)
-{
-	if (run >= worker->run_first && run <= worker->run_end)
-		worker->run_first = run;
 }
 
 /* This restart is refused, so the batch is made again with the next. */
@@ -271,7 +280,6 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		campaign->has_started = true;
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);
-		tell_remark(campaign, worker);
 	}
 	switch (report) {
 	case REPORT_TAINTED:
@@ -279,28 +287,39 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		 * The run itself was good, only the next one cannot be made like this; or it ended in
 		 * a way that proves nothing, and is made again.
 		 */
-		done_until(
-			worker, contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
+		done_until(campaign, worker,
+			contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
+		if (result == 0 && campaign->has_rounds)
+			result = rounds_advance(campaign, false, err);
 		if (contract->outcome.kind != OUTCOME_TAINTED)
 			tell_ran(campaign, worker);
-		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
-			contract->taint_text, contract->taint == TAINT_SHARED, err);
+		if (result == 0)
+			result = campaign_fall_back(campaign,
+				(enum contract_restart)contract->plan.restart, contract->taint_text,
+				contract->taint == TAINT_SHARED, err);
 		break;
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */
-		done_until(worker, contract->run_number);
+		done_until(campaign, worker, contract->run_number);
 		result = worker_died(campaign, worker, err);
 		break;
 	case REPORT_FAILURE:
-		worker->run_first = contract->run_number + 1;
 		worker->deaths = 0;
-		result = campaign_take_failure(campaign, worker, err);
+		if (campaign_was_ended(campaign, worker))
+			break;
+		result = take_failure(campaign, worker, err);
+		done_until(campaign, worker, contract->run_number + 1);
+		if (result == 0 && campaign->has_rounds)
+			result = rounds_advance(campaign, false, err);
 		tell_ran(campaign, worker);
 		break;
 	default:
-		worker->run_first = worker->run_end;
 		worker->deaths = 0;
 		size_batch(campaign, worker);
+		done_until(campaign, worker,
+			contract->stop ? contract->run_number + 1 : worker->run_end);
+		if (campaign->has_rounds)
+			result = rounds_advance(campaign, false, err);
 		tell_ran(campaign, worker);
 		break;
 	}
@@ -346,10 +365,10 @@ static int wake_workers(struct campaign *campaign, struct error *err)
 {
 	if (!campaign->has_started)
 		return 0;
-	for (uint32_t i = 1; i < campaign->worker_count; i++) {
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		int result = 0;
 
-		if (!campaign->workers[i].is_busy && campaign_runs_left(campaign) > 0)
+		if (!campaign->workers[i].is_busy)
 			result = give_batch(campaign, &campaign->workers[i], err);
 		if (result < 0)
 			return result;
@@ -371,6 +390,18 @@ static void sleep_for_workers(struct campaign *campaign)
 
 /* ---- the end ---- */
 
+/* It was told to stop, and has. */
+static void take_last_runs(
+	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report)
+{
+	const struct contract *contract = worker->worker.contract;
+	const bool is_made = report != REPORT_DIED && contract->outcome.kind != OUTCOME_TAINTED &&
+			     report != REPORT_REFUSED;
+
+	if (contract->is_live)
+		done_until(campaign, worker, contract->run_number + is_made);
+}
+
 /*
  * Time is up or the user wants to stop: runs may end by themselves for a moment, and a failure that
  * shows then still counts. Whoever calls kills what is left.
@@ -390,8 +421,11 @@ static int end_workers(struct campaign *campaign, struct error *err)
 
 			if (worker->is_busy)
 				result = worker_poll(&worker->worker, &report, err);
-			if (report == REPORT_FAILURE && worker->worker.contract->is_live)
-				result = campaign_take_failure(campaign, worker, err);
+			if (report == REPORT_FAILURE && worker->worker.contract->is_live &&
+				!campaign_was_ended(campaign, worker))
+				result = take_failure(campaign, worker, err);
+			if (report != REPORT_NONE)
+				take_last_runs(campaign, worker, report);
 			if (result < 0)
 				return result;
 			worker->is_busy &= report == REPORT_NONE;
@@ -403,6 +437,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 
 		if (!campaign->workers[i].is_busy)
 			continue;
+		done_until(campaign, &campaign->workers[i], contract->run_number);
 		campaign->result->is_unfinished = true;
 		campaign->has_started |= contract->is_live != 0;
 		campaign->result->waits_for_outside |= contract->is_waiting_outside != 0;
@@ -469,6 +504,15 @@ static int explore(struct campaign *campaign, struct error *err)
 	return result == 0 ? end_workers(campaign, err) : result;
 }
 
+/* What was made counts, up to a failure that ends the campaign. */
+static int settle_all(struct campaign *campaign, struct error *err)
+{
+	if (!campaign->has_rounds || campaign->is_over)
+		return 0;
+	campaign->is_stopping = false;
+	return rounds_advance(campaign, true, err);
+}
+
 int campaign_explore(struct campaign *campaign, struct error *err)
 {
 	int result;
@@ -476,6 +520,8 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 	if (campaign->options->forwards_signals)
 		forward_begin();
 	result = explore(campaign, err);
+	if (result == 0)
+		result = settle_all(campaign, err);
 	forward_end();
 	return result;
 }

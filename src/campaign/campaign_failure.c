@@ -29,17 +29,21 @@ static bool is_new_key(struct campaign *campaign, uint64_t key)
 	return true;
 }
 
-static void finish_finding(const struct campaign *campaign, const struct campaign_worker *from,
-	const struct failure *failure, struct finding *finding)
+static bool is_known_key(const struct campaign *campaign, uint64_t key)
 {
-	char strategy[256];
+	for (uint32_t i = 0; i < campaign->key_count; i++)
+		if (campaign->keys[i] == key)
+			return true;
+	return false;
+}
 
-	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
-		contract_strategy(from->worker.contract), strategy, sizeof strategy);
-	finding->strategy = strdup(strategy);
+static void finish_finding(const struct campaign *campaign, const struct campaign_failure *caught,
+	struct finding *finding)
+{
+	finding->strategy = strdup(caught->strategy);
 	BUG_ON(!finding->strategy);
 	finding->seed = campaign->options->seed;
-	finding->run_number = failure->run_number;
+	finding->run_number = caught->failure.run_number;
 }
 
 static int keep_finding(struct campaign *campaign, const struct investigation *investigation,
@@ -61,17 +65,17 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 	return 0;
 }
 
-static void describe_probe(const struct campaign *campaign, const struct worker *worker,
-	const struct memory_view *memory, struct investigation *investigation)
+static void describe_probe(const struct campaign *campaign, const struct campaign_failure *caught,
+	struct investigation *investigation)
 {
 	const struct campaign_listener *listener = campaign->listener;
 
 	*investigation = (struct investigation){
 		.probe =
 			{
-				.worker = worker->params,
+				.worker = campaign->workers[0].worker.params,
 				.settings = &campaign->settings,
-				.memory = memory,
+				.memory = &caught->memory,
 				.restart = campaign->restart,
 				.run_limit_ns = REPLAY_LIMIT_NS,
 				.is_interrupted = campaign->options->is_interrupted,
@@ -84,7 +88,7 @@ static void describe_probe(const struct campaign *campaign, const struct worker 
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* what the run has read is gone */
 	/* That it hangs has been waited for once; a dozen repetitions need not take as long. */
-	if (worker->contract->outcome.kind == OUTCOME_HANG)
+	if (caught->failure.outcome.kind == OUTCOME_HANG)
 		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;
 }
 
@@ -120,6 +124,15 @@ static void let_race_pass(struct campaign *campaign, const struct outcome *outco
 		campaign->is_stopping = true;
 		return;
 	}
+	if (campaign->has_rounds) { /* the next one */
+		struct campaign_round *round = campaign->round;
+
+		round->passed =
+			realloc(round->passed, (round->passed_count + 1) * sizeof *round->passed);
+		BUG_ON(!round->passed);
+		round->passed[round->passed_count++] = pair;
+		return;
+	}
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		(void)races_tell(campaign->workers[i].worker.contract, pair); /* as long as ours */
 }
@@ -143,32 +156,41 @@ static int check_suppressions(struct campaign *campaign, const struct investigat
 	if (!*is_suppressed)
 		return 0;
 	campaign->result->races_suppressed++;
+	campaign->suppressed = realloc(campaign->suppressed,
+		(campaign->suppressed_count + 1) * sizeof *campaign->suppressed);
+	BUG_ON(!campaign->suppressed);
+	campaign->suppressed[campaign->suppressed_count++] = failure_key(&failure->outcome);
+	campaign->suppressed_runs++;
 	let_race_pass(campaign, &failure->outcome);
 	return 0;
 }
 
-static int investigate_and_keep(struct campaign *campaign, const struct campaign_worker *from,
-	struct investigation *investigation, struct failure *failure, struct error *err)
+static int investigate_and_keep(struct campaign *campaign, const struct campaign_failure *caught,
+	struct investigation *investigation, struct error *err)
 {
-	const struct outcome outcome = failure->outcome; /* minimising may find another pair's */
+	/* Minimising may find another one's. */
+	const struct outcome outcome = caught->failure.outcome;
+	struct failure failure;
 	struct finding finding;
 	int result;
 
 	if (campaign->listener->confirming)
-		campaign->listener->confirming(campaign->listener->context, failure);
+		campaign->listener->confirming(campaign->listener->context, &caught->failure);
 	memset(&finding, 0, sizeof finding);
-	result = investigate(investigation, failure, &finding, err);
-	if (result < 0)
-		return result;
-	finish_finding(campaign, from, failure, &finding);
-	/* A line may have several places in the code, each pair of which comes here. */
-	if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
-		result = keep_finding(campaign, investigation, &finding, err);
-		campaign->result->races += outcome.kind == OUTCOME_RACE;
+	failure_copy(&failure, &caught->failure);
+	result = investigate(investigation, &failure, &finding, err);
+	if (result == 0) {
+		finish_finding(campaign, caught, &finding);
+		/* A line may have several places in the code, each pair of which comes here. */
+		if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
+			result = keep_finding(campaign, investigation, &finding, err);
+			campaign->result->races += outcome.kind == OUTCOME_RACE;
+		}
+		finding_release(&finding);
+		if (result == 0 && outcome.kind == OUTCOME_RACE)
+			let_race_pass(campaign, &outcome);
 	}
-	finding_release(&finding);
-	if (result == 0 && outcome.kind == OUTCOME_RACE)
-		let_race_pass(campaign, &outcome);
+	failure_release(&failure);
 	return result;
 }
 
@@ -187,38 +209,56 @@ bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worke
 	return true;
 }
 
-int campaign_take_failure(
-	struct campaign *campaign, struct campaign_worker *from, struct error *err)
+bool campaign_catch_failure(
+	struct campaign *campaign, const struct campaign_worker *from, struct campaign_failure *out)
 {
 	struct contract *contract = from->worker.contract;
-	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
+	char strategy[256];
+
+	*out = (struct campaign_failure){.key = failure_key(&contract->outcome),
+		.restart = (enum contract_restart)contract->plan.restart};
+	if (campaign->options->ignored >> contract->outcome.kind & 1 ||
+		is_known_key(campaign, out->key))
+		return false;
+	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
+		contract_strategy(contract), strategy, sizeof strategy);
+	out->strategy = strdup(strategy);
+	BUG_ON(!out->strategy);
+	failure_take(&out->failure, contract);
+	memory_view_take(&out->memory, contract_memory(contract));
+	return true;
+}
+
+void campaign_failure_release(struct campaign_failure *failure)
+{
+	free(failure->strategy);
+	failure_release(&failure->failure);
+	memory_view_release(&failure->memory);
+	*failure = (struct campaign_failure){0};
+}
+
+int campaign_look_into(
+	struct campaign *campaign, const struct campaign_failure *caught, struct error *err)
+{
 	struct investigation investigation;
-	struct failure failure = {0};
-	struct memory_view memory;
 	bool is_suppressed;
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
-	if (campaign_was_ended(campaign, from))
-		return 0;
 	/* The replays are raddle's own: what comes now is for raddle. */
 	forward_end();
-	if (campaign->options->ignored >> contract->outcome.kind & 1 ||
-		!is_new_key(campaign, failure_key(&contract->outcome)))
+	if (!is_new_key(campaign, caught->key))
 		return 0;
-	failure_take(&failure, contract);
-	memory_view_take(&memory, contract_memory(contract));
-	describe_probe(campaign, &from->worker, &memory, &investigation);
-	result = check_suppressions(campaign, &investigation, &failure, &is_suppressed, err);
+	describe_probe(campaign, caught, &investigation);
+	result =
+		check_suppressions(campaign, &investigation, &caught->failure, &is_suppressed, err);
 	if (result == 0 && !is_suppressed)
-		result = investigate_and_keep(campaign, from, &investigation, &failure, err);
-	failure_release(&failure);
-	memory_view_release(&memory);
+		result = investigate_and_keep(campaign, caught, &investigation, err);
 	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
 	if (result < 0 || is_suppressed)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))
-		return doubt_restart(campaign, restart, err);
+		return doubt_restart(campaign, caught->restart, err);
 	campaign->is_stopping |= !campaign->options->keep_going;
 	return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "campaign/campaign.h"
 #include "campaign/chosen.h"
+#include "campaign/failure.h"
+#include "campaign/memory_view.h"
 #include "campaign/target.h"
 #include "campaign/worker.h"
 
@@ -20,6 +22,49 @@ struct campaign_worker {
 	uint64_t batch;	 /* size of the next batch */
 	bool has_groups; /* its process knows which sites may touch the same variables */
 	uint32_t deaths; /* by a SIGKILL from outside, in a row */
+	/* What the detector of races had counted when its runs were last taken over. */
+	uint64_t races_let_pass, blind_runs, races_seen;
+};
+
+/* A failing run as it was taken from a worker, to be looked into. */
+struct campaign_failure {
+	uint64_t key;
+	struct failure failure;
+	struct memory_view memory;
+	enum contract_restart restart; /* that it was made with */
+	char *strategy;		       /* that made it, as one would write it */
+};
+
+/* A race that ended no run, and the first run that showed it. */
+struct campaign_race {
+	uint64_t run;
+	struct race_seen seen;
+};
+
+/*
+ * Runs are made in rounds (strategies/strategy.h), so that neither the number of workers nor who is faster
+ * makes a difference: what is learnt becomes effective between rounds, failures are looked into in
+ * the order of their runs, and a campaign that ends with one has made the runs before it and no other. A
+ * strategy that makes its runs one after the other has no rounds. campaign_rounds.c.
+ */
+struct campaign_round {
+	uint64_t number; /* from 1 */
+	uint64_t first;	 /* number of its first run */
+	uint64_t before; /* runs in the rounds before */
+	uint32_t runs;
+	uint32_t given; /* places below this are handed out */
+	uint32_t
+		settled; /* runs at places below this are made, counted, and looked into if they failed */
+	uint32_t
+		hold; /* the first place at which a failure waits for that; no run behind it is begun */
+	bool has_news; /* of memory: the next round is to look at it */
+	uint8_t is_made[STRATEGY_ROUND_MOST];
+	struct contract_run log[STRATEGY_ROUND_MOST];
+	uint64_t keys[STRATEGY_ROUND_MOST]; /* of runs that failed */
+	struct campaign_failure *failures;  /* new ones that wait, by run */
+	uint32_t failure_count;
+	struct race_pair *passed; /* races that are let pass from the next round on */
+	uint32_t passed_count;
 };
 
 /* How far it was when: for charts. campaign_course.c. */
@@ -67,6 +112,17 @@ struct campaign {
 	bool has_told_stop;	   /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns;  /* when that was passed on; 0: it was not */
 	bool is_stopping;	   /* no new batches */
+	bool is_over;		   /* runs that are not settled do not count */
+	bool has_rounds;
+	struct campaign_round *round;
+	void *knowledge;		/* the strategy's state, with the lessons of all workers */
+	struct contract_totals counted; /* runs that are settled */
+	uint64_t races_let_pass, blind_runs; /* likewise, of rounds */
+	struct campaign_race *races_seen;    /* by run */
+	uint32_t races_seen_count;
+	uint64_t suppressed_runs; /* that ended with a race which is no failure */
+	uint64_t *suppressed;	  /* keys of those */
+	uint32_t suppressed_count;
 	struct campaign_course course;
 	uint64_t *keys; /* of failures that have been investigated */
 	uint32_t key_count;
@@ -99,11 +155,36 @@ int campaign_explore(struct campaign *campaign, struct error *err);
 int campaign_tell_progress(struct campaign *campaign, struct error *err);
 
 /*
- * The last run of a worker failed. Investigates it unless it is known already; stores the finding.
- * Sets campaign->is_stopping where the campaign is to end with it.
+ * The last run of a worker failed. False: that is known already, or does not matter; `out` is empty then. Else it
+ * is to be released.
  */
-int campaign_take_failure(
-	struct campaign *campaign, struct campaign_worker *from, struct error *err);
+bool campaign_catch_failure(struct campaign *campaign, const struct campaign_worker *from,
+	struct campaign_failure *out);
+void campaign_failure_release(struct campaign_failure *failure);
+/*
+ * Investigates it unless it has become known, and stores the finding. Sets campaign->is_stopping where the
+ * campaign is to end with it.
+ */
+int campaign_look_into(
+	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
+
+/* ---- rounds ---- */
+
+void rounds_open(struct campaign *campaign);
+void rounds_close(struct campaign *campaign);
+/* The next runs for the worker, in run_first and run_end; false: none now. Fills the plan's round. */
+bool rounds_give(struct campaign *campaign, struct campaign_worker *worker);
+/* The worker has made its runs below this one. */
+void rounds_take(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
+/* Its last run, which is still its own, failed. */
+void rounds_take_failure(struct campaign *campaign, struct campaign_worker *worker);
+/*
+ * Counts what is complete, looks into failures, ends the round and begins the next. With `is_last` nothing more
+ * will be made: whatever was counts.
+ */
+int rounds_advance(struct campaign *campaign, bool is_last, struct error *err);
+/* Counts what was made behind the settled runs: for progress. */
+void rounds_add_unsettled(const struct campaign *campaign, struct contract_totals *totals);
 
 /*
  * The last run of a worker died of a signal that raddle was sent and has passed on: no failure of the

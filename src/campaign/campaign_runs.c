@@ -108,6 +108,8 @@ uint64_t campaign_runs_made(const struct campaign *campaign)
 	/* Which ones it was given, whoever handed them out knows. */
 	if (campaign->listener->more_runs)
 		return campaign->row.run_first;
+	if (campaign->has_rounds)
+		return campaign->round->first + campaign->round->settled;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct campaign_worker *worker = &campaign->workers[i];
 

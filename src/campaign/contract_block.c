@@ -31,6 +31,7 @@ static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
 	layout->memory_offset = take_area(&end, layout->memory_bytes);
 	layout->detectors_bytes = sizes->detector_bytes;
 	layout->detectors_offset = take_area(&end, layout->detectors_bytes);
+	layout->runs_offset = take_area(&end, STRATEGY_ROUND_MOST * sizeof(struct contract_run));
 	layout->noise_bytes = sizes->noise_bytes;
 	layout->noise_offset = take_area(&end, layout->noise_bytes);
 	layout->record_bytes = sizes->record_bytes;

@@ -31,11 +31,13 @@ uint64_t races_state_bytes(const struct races *races);
 void races_apply(const struct races *races, struct contract *contract);
 /* Tells the guest, before its first run, to look for races that end no run. */
 void races_watch(struct contract *contract);
-/*
- * How many it has seen, and the first of them in words, a line each. The process must be there still for that; else
- * *text is empty.
- */
-uint32_t races_describe_seen(struct contract *contract, char *text, size_t size);
+/* Those that it has seen. */
+uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
+/* Is it one of them? */
+bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
+/* The first of them in words, a line each. The process must be there still for that; else *text is empty. */
+void races_describe_seen(const struct contract *contract, const struct race_seen *seen,
+	uint32_t count, char *text, size_t size);
 /* Adds the pair, also for a guest that is running. False: there are too many. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_tell(struct contract *contract, struct race_pair pair);

@@ -29,22 +29,34 @@ static void add_race(struct strbuf *out, struct symbols *symbols, const struct r
 	strbuf_adds(out, "\n");
 }
 
-uint32_t races_describe_seen(struct contract *contract, char *text, size_t size)
+uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen)
 {
-	const struct race_seen *seen;
+	if (!(contract->plan.detectors >> DETECTOR_race & 1))
+		return 0;
+	return race_seen_list(
+		detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race),
+		seen);
+}
+
+bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if ((seen[i].pair.site == pair.site && seen[i].pair.other == pair.other) ||
+			(seen[i].pair.site == pair.other && seen[i].pair.other == pair.site))
+			return true;
+	return false;
+}
+
+void races_describe_seen(const struct contract *contract, const struct race_seen *seen,
+	uint32_t count, char *text, size_t size)
+{
 	struct symbols *symbols;
 	struct strbuf line;
 	size_t used = 0;
-	uint32_t count;
 
 	text[0] = '\0';
-	if (!(contract->plan.detectors >> DETECTOR_race & 1))
-		return 0;
-	count = race_seen_list(
-		detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race),
-		&seen);
 	if (!count || symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) < 0)
-		return count;
+		return;
 	for (uint32_t i = 0; i < count && i < TOLD_MOST; i++) {
 		strbuf_init(&line);
 		add_race(&line, symbols, &seen[i]);
@@ -55,5 +67,4 @@ uint32_t races_describe_seen(struct contract *contract, char *text, size_t size)
 		strbuf_release(&line);
 	}
 	symbols_free(symbols);
-	return count;
 }

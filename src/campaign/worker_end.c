@@ -41,6 +41,7 @@ static void account_silent_end(struct worker *worker)
 {
 	struct contract *contract = worker->contract;
 	const struct strategy *strategy = strategies[contract->plan.strategy];
+	struct contract_run *run;
 	struct run_summary summary;
 
 	take_exit_status(worker);
@@ -54,7 +55,15 @@ static void account_silent_end(struct worker *worker)
 		.step_count = contract->heartbeat,
 		.outcome = (enum outcome_kind)contract->outcome.kind,
 	};
-	if (strategy->end_run && contract->is_live)
+	run = contract_run_of(contract, contract->run_number);
+	if (run)
+		*run = (struct contract_run){.steps = contract->heartbeat,
+			.threads = (uint16_t)contract->thread_count,
+			.outcome = (uint8_t)contract->outcome.kind,
+			.is_failure = worker_is_failure(worker)};
+	if (contract->is_live && !run)
+		strategy_end_single_run(strategy, contract_strategy(contract), &summary);
+	else if (contract->is_live && strategy->end_run)
 		strategy->end_run(contract_strategy(contract), &summary);
 }
 
@@ -84,6 +93,7 @@ static bool is_killed_outside(const struct worker *worker)
 static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
+	struct contract_run *run;
 	int result;
 
 	if (contract->report == REPORT_REFUSED) {
@@ -104,6 +114,9 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		if (result < 0)
 			return result;
 		contract->totals.failures += worker_is_failure(worker);
+		run = contract_run_of(contract, contract->run_number);
+		if (run)
+			run->is_failure = worker_is_failure(worker);
 	}
 	if (worker_is_failure(worker) && contract->plan.stop_at_failure) {
 		*report = REPORT_FAILURE;

@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 5u
+#define CONTRACT_VERSION 6u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -109,6 +109,14 @@ struct contract_plan {
 	uint32_t checkpoints; /* enum contract_checkpoints */
 	uint64_t checkpoint_bytes; /* of memory for all checkpoints; 0: none are made */
 	bool has_digest;	   /* totals.digest is wanted */
+	/*
+	 * The batch is part of a round (strategy.h) of so many runs, 0: each run is one by itself. What the
+	 * runs of a round find out becomes effective when the host says so, with the next one.
+	 */
+	uint32_t round_runs;
+	uint64_t round_first; /* number of its first run */
+	uint64_t round;	      /* its number, from 1 */
+	uint64_t runs_before; /* of the campaign, in the rounds before */
 };
 
 /* When a rewind keeps the memory of a run at a decision, for later runs that begin like it. */
@@ -156,6 +164,17 @@ enum contract_daemon {
 	DAEMON_NONE,
 	DAEMON_MADE, /* a child of it has made itself a daemon */
 	DAEMON_LEFT  /* and it has ended well: the daemon is the program */
+};
+
+/* What a run of a round was like: contract_run_of(). [guest] */
+struct contract_run {
+	uint64_t steps;
+	uint64_t digest; /* with plan.has_digest */
+	uint64_t races_let_pass, blind_runs,
+		races_seen; /* in the life of the block, up to this run */
+	uint16_t threads;
+	uint8_t outcome; /* enum outcome_kind */
+	bool is_failure;
 };
 
 /* Counters of the whole life of the block; they only grow. [guest] */
@@ -222,8 +241,9 @@ struct contract {
 	uint64_t memory_bytes;
 	uint64_t detectors_offset; /* the state blocks of all detectors, one behind the other */
 	uint64_t detectors_bytes;
-	uint64_t noise_offset;	/* struct contract_noise (contract_noise.h) */
-	uint64_t noise_bytes;	/* 0: runs are controlled */
+	uint64_t noise_offset; /* struct contract_noise (contract_noise.h) */
+	uint64_t noise_bytes;  /* 0: runs are controlled */
+	uint64_t runs_offset;  /* struct contract_run[STRATEGY_ROUND_MOST], by place in the round */
 	uint64_t record_offset; /* struct record_area (record/record.h) */
 	uint64_t record_bytes;	/* 0: there is none */
 	uint64_t trace_count;	/* [guest] events of the last run, also those beyond the capacity */
@@ -232,6 +252,16 @@ struct contract {
 static inline void *contract_area(struct contract *contract, uint64_t offset)
 {
 	return (char *)contract + offset;
+}
+
+/* What is noted of a run of the round at hand; NULL: it is none. */
+static inline struct contract_run *contract_run_of(struct contract *contract, uint64_t number)
+{
+	const struct contract_plan *plan = &contract->plan;
+	struct contract_run *runs = contract_area(contract, contract->runs_offset);
+
+	return number - plan->round_first < plan->round_runs ? &runs[number - plan->round_first]
+							     : NULL;
 }
 
 #endif

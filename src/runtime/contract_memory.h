@@ -7,11 +7,14 @@
  * static data by module and offset, heap by allocation and offset, stacks by thread and depth). An
  * access is a scheduling point if its site is on and its variable is a point. What is learnt in a
  * run (which threads touch what, which sites touch shared variables) becomes effective at the start
- * of the next: memory_prepare_run(). With plan.memory_is_frozen nothing is learnt.
+ * of the next: memory_prepare_run(). Where runs are made in rounds (strategy.h), it becomes effective with
+ * the next round, in which all processes know the same: the host has joined what each of them has learnt
+ * (campaign/memory_join.h). With is_frozen nothing is learnt.
  */
 #ifndef RADDLE_RUNTIME_CONTRACT_MEMORY_H
 #define RADDLE_RUNTIME_CONTRACT_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,6 +32,7 @@
 #define MEMORY_FOCUS_MAX 16
 #define MEMORY_VIAS_MAX 4
 #define MEMORY_NEWLY_SHARED_MAX 1024 /* that are listed; of more, all variables are looked at */
+#define MEMORY_NEWS_MAX (UINT32_C(1) << 16) /* likewise */
 
 /* Which accesses are scheduling points. [host] */
 enum memory_mode {
@@ -51,6 +55,8 @@ enum memory_mode {
 #define SITE_SHARED 4u	/* has touched a variable that is a point */
 #define SITE_CHOSEN 8u	/* [host] MEMORY_CHOSEN: on */
 #define SITE_WAITED 16u /* a thread has waited there, reading again and again */
+#define SITE_KEPT 32u	/* on in the round's runs, but for those that are special */
+#define SITE_STANDS 64u /* SITE_WAITED when the round began */
 
 /* variables[].flags */
 #define VARIABLE_READ 1u /* by any thread, once threads exist */
@@ -70,9 +76,15 @@ struct memory_variable {
 	uint16_t loop;	       /* and of its block: struct object_place */
 	/* Groups + 1 of sites that have touched it; all others that have meet one of these. 0: no more. */
 	uint16_t via[MEMORY_VIAS_MAX];
+	uint8_t via_known; /* of these, in this round; the others were learnt in it */
+	uint8_t news;
 	object_name block_name;
 	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
+
+/* variables[].news */
+#define VARIABLE_NEWS 1u     /* it is listed in news[] */
+#define VARIABLE_VIA_LOST 2u /* via[0] is to be MEMORY_VIA_UNKNOWN */
 
 /* variables[].via[0]: there are too many, or its name may be another's in another run. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
@@ -118,7 +130,12 @@ struct contract_memory {
 	uint32_t newly_shared; /* variables that become points, or racy, when the next run begins */
 	uint32_t points_changed; /* there are points that no run has had yet */
 	uint32_t has_changed;	 /* learnt since the last memory_prepare_run() */
-	uint32_t visits;	 /* accesses at sites that were on, in the last run */
+	/* Learnt in this round: which variables there is something new of, and whether of sites. */
+	uint32_t news_count; /* also those that are not listed */
+	uint32_t has_site_news;
+	uint32_t round_has_points; /* that the rounds before it did not have */
+	uint64_t round;		   /* plan.round of the last run */
+	uint32_t visits;	   /* accesses at sites that were on, in the last run */
 	/* In this run only sites that may touch what these groups touch are on (focus.h); [host] frozen. */
 	uint32_t is_partial;
 	uint32_t has_waited; /* a thread has been taken for one that waits by reading */
@@ -128,7 +145,8 @@ struct contract_memory {
 		group_count; /* [host] of sites that may touch the same variables; 0: nobody knows */
 	uint32_t known_epoch; /* never 0 in a run */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
-	char refusal[128]; /* why sites cannot be switched; empty: they can */
+	uint32_t news[MEMORY_NEWS_MAX]; /* slots */
+	char refusal[128];		/* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
@@ -153,6 +171,14 @@ static inline uint64_t memory_module_fingerprint(const struct site_record *first
 
 	return hash_pair(hash_bytes(first, part * sizeof *first),
 		hash_pair(count, hash_bytes(first + count - part, part * sizeof *first)));
+}
+
+/* Two threads at least have touched the variable, and one has written. */
+static inline bool memory_flags_shared(uint32_t flags)
+{
+	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
+
+	return (flags & both) == both;
 }
 
 /*

@@ -236,6 +236,20 @@ static bool detect_is_idle(const struct contract *contract, void *block)
 	return is_idle;
 }
 
+void runtime_note_races(struct contract_run *run)
+{
+	struct contract *contract = runtime.contract;
+	const struct race_seen *seen;
+	const void *state;
+
+	if (!(contract->plan.detectors >> DETECTOR_race & 1))
+		return;
+	state = detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race);
+	run->races_let_pass = race_ignored_count(state);
+	run->blind_runs = race_blind_runs(state);
+	run->races_seen = race_seen_list(state, &seen);
+}
+
 void runtime_detect_begin(void)
 {
 	struct contract *contract = runtime.contract;

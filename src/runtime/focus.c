@@ -27,9 +27,12 @@ static bool focus_is_possible(const struct contract_memory *memory, const struct
 /* Adds the groups of a variable; false: they are not known, or there is no room. */
 static bool focus_add(const struct memory_variable *variable, uint16_t *focus, uint32_t *count)
 {
-	if (!variable->via[0] || variable->via[0] == MEMORY_VIA_UNKNOWN)
+	const uint32_t known =
+		runtime.contract->plan.round_runs ? variable->via_known : MEMORY_VIAS_MAX;
+
+	if (!known || !variable->via[0] || variable->via[0] == MEMORY_VIA_UNKNOWN)
 		return false;
-	for (uint32_t i = 0; i < MEMORY_VIAS_MAX && variable->via[i]; i++) {
+	for (uint32_t i = 0; i < known && variable->via[i]; i++) {
 		const uint16_t group = variable->via[i] - 1u;
 		uint32_t at = 0;
 
@@ -72,6 +75,7 @@ bool focus_prepare_run(uint64_t number)
 	if (!memory || !memory->group_count || memory->is_frozen)
 		return false;
 	is_renewed = runtime_renew_strategy();
+	runtime_take_place(number);
 	count = focus_is_possible(memory, strategy)
 			? strategy->focus(state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
 			: 0;

@@ -86,6 +86,7 @@ static uint16_t memory_allocated_at(
 		variable->allocated_at = (uint16_t)(hash_mix(block.site) | 3);
 		variable->block_name = block.name;
 		variable->loop = (uint16_t)block.loop;
+		memory_note_news(memory, variable);
 	} else if (!variable->allocated_at) {
 		variable->allocated_at = NOT_ON_HEAP;
 	}
@@ -106,11 +107,12 @@ bool memory_place(object_name object, struct object_place *out)
 }
 
 /* It has touched a point: it stays on. */
-static void memory_mark_site(
-	const struct contract_memory *memory, const struct memory_access *access)
+static void memory_mark_site(struct contract_memory *memory, const struct memory_access *access)
 {
-	if (access->site_state && !(*access->site_state & SITE_SHARED) && !memory->is_frozen)
-		*access->site_state |= SITE_SHARED;
+	if (!access->site_state || *access->site_state & SITE_SHARED || memory->is_frozen)
+		return;
+	*access->site_state |= SITE_SHARED;
+	memory->has_site_news = true;
 }
 
 /* Learns of every part of the access, and finds its point. False: a part has no quick name. */
@@ -302,11 +304,10 @@ bool memory_begin(struct memory_visit *visit)
 	memory->visits++;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
-		memory->has_changed = true;
+		memory->has_changed = memory->has_site_news = true;
 	}
 	if (access->kind == SITE_FENCE) {
-		if (access->site_state && !memory->is_frozen)
-			*access->site_state |= SITE_SHARED; /* stays on */
+		memory_mark_site(memory, access); /* stays on */
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);

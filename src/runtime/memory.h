@@ -84,14 +84,6 @@ bool memory_has_news(void);
 /* Have there come new points since this was last asked? */
 bool memory_take_change(void);
 
-/* Two threads at least have touched the variable, and one has written. */
-static inline bool memory_flags_shared(uint32_t flags)
-{
-	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
-
-	return (flags & both) == both;
-}
-
 static inline bool memory_kind_is_atomic(uint8_t kind)
 {
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;

@@ -40,6 +40,7 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
 	const bool has_spun = runtime.contract->spin.is_needed;
 	const bool is_partial = memory->is_partial && !is_profile;
+	const bool has_rounds = runtime.contract->plan.round_runs;
 	uint64_t groups[MEMORY_GROUPS_MAX / 64];
 
 	if (is_partial)
@@ -57,9 +58,11 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 			is_on = is_profile || !(*state & SITE_SEEN);
 		if (memory->mode == MEMORY_CHOSEN && *state & (SITE_CHOSEN | SITE_WAITED))
 			is_on = true;
+		if (has_rounds && !is_profile)
+			is_on = *state & SITE_KEPT;
 		if (is_partial)
-			is_on = *state & SITE_WAITED || !memory->groups[i] ||
-				bitset_has(groups, memory->groups[i] - 1u);
+			is_on = *state & (has_rounds ? SITE_STANDS : SITE_WAITED) ||
+				!memory->groups[i] || bitset_has(groups, memory->groups[i] - 1u);
 		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
 		memory->sites_on += is_on;
 	}
@@ -93,10 +96,48 @@ static void memory_promote(struct contract_memory *memory)
 	memory->has_changed = true;
 }
 
+/* ---- rounds ---- */
+
+/* The first run of a round in this process: the host has joined what all of them have learnt. */
+static void memory_enter_round(struct contract_memory *memory)
+{
+	memory->round = runtime.contract->plan.round;
+	memory->newly_shared = 0;
+	for (uint32_t i = 0; i < memory->site_count; i++) {
+		const uint8_t state = memory->sites[i];
+		bool is_on = state & SITE_SHARED || !(state & SITE_SEEN);
+
+		if (memory->mode == MEMORY_CHOSEN && !runtime.contract->spin.is_needed)
+			is_on = !(state & SITE_SEEN);
+		if (memory->mode == MEMORY_CHOSEN && state & (SITE_CHOSEN | SITE_WAITED))
+			is_on = true;
+		if (memory->mode == MEMORY_NONE || memory->mode == MEMORY_ALL)
+			is_on = memory->mode == MEMORY_ALL;
+		memory->sites[i] =
+			(uint8_t)((state & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
+				  (state & SITE_WAITED ? SITE_STANDS : 0));
+	}
+}
+
+/* True: sites are to be chosen. */
+static bool memory_prepare_in_round(
+	struct contract_memory *memory, uint64_t number, bool *is_profile)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+	const bool is_new = memory->round != plan->round;
+
+	if (is_new)
+		memory_enter_round(memory);
+	*is_profile = plan->runs_before + (number - plan->round_first) < PROFILE_RUNS_FIRST ||
+		      number % PROFILE_EVERY == 0 ||
+		      (memory->round_has_points && number == plan->round_first);
+	return is_new || *is_profile || memory->was_profile;
+}
+
 void memory_prepare_run(uint64_t number)
 {
 	struct contract_memory *memory = sites_memory();
-	bool is_profile;
+	bool is_profile, must_choose;
 
 	if (!memory || !runtime.contract->has_memory_sites)
 		return;
@@ -107,13 +148,19 @@ void memory_prepare_run(uint64_t number)
 		memory->has_changed = false;
 		return;
 	}
-	is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || number % PROFILE_EVERY == 0;
-	if (memory->newly_shared) {
-		memory_promote(memory);
-		is_profile = true; /* which sites touch them? */
+	if (runtime.contract->plan.round_runs) {
+		must_choose = memory_prepare_in_round(memory, number, &is_profile);
+	} else {
+		is_profile =
+			memory->profile_runs < PROFILE_RUNS_FIRST || number % PROFILE_EVERY == 0;
+		if (memory->newly_shared) {
+			memory_promote(memory);
+			is_profile = true; /* which sites touch them? */
+		}
+		must_choose = is_profile || memory->has_changed || memory->was_profile;
 	}
 	memory->profile_runs += is_profile;
-	if (is_profile || memory->has_changed || memory->was_profile) {
+	if (must_choose) {
 		memory_choose_sites(memory, is_profile);
 		memory->must_switch = true;
 	}

@@ -2,6 +2,7 @@
 #include "runtime/memory_variable.h"
 
 #include "base/bitset.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
 
 /* ---- by name ---- */
@@ -104,7 +105,17 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 
 /* ---- what is learnt ---- */
 
-/* It will be a point, or be racy, from the next run on. */
+void memory_note_news(struct contract_memory *memory, struct memory_variable *variable)
+{
+	if (variable->news & VARIABLE_NEWS)
+		return;
+	variable->news |= VARIABLE_NEWS;
+	if (memory->news_count < MEMORY_NEWS_MAX)
+		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
+	memory->news_count++;
+}
+
+/* It will be a point, or be racy, from the next run, or round, on. */
 static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
 {
 	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
@@ -125,8 +136,29 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 		variable->flags |= VARIABLE_MANY;
 	if (!memory_flags_shared(before) && memory_flags_shared(variable->flags))
 		memory_has_learnt(memory, known->slot);
+	memory_note_news(memory, variable);
 	known->thread = variable->thread;
 	known->flags = variable->flags;
+}
+
+/* In a round it is noted unless it meets one of those that were known before. */
+static void memory_note_group_in_round(
+	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
+{
+	uint32_t i;
+
+	for (i = 0; i < variable->via_known; i++)
+		if (bitset_has(memory->meets[variable->via[i] - 1], group - 1u))
+			return;
+	while (i < MEMORY_VIAS_MAX && variable->via[i] && variable->via[i] != group)
+		i++;
+	if (i < MEMORY_VIAS_MAX && variable->via[i])
+		return;
+	memory_note_news(memory, variable);
+	if (i < MEMORY_VIAS_MAX)
+		variable->via[i] = group;
+	else
+		variable->news |= VARIABLE_VIA_LOST;
 }
 
 void memory_note_group(
@@ -138,6 +170,17 @@ void memory_note_group(
 	if (known->slot == MEMORY_NO_VARIABLE)
 		return;
 	variable = &memory->variables[known->slot];
+	if (runtime.contract->plan.round_runs) {
+		if (variable->news & VARIABLE_VIA_LOST || variable->via[0] == MEMORY_VIA_UNKNOWN)
+			return;
+		if (known == &passing) {
+			memory_note_news(memory, variable);
+			variable->news |= VARIABLE_VIA_LOST;
+		} else if (group) {
+			memory_note_group_in_round(memory, variable, group);
+		}
+		return;
+	}
 	/* Of stacks other variables have that name in other runs. */
 	if (known == &passing)
 		variable->via[0] = MEMORY_VIA_UNKNOWN;
@@ -165,4 +208,5 @@ void memory_raced(const void *address)
 		return;
 	variable->flags |= VARIABLE_RACED;
 	memory_has_learnt(memory, (uint32_t)(variable - memory->variables));
+	memory_note_news(memory, variable);
 }

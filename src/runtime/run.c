@@ -51,6 +51,16 @@ bool runtime_renew_strategy(void)
 	return is_renewed;
 }
 
+void runtime_take_place(uint64_t number)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+	const struct strategy *strategy = run_strategy(runtime.contract);
+
+	if (strategy->take_place)
+		strategy->take_place(run_strategy_state(runtime.contract),
+			plan->round_runs ? (uint32_t)(number - plan->round_first) : 0);
+}
+
 uint64_t runtime_seed(uint64_t number)
 {
 	return hash_pair(runtime.contract->plan.seed, number);
@@ -90,6 +100,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	schedule_clear(run.recording);
 	if (!history) {
 		(void)runtime_renew_strategy(); /* it begins here in any case */
+		runtime_take_place(number);
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run_announce(contract, number);
@@ -124,6 +135,22 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
+/* What the host is told of each run of a round. */
+static void run_note(struct contract *contract, uint64_t digest)
+{
+	struct contract_run *run = contract_run_of(contract, contract->run_number);
+
+	if (!run)
+		return;
+	*run = (struct contract_run){.steps = contract->outcome.step,
+		.digest = digest,
+		.threads = (uint16_t)contract->thread_count,
+		.outcome = (uint8_t)contract->outcome.kind,
+		.is_failure = outcome_is_failure(&contract->outcome) &&
+			      !(contract->plan.tolerated >> contract->outcome.kind & 1)};
+	runtime_note_races(run);
+}
+
 bool runtime_account_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -131,6 +158,7 @@ bool runtime_account_run(void)
 	const struct outcome *outcome = &contract->outcome;
 	const struct strategy *strategy = run_strategy(contract);
 	uint64_t steps = outcome->step;
+	uint64_t digest = 0;
 
 	totals->runs++;
 	totals->steps += steps;
@@ -146,11 +174,14 @@ bool runtime_account_run(void)
 
 		totals->switches += run_schedule(contract)->count;
 		if (contract->plan.has_digest)
-			totals->digest = hash_pair(
-				totals->digest, run_digest(run_schedule(contract), outcome));
-		if (strategy->end_run)
+			digest = run_digest(run_schedule(contract), outcome);
+		totals->digest = hash_pair(totals->digest, digest);
+		if (contract->plan.round_runs && strategy->end_run)
 			strategy->end_run(run_strategy_state(contract), &summary);
+		else if (!contract->plan.round_runs)
+			strategy_end_single_run(strategy, run_strategy_state(contract), &summary);
 	}
+	run_note(contract, digest);
 	if (!outcome_is_failure(outcome) || contract->plan.tolerated >> outcome->kind & 1)
 		return false;
 	totals->failures++;

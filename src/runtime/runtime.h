@@ -58,6 +58,8 @@ void runtime_resume_run(uint64_t number);
 /* Before a run: does the strategy begin its campaign (anew)? */
 bool runtime_renew_strategy(void);
 uint64_t runtime_seed(uint64_t number);
+/* Tells the strategy which run of its round comes next. */
+void runtime_take_place(uint64_t number);
 /*
  * The outcome stands in contract->outcome: counts the run. Called by whoever outlives it. Returns
  * whether the host must look at it.
@@ -95,6 +97,8 @@ bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 /* In this run. */
 bool runtime_looks_for_races(void);
+/* How many there were. */
+void runtime_note_races(struct contract_run *run);
 /* State of the race detector where that is all that is asked for, and nobody waits for an access; else NULL. */
 void *runtime_detects_quickly(void);
 /* Before each run. */

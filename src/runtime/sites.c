@@ -95,7 +95,7 @@ static bool sites_find_place(
 			.count = count};
 		memory->module_count++;
 		memory->site_count += count;
-		memory->has_changed = true;
+		memory->has_changed = memory->has_site_news = true;
 	}
 	known->records = (uint64_t)(uintptr_t)module->first;
 	*first = known->first;

@@ -70,7 +70,7 @@ void spinning_note(const struct memory_access *access)
 		if (own->repeats >= REPEATS * own->count && spinning_is_sure(access)) {
 			if (access->site_state)
 				*access->site_state |= SITE_WAITED;
-			sites_memory()->has_waited = 1;
+			sites_memory()->has_waited = sites_memory()->has_site_news = 1;
 			engine_give_way();
 		}
 		return;

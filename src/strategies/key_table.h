@@ -52,4 +52,18 @@ static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
 	return table->count - 1;
 }
 
+static inline void key_table_clear(struct key_table *table)
+{
+	for (uint32_t i = 0; table->count && i < KEY_TABLE_SLOTS; i++)
+		table->slots[i] = 0;
+	table->count = 0;
+}
+
+/* `to` has had nothing, or an earlier state of `from`: keys that are there do not move. */
+static inline void key_table_copy(struct key_table *to, const struct key_table *from)
+{
+	while (to->count < from->count)
+		(void)key_table_add(to, from->keys[to->count]); /* there is room: `from` had it */
+}
+
 #endif

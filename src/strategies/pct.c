@@ -16,7 +16,7 @@
  * - n is not needed in advance: initial priorities are independent random numbers, so a new thread
  *   takes a random place among those of all others. Equal numbers (probability below 2^-40 with
  *   4096 threads) fall to the lower index.
- * - k is learnt: the first run draws no change points. Later runs draw from the largest count of
+ * - k is learnt: the first run draws no change points. Later rounds draw from the largest count of
  *   earlier runs, which shorter runs pull down slowly, so that one odd long run does not thin out
  *   the rest of the campaign. The guarantee is given for the largest count, the careful side.
  */
@@ -24,14 +24,22 @@
 #include "strategies/priority_table.h"
 #include "strategies/strategy.h"
 
+struct pct_lesson {
+	uint64_t points; /* contested points of the run */
+	uint32_t threads;
+	uint32_t outcome; /* enum outcome_kind */
+};
+
 struct pct {
 	struct rng rng;
+	uint32_t place; /* of the run in its round */
 	uint64_t point; /* contested points passed in this run */
 	uint32_t depth;
 	uint32_t threads_most;
 	struct run_length points; /* contested points of a run, learnt */
 	struct change_points changes;
 	struct priority_table priorities;
+	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* by place */
 };
 
 static size_t pct_state_bytes(const struct strategy_config *config)
@@ -86,13 +94,52 @@ static void pct_end_run(void *state, const struct run_summary *summary)
 {
 	struct pct *pct = state;
 
-	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
-	if (summary->outcome == OUTCOME_LIVELOCK || summary->outcome == OUTCOME_HANG)
-		return;
-	if (summary->thread_count > pct->threads_most)
-		pct->threads_most = summary->thread_count;
-	run_length_learn(&pct->points, pct->point,
-		summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT);
+	pct->lessons[pct->place] = (struct pct_lesson){.points = pct->point,
+		.threads = summary->thread_count,
+		.outcome = summary->outcome};
+}
+
+/* ---- rounds ---- */
+
+static void pct_take_place(void *state, uint32_t place)
+{
+	((struct pct *)state)->place = place;
+}
+
+static void pct_gather(void *state, const void *other, uint32_t place, uint32_t count)
+{
+	const struct pct *from = other;
+	struct pct *pct = state;
+
+	for (uint32_t i = place; i < place + count; i++)
+		pct->lessons[i] = from->lessons[i];
+}
+
+static void pct_learn(void *state, uint32_t count, uint32_t next)
+{
+	struct pct *pct = state;
+
+	(void)next; /* nothing is planned */
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pct_lesson *lesson = &pct->lessons[i];
+
+		/* Such a run was cut off: its length says how long one waited, not how long runs are. */
+		if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
+			continue;
+		if (lesson->threads > pct->threads_most)
+			pct->threads_most = lesson->threads;
+		run_length_learn(&pct->points, lesson->points,
+			lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT);
+	}
+}
+
+static void pct_share(void *state, const void *other)
+{
+	const struct pct *from = other;
+	struct pct *pct = state;
+
+	pct->threads_most = from->threads_most;
+	pct->points = from->points;
 }
 
 static bool pct_guarantee(const void *state, struct strategy_guarantee *out)
@@ -132,5 +179,9 @@ const struct strategy strategy_pct = {
 	.begin_run = pct_begin_run,
 	.choose = pct_choose,
 	.end_run = pct_end_run,
+	.take_place = pct_take_place,
+	.gather = pct_gather,
+	.learn = pct_learn,
+	.share = pct_share,
 	.guarantee = pct_guarantee,
 };

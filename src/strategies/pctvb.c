@@ -14,7 +14,8 @@
  * - Only variables are drawn that a thread has used while another one that used it before, one of them to
  *   write, was known to it: that is, the later one existed at that time. What whoever creates a thread
  *   leaves for it has one order only.
- * - How often a variable is used is the expected count of pct's kind (run_length), not an average.
+ * - How often a variable is used is the expected count of pct's kind (run_length), not an average; of a
+ *   round, the first runs tell.
  * - Change points are a set: no two are the same, and as many as there are may lie past the end. So it is one
  *   of C(k+d-1, d-1) sets, not of k^(d-1) sequences.
  * - Priority orders: the paper gives a thread a random new priority at each change point, so a bug of t threads,
@@ -24,55 +25,9 @@
  *   always goes below the other, hence below everybody: 1/2!. Without t given it is pct's fall
  *   below everybody, for which one thread must be the lowest of n at first: 1/n.
  */
-#include "base/rng.h"
-#include "strategies/key_table.h"
-#include "strategies/priority_table.h"
-#include "strategies/strategy.h"
+#include "strategies/pctvb_internal.h"
 
 enum pctvb_option { OPTION_DEPTH, OPTION_VARIABLES, OPTION_THREADS };
-
-#define VARIABLES_MOST 8
-
-/* Where a thread falls to. */
-enum pctvb_falls {
-	FALLS_LOWEST, /* below everybody */
-	FALLS_PLACES, /* right below one of the threads from the next one on downwards, each as likely */
-	FALLS_RANDOM /* to a random priority below the next one's */
-};
-
-struct pctvb_access {
-	uint16_t thread;       /* index + 1; 0: there was none */
-	uint16_t thread_count; /* so many threads existed */
-};
-
-struct pctvb_variable {
-	uint64_t count;			 /* contested accesses in this run */
-	struct run_length accesses;	 /* of a run, learnt */
-	struct pctvb_access read, write; /* the last ones in this run */
-	bool is_shared;			 /* learnt: accesses to it may come in another order */
-};
-
-struct pctvb_change {
-	uint32_t variable; /* index in `variables` */
-	uint64_t access;   /* the thread about to make this one, counted from 0 */
-};
-
-struct pctvb {
-	struct rng rng;
-	uint32_t depth, wanted, threads; /* threads 0: not asked for */
-	uint32_t threads_most;
-	enum pctvb_falls falls; /* in this run */
-	uint32_t shared_count;
-	uint32_t change_count, fallen;
-	uint64_t
-		drawn_for; /* seed + 1 of the run whose variables have been drawn already; 0: none */
-	bool is_focused;   /* accesses to other variables than the run's may have been no points */
-	struct pctvb_change changes[CHANGE_POINTS_MAX];
-	struct priority_table priorities;
-	struct key_table classes;
-	uint16_t shared[KEY_TABLE_CAPACITY]; /* indices in `variables` */
-	struct pctvb_variable variables[KEY_TABLE_CAPACITY];
-};
 
 static size_t pctvb_state_bytes(const struct strategy_config *config)
 {
@@ -128,37 +83,52 @@ static uint32_t variables_per_run(const struct pctvb *pctvb)
 
 /* ---- before a run ---- */
 
-/* Brings the run's variables, drawn without replacement, to the front of `shared`. */
-static void draw_variables(struct pctvb *pctvb)
+static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 {
-	for (uint32_t i = 0; i < variables_per_run(pctvb); i++) {
-		const uint32_t pick = i + rng_below(&pctvb->rng, pctvb->shared_count - i);
-		const uint16_t other = pctvb->shared[pick];
+	const uint16_t kept = pctvb->shared[one];
 
-		pctvb->shared[pick] = pctvb->shared[i];
-		pctvb->shared[i] = other;
-	}
+	pctvb->shared[one] = pctvb->shared[other];
+	pctvb->shared[other] = kept;
 }
 
-static bool is_change(const struct pctvb *pctvb, uint32_t variable, uint64_t access)
+/* Without replacement. `shared` is as before then: what is drawn depends on this run's seed alone. */
+static void draw_variables(struct pctvb *pctvb)
+{
+	uint32_t picks[PCTVB_VARIABLES_MOST];
+
+	pctvb->drawn_count = variables_per_run(pctvb);
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		picks[i] = i + rng_below(&pctvb->rng, pctvb->shared_count - i);
+		swap_shared(pctvb, i, picks[i]);
+		pctvb->drawn[i] = (struct pctvb_drawn){.variable = pctvb->shared[i],
+			.class = pctvb->classes.keys[pctvb->shared[i]]};
+	}
+	for (uint32_t i = pctvb->drawn_count; i-- > 0;)
+		swap_shared(pctvb, i, picks[i]);
+}
+
+static bool is_change(const struct pctvb *pctvb, uint32_t drawn, uint64_t access)
 {
 	for (uint32_t i = 0; i < pctvb->change_count; i++)
-		if (pctvb->changes[i].variable == variable && pctvb->changes[i].access == access)
+		if (pctvb->changes[i].drawn == drawn && pctvb->changes[i].access == access)
 			return true;
 	return false;
+}
+
+static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
+{
+	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
 }
 
 /* The n-th access to the run's variables; false: it is past the end. */
 static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
 {
-	for (uint32_t i = 0; i < variables_per_run(pctvb); i++) {
-		const uint16_t variable = pctvb->shared[i];
-
-		if (number < pctvb->variables[variable].accesses.expected) {
-			*out = (struct pctvb_change){.variable = variable, .access = number};
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		if (number < expected_accesses(pctvb, i)) {
+			*out = (struct pctvb_change){.drawn = i, .access = number};
 			return true;
 		}
-		number -= pctvb->variables[variable].accesses.expected;
+		number -= expected_accesses(pctvb, i);
 	}
 	return false;
 }
@@ -174,8 +144,8 @@ static void draw_changes(struct pctvb *pctvb)
 	uint64_t accesses = 0;
 
 	pctvb->change_count = 0;
-	for (uint32_t i = 0; i < variables_per_run(pctvb); i++)
-		accesses += pctvb->variables[pctvb->shared[i]].accesses.expected;
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		accesses += expected_accesses(pctvb, i);
 	for (uint32_t i = 0; i < stops; i++) {
 		uint64_t place = rng_below64(&pctvb->rng, accesses + i + 1);
 
@@ -203,19 +173,18 @@ static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
 static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct pctvb *pctvb = state;
-	const uint32_t count = variables_per_run(pctvb);
 
 	begin_drawing(pctvb, seed);
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t class = pctvb->classes.keys[pctvb->shared[i]];
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		const uint64_t class = pctvb->drawn[i].class;
 
 		/* All that one place allocates has no name of an object. */
 		if (i == capacity || class <= UINT16_MAX)
 			return 0;
 		objects[i] = (object_name) class;
 	}
-	pctvb->is_focused = count;
-	return count;
+	pctvb->is_focused = pctvb->drawn_count;
+	return pctvb->drawn_count;
 }
 
 static void pctvb_begin_run(void *state, uint64_t seed)
@@ -229,10 +198,10 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
 	pctvb->fallen = 0;
-	for (uint32_t i = 0; i < pctvb->classes.count; i++) {
-		pctvb->variables[i].count = 0;
-		pctvb->variables[i].read = pctvb->variables[i].write = (struct pctvb_access){0};
-	}
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		pctvb->drawn[i].count = 0;
+	if (pctvb_teaches(pctvb))
+		pctvb_begin_lesson(pctvb);
 	draw_changes(pctvb);
 }
 
@@ -298,22 +267,21 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 	return next;
 }
 
-/* The variable of an op; KEY_TABLE_NONE: it has none. */
-static uint32_t variable_of(struct pctvb *pctvb, const struct pending_op *op)
-{
-	/* Who is created, begins, ends or is waited for cannot be in another order. */
-	if (!op->object || op_descriptions[op->kind].object == OBJECT_THREAD)
-		return KEY_TABLE_NONE;
-	return key_table_add(&pctvb->classes, op_class(op));
-}
-
 /* The thread stands at an access that nobody else has stood at: is it stopped there? */
 static bool is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
-	const uint32_t variable = variable_of(pctvb, &view->pending[thread]);
+	const struct pending_op *op = &view->pending[thread];
+	uint64_t class;
 
-	return variable != KEY_TABLE_NONE &&
-	       is_change(pctvb, variable, pctvb->variables[variable].count++);
+	if (!pctvb_has_variable(op))
+		return false;
+	class = op_class(op);
+	if (pctvb_teaches(pctvb))
+		pctvb_note_stand(pctvb, class);
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		if (pctvb->drawn[i].class == class)
+			return is_change(pctvb, i, pctvb->drawn[i].count++);
+	return false;
 }
 
 static struct thread_id pctvb_choose(void *state, const struct schedule_view *view)
@@ -328,68 +296,12 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* Did the thread exist when another one made that access? Then it might have come first. */
-static bool might_precede(struct pctvb_access access, uint32_t thread)
-{
-	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
-}
-
-/* Learns of which variables the accesses may come in another order. */
-static void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
-{
-	struct pctvb *pctvb = state;
-	const struct pending_op *op = &view->pending[thread.index];
-	const uint32_t number = variable_of(pctvb, op);
-	const bool is_read = op->flags & OP_READ;
-	struct pctvb_variable *variable;
-
-	if (number == KEY_TABLE_NONE)
-		return;
-	variable = &pctvb->variables[number];
-	if (variable->is_shared)
-		return;
-	if (might_precede(variable->write, thread.index) ||
-		(!is_read && might_precede(variable->read, thread.index))) {
-		variable->is_shared = true;
-		pctvb->shared[pctvb->shared_count++] = (uint16_t)number;
-	}
-	*(is_read ? &variable->read : &variable->write) =
-		(struct pctvb_access){(uint16_t)(thread.index + 1), (uint16_t)view->thread_count};
-}
-
-/* Is it one of the run's variables? */
-static bool is_drawn(const struct pctvb *pctvb, uint32_t variable)
-{
-	for (uint32_t i = 0; i < variables_per_run(pctvb); i++)
-		if (pctvb->shared[i] == variable)
-			return true;
-	return false;
-}
-
-static void pctvb_end_run(void *state, const struct run_summary *summary)
-{
-	struct pctvb *pctvb = state;
-
-	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
-	if (summary->outcome == OUTCOME_LIVELOCK || summary->outcome == OUTCOME_HANG)
-		return;
-	if (summary->thread_count > pctvb->threads_most)
-		pctvb->threads_most = summary->thread_count;
-	for (uint32_t i = 0; i < pctvb->classes.count; i++) {
-		/* Of others not all accesses were points. */
-		if (pctvb->is_focused && !is_drawn(pctvb, i))
-			continue;
-		run_length_learn(&pctvb->variables[i].accesses, pctvb->variables[i].count,
-			summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT);
-	}
-}
-
 /* ---- the promise ---- */
 
 /* The most accesses that v variables have together in a run: the careful side. */
 static uint64_t accesses_most(const struct pctvb *pctvb)
 {
-	uint64_t most[VARIABLES_MOST] = {0};
+	uint64_t most[PCTVB_VARIABLES_MOST] = {0};
 	uint64_t accesses = 0;
 
 	for (uint32_t i = 0; i < pctvb->shared_count; i++) {
@@ -402,7 +314,7 @@ static uint64_t accesses_most(const struct pctvb *pctvb)
 			count = smaller;
 		}
 	}
-	for (uint32_t j = 0; j < VARIABLES_MOST; j++)
+	for (uint32_t j = 0; j < PCTVB_VARIABLES_MOST; j++)
 		accesses += most[j];
 	return accesses;
 }
@@ -441,7 +353,7 @@ static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 
 static const struct strategy_option pctvb_options[] = {
 	{"depth", 3, 2, CHANGE_POINTS_MAX, "ordering constraints a bug may need, as for pct", NULL},
-	{"variables", 1, 1, VARIABLES_MOST,
+	{"variables", 1, 1, PCTVB_VARIABLES_MOST,
 		"v: so many variables hold all the places where a thread has to be stopped; most "
 		"known bugs need one",
 		NULL},
@@ -464,5 +376,9 @@ const struct strategy strategy_pctvb = {
 	.choose = pctvb_choose,
 	.executed = pctvb_executed,
 	.end_run = pctvb_end_run,
+	.take_place = pctvb_take_place,
+	.gather = pctvb_gather,
+	.learn = pctvb_learn,
+	.share = pctvb_share,
 	.guarantee = pctvb_guarantee,
 };

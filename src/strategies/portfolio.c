@@ -10,7 +10,9 @@
  * seen before in the campaign.
  *
  * Deviations: novelty wears off, so accounts are halved now and then and old gains fade; one
- * decision serves three runs; everything is integers (no mathematics library in somebody else's
+ * decision serves three runs; the decisions of a round are made before it, each as if those before it had
+ * turned out as their arm's runs so far (Desautels, Krause, Burdick, "Parallelizing
+ * Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014); everything is integers (no mathematics library in somebody else's
  * process, and the target may have floating-point traps on).
  *
  * The partial order is kept as a number. Each op's hash covers its thread's previous op and the
@@ -63,16 +65,26 @@ struct portfolio_account {
 	uint64_t novel;
 };
 
+/* A run of the round. */
+struct portfolio_turn {
+	uint16_t arm;
+	uint16_t place; /* among the runs of its arm in this round */
+};
+
 struct portfolio {
 	struct rng values; /* for arms that leave value choices to chance */
-	uint64_t run;	   /* runs begun */
+	uint64_t runs;	   /* of the rounds before */
+	uint32_t place;	   /* of the run in its round */
 	uint32_t arm;	   /* of the current or last run */
 	uint32_t best;	   /* arm of the last decision */
 	uint32_t remembered;
 	bool is_running; /* between begin_run and end_run */
 	struct portfolio_account account[ARM_COUNT];
 	uint64_t arm_offset[ARM_COUNT]; /* of the arm's state, bytes from the start of this one */
+	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* by place */
+	uint64_t lessons[STRATEGY_ROUND_MOST];		 /* by place: the run's order */
 	struct order_hash order;
+	/* Only where rounds are learnt from. */
 	uint64_t filter[FILTER_BITS / 64];
 };
 
@@ -145,16 +157,23 @@ static uint64_t root(uint64_t value)
 	return result;
 }
 
-/* Mean gain plus sqrt(2 ln N / plays), both times 2^16. */
-static uint64_t portfolio_bound(const struct portfolio_account *account, uint64_t log_total)
+/*
+ * Mean gain plus sqrt(2 ln N / plays), both times 2^16. Runs that are planned have been played, and are
+ * taken to be worth what the others were.
+ */
+static uint64_t portfolio_bound(
+	const struct portfolio_account *account, uint64_t planned, uint64_t log_total)
 {
-	if (!account->plays)
+	uint64_t mean = UINT64_C(1) << 16;
+
+	if (!account->plays && !planned)
 		return UINT64_MAX;
-	return (account->gains << 16) / account->plays +
-	       root((2 * log_total << 16) / account->plays);
+	if (account->plays)
+		mean = (account->gains << 16) / account->plays;
+	return mean + root((2 * log_total << 16) / (account->plays + planned));
 }
 
-static uint32_t portfolio_best_arm(const struct portfolio *portfolio)
+static uint32_t portfolio_best_arm(const struct portfolio *portfolio, const uint64_t *planned)
 {
 	uint64_t total = 1;
 	uint64_t best_bound = 0;
@@ -162,10 +181,11 @@ static uint32_t portfolio_best_arm(const struct portfolio *portfolio)
 	uint32_t best = FIRST_ARM;
 
 	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
-		total += portfolio->account[i].plays;
+		total += portfolio->account[i].plays + planned[i];
 	log_total = log_scaled(total);
 	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
-		const uint64_t bound = portfolio_bound(&portfolio->account[i], log_total);
+		const uint64_t bound =
+			portfolio_bound(&portfolio->account[i], planned[i], log_total);
 
 		if (bound > best_bound) {
 			best_bound = bound;
@@ -175,31 +195,46 @@ static uint32_t portfolio_best_arm(const struct portfolio *portfolio)
 	return best;
 }
 
-static uint32_t portfolio_pick(struct portfolio *portfolio)
+/* The arm of the n-th run after the first. */
+static uint32_t portfolio_pick(
+	struct portfolio *portfolio, uint64_t number, const uint64_t *planned)
 {
-	const uint64_t number = portfolio->run - 1; /* of runs after the first */
-
-	if (!portfolio->run)
-		return 0;
 	if (number % CYCLE == 0)
 		return FIRST_ARM + (uint32_t)(number / CYCLE % PLAYED_ARMS);
 	if (number % CYCLE == 1)
-		portfolio->best = portfolio_best_arm(portfolio);
+		portfolio->best = portfolio_best_arm(portfolio, planned);
 	return portfolio->best;
+}
+
+/* Whose turn it is at which place of the next round. `planned` gets the runs of each arm. */
+static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint64_t *planned)
+{
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+		planned[arm] = 0;
+	for (uint32_t place = 0; place < places; place++) {
+		const uint32_t arm =
+			portfolio_pick(portfolio, portfolio->runs + place - 1, planned);
+
+		portfolio->plan[place] = (struct portfolio_turn){
+			.arm = (uint16_t)arm, .place = (uint16_t)planned[arm]++};
+	}
 }
 
 static void portfolio_begin_run(void *state, uint64_t seed)
 {
 	struct portfolio *portfolio = state;
+	const struct portfolio_turn turn = portfolio->plan[portfolio->place];
+	const struct strategy *strategy = arms[turn.arm].strategy;
+	void *arm_state = portfolio_arm_state(portfolio, turn.arm);
 
-	portfolio->arm = portfolio_pick(portfolio);
-	portfolio->run++;
+	portfolio->arm = turn.arm;
 	order_hash_begin(&portfolio->order);
 	portfolio->is_running = true;
 	/* Its own stream, so that an arm makes the same choices here as alone with the same seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
-	arms[portfolio->arm].strategy->begin_run(
-		portfolio_arm_state(portfolio, portfolio->arm), seed);
+	if (strategy->take_place)
+		strategy->take_place(arm_state, turn.place);
+	strategy->begin_run(arm_state, seed);
 }
 
 /* ---- during the run ---- */
@@ -241,10 +276,10 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 /* ---- what it was worth ---- */
 
 /* Remembers the order; was it new? */
-static bool portfolio_remember(struct portfolio *portfolio)
+static bool portfolio_remember(struct portfolio *portfolio, uint64_t order)
 {
-	const uint32_t first = (uint32_t)portfolio->order.value % FILTER_BITS;
-	const uint32_t second = (uint32_t)(portfolio->order.value >> 32) % FILTER_BITS;
+	const uint32_t first = (uint32_t)order % FILTER_BITS;
+	const uint32_t second = (uint32_t)(order >> 32) % FILTER_BITS;
 
 	if (bitset_has(portfolio->filter, first) && bitset_has(portfolio->filter, second))
 		return false;
@@ -262,21 +297,48 @@ static bool portfolio_remember(struct portfolio *portfolio)
 static void portfolio_end_run(void *state, const struct run_summary *summary)
 {
 	struct portfolio *portfolio = state;
-	struct portfolio_account *account = &portfolio->account[portfolio->arm];
 	const struct strategy *strategy = arms[portfolio->arm].strategy;
-	uint64_t plays = 0;
 
 	if (!portfolio->is_running)
 		return;
 	portfolio->is_running = false;
 	if (strategy->end_run)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
-	account->runs++;
-	account->plays++;
-	if (portfolio_remember(portfolio)) {
-		account->novel++;
-		account->gains++;
+	portfolio->lessons[portfolio->place] = portfolio->order.value;
+}
+
+/* ---- rounds ---- */
+
+static void portfolio_take_place(void *state, uint32_t place)
+{
+	((struct portfolio *)state)->place = place;
+}
+
+static void portfolio_gather(void *state, const void *other, uint32_t place, uint32_t count)
+{
+	const struct portfolio *from = other;
+	struct portfolio *portfolio = state;
+	uint32_t first[ARM_COUNT] = {0}, runs[ARM_COUNT] = {0};
+
+	for (uint32_t i = place; i < place + count; i++) {
+		const struct portfolio_turn turn = portfolio->plan[i];
+
+		portfolio->lessons[i] = from->lessons[i];
+		if (!runs[turn.arm]++)
+			first[turn.arm] = turn.place;
 	}
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+		if (runs[arm] && arms[arm].strategy->gather)
+			arms[arm].strategy->gather(portfolio_arm_state(portfolio, arm),
+				(const char *)from + portfolio->arm_offset[arm], first[arm],
+				runs[arm]);
+}
+
+/* Old gains fade. */
+static void portfolio_fade(struct portfolio *portfolio)
+{
+	uint64_t plays = 0;
+
 	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
 		plays += portfolio->account[i].plays;
 	if (plays < PLAYS_BEFORE_FADING)
@@ -285,6 +347,48 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 		portfolio->account[i].plays /= 2;
 		portfolio->account[i].gains /= 2;
 	}
+}
+
+static void portfolio_learn(void *state, uint32_t count, uint32_t next)
+{
+	struct portfolio *portfolio = state;
+	uint64_t planned[ARM_COUNT];
+	uint32_t runs[ARM_COUNT] = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct portfolio_account *account = &portfolio->account[portfolio->plan[i].arm];
+
+		runs[portfolio->plan[i].arm]++;
+		account->runs++;
+		account->plays++;
+		if (portfolio_remember(portfolio, portfolio->lessons[i])) {
+			account->novel++;
+			account->gains++;
+		}
+		portfolio_fade(portfolio);
+	}
+	portfolio->runs += count;
+	portfolio_plan(portfolio, next, planned);
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learn)
+			arms[arm].strategy->learn(portfolio_arm_state(portfolio, arm), runs[arm],
+				(uint32_t)planned[arm]);
+}
+
+static void portfolio_share(void *state, const void *other)
+{
+	const struct portfolio *from = other;
+	struct portfolio *portfolio = state;
+
+	portfolio->runs = from->runs;
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
+		portfolio->account[arm] = from->account[arm];
+		if (arms[arm].strategy->share)
+			arms[arm].strategy->share(portfolio_arm_state(portfolio, arm),
+				(const char *)from + portfolio->arm_offset[arm]);
+	}
+	for (uint32_t i = 0; i < STRATEGY_ROUND_MOST; i++)
+		portfolio->plan[i] = from->plan[i];
 }
 
 /*
@@ -357,5 +461,9 @@ const struct strategy strategy_portfolio = {
 	.executed = portfolio_executed,
 	.choose_value = portfolio_choose_value,
 	.end_run = portfolio_end_run,
+	.take_place = portfolio_take_place,
+	.gather = portfolio_gather,
+	.learn = portfolio_learn,
+	.share = portfolio_share,
 	.guarantee = portfolio_guarantee,
 };

@@ -16,7 +16,8 @@
  *   up a lock can always be moved to right behind the op before it, so between two acquisitions
  *   there is nothing to be found by stopping a thread elsewhere (docs/strategies.md).
  * - Nobody knows d and r beforehand, so by default a grid of pairs shares the runs: d = 2 to 6, r = 1,
- *   2, 4, ... up to k. The next run goes to the pair that has had the least for its weight. A pair
+ *   2, 4, ... up to k. The next run goes to the pair that has had the least for its weight; weights
+ *   are those of the round. A pair
  *   weighs 1 while its guarantee is in reach of the runs made so far, less in proportion when it is
  *   not, and a sixteenth when it has had so many runs that it would have missed a bug of its kind
  *   with probability below e^-12. A campaign so walks outward through the grid by itself.
@@ -55,8 +56,15 @@ struct rpro_member {
 	uint64_t runs;
 };
 
+struct rpro_lesson {
+	uint64_t count[RPRO_EVENTS_COUNT]; /* contested events of the run */
+	uint32_t threads;
+	uint32_t outcome; /* enum outcome_kind */
+};
+
 struct rpro {
 	struct rng rng;
+	uint32_t place;		 /* of the run in its round */
 	enum rpro_events events; /* wanted; where the program takes no lock all are counted */
 	bool is_grid;
 	uint32_t member; /* of the current or last run */
@@ -68,7 +76,11 @@ struct rpro {
 	struct rpro_member members[GRID_PAIRS];
 	struct change_points changes;
 	struct priority_table priorities;
+	uint8_t plan[STRATEGY_ROUND_MOST];		 /* members, by place */
+	struct rpro_lesson lessons[STRATEGY_ROUND_MOST]; /* by place */
 };
+
+_Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each place");
 
 static size_t rpro_state_bytes(const struct strategy_config *config)
 {
@@ -160,25 +172,30 @@ static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *m
 	return weight;
 }
 
-static uint32_t rpro_pick(const struct rpro *rpro)
+/*
+ * Which member makes the run at which place of the next round: one after the other goes to whoever has had
+ * the least for its weight.
+ */
+static void rpro_plan(struct rpro *rpro, uint32_t places)
 {
-	uint32_t best = 0;
-	uint64_t best_weight = 0;
+	uint64_t weight[GRID_PAIRS], runs[GRID_PAIRS];
 
 	for (uint32_t i = 0; i < rpro->member_count; i++) {
-		const struct rpro_member *member = &rpro->members[i];
-		uint64_t weight;
+		const bool is_useful = !i || rpro_is_useful(rpro, &rpro->members[i]);
 
-		if (!rpro_is_useful(rpro, member) && i)
-			continue;
-		weight = rpro_weight(rpro, member);
-		if (!best_weight || multiply(member->runs + 1, best_weight) <
-					    multiply(rpro->members[best].runs + 1, weight)) {
-			best = i;
-			best_weight = weight;
-		}
+		weight[i] = is_useful ? rpro_weight(rpro, &rpro->members[i]) : 0;
+		runs[i] = rpro->members[i].runs;
 	}
-	return best;
+	for (uint32_t place = 0; place < places; place++) {
+		uint32_t best = 0;
+
+		for (uint32_t i = 1; i < rpro->member_count; i++)
+			if (weight[i] && multiply(runs[i] + 1, weight[best]) <
+						 multiply(runs[best] + 1, weight[i]))
+				best = i;
+		runs[best]++;
+		rpro->plan[place] = (uint8_t)best;
+	}
 }
 
 /* ---- a run ---- */
@@ -247,7 +264,7 @@ static void rpro_begin_run(void *state, uint64_t seed)
 	rpro->priorities.known = 0;
 	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
 		rpro->count[events] = 0;
-	rpro->member = rpro->threads_most ? rpro_pick(rpro) : 0;
+	rpro->member = rpro->plan[rpro->place];
 	rpro_draw_changes(rpro);
 }
 
@@ -280,20 +297,71 @@ static struct thread_id rpro_choose(void *state, const struct schedule_view *vie
 static void rpro_end_run(void *state, const struct run_summary *summary)
 {
 	struct rpro *rpro = state;
-	const bool is_whole =
-		summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT;
+	struct rpro_lesson *lesson = &rpro->lessons[rpro->place];
 
-	if (rpro->threads_most) { /* else it was the first run, which only learns */
-		rpro->members[rpro->member].runs++;
-		rpro->runs++;
-	}
-	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
-	if (summary->outcome == OUTCOME_LIVELOCK || summary->outcome == OUTCOME_HANG)
-		return;
-	if (summary->thread_count > rpro->threads_most)
-		rpro->threads_most = summary->thread_count;
 	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
-		run_length_learn(&rpro->length[events], rpro->count[events], is_whole);
+		lesson->count[events] = rpro->count[events];
+	lesson->threads = summary->thread_count;
+	lesson->outcome = summary->outcome;
+}
+
+/* ---- rounds ---- */
+
+static void rpro_take_place(void *state, uint32_t place)
+{
+	((struct rpro *)state)->place = place;
+}
+
+static void rpro_gather(void *state, const void *other, uint32_t place, uint32_t count)
+{
+	const struct rpro *from = other;
+	struct rpro *rpro = state;
+
+	for (uint32_t i = place; i < place + count; i++)
+		rpro->lessons[i] = from->lessons[i];
+}
+
+static void rpro_learn_one(struct rpro *rpro, const struct rpro_lesson *lesson)
+{
+	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
+
+	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
+	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
+		return;
+	if (lesson->threads > rpro->threads_most)
+		rpro->threads_most = lesson->threads;
+	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
+		run_length_learn(&rpro->length[events], lesson->count[events], is_whole);
+}
+
+static void rpro_learn(void *state, uint32_t count, uint32_t next)
+{
+	struct rpro *rpro = state;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (rpro->threads_most) { /* else it was the first run, which only learns */
+			rpro->members[rpro->plan[i]].runs++;
+			rpro->runs++;
+		}
+		rpro_learn_one(rpro, &rpro->lessons[i]);
+	}
+	if (rpro->threads_most)
+		rpro_plan(rpro, next);
+}
+
+static void rpro_share(void *state, const void *other)
+{
+	const struct rpro *from = other;
+	struct rpro *rpro = state;
+
+	rpro->threads_most = from->threads_most;
+	rpro->runs = from->runs;
+	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
+		rpro->length[events] = from->length[events];
+	for (uint32_t i = 0; i < from->member_count; i++)
+		rpro->members[i] = from->members[i];
+	for (uint32_t i = 0; i < STRATEGY_ROUND_MOST; i++)
+		rpro->plan[i] = from->plan[i];
 }
 
 /* ---- what it promises ---- */
@@ -411,5 +479,9 @@ const struct strategy strategy_rpro = {
 	.begin_run = rpro_begin_run,
 	.choose = rpro_choose,
 	.end_run = rpro_end_run,
+	.take_place = rpro_take_place,
+	.gather = rpro_gather,
+	.learn = rpro_learn,
+	.share = rpro_share,
 	.guarantee = rpro_guarantee,
 };

@@ -10,6 +10,12 @@
  * another address for the next run, and it outlives rewinds, forks and crashes of the target. A run
  * that died half-way is followed by end_run() all the same (called from outside the run).
  *
+ * Runs are made in *rounds*, so that several processes can make them and the result does not depend on
+ * who made which: what a run knows is what the rounds before its own have taught. In its round it has a
+ * *place*, from 0; what it teaches is its *lesson*. A strategy that learns keeps lessons by place, and what
+ * it knows changes between rounds only. One that does not have `learn` learns nothing, or makes all its
+ * runs in one process and changes its state in each.
+ *
  * All randomness comes from the seed given to begin_run(): same state, same seed, same program,
  * same choices. Thread context: the target's only moving thread; called with the baton held.
  */
@@ -35,6 +41,7 @@ struct strategy_option {
 };
 
 #define STRATEGY_OPTIONS_MAX 8
+#define STRATEGY_ROUND_MOST 4096u /* runs of a round */
 
 struct strategy_config {
 	int64_t option[STRATEGY_OPTIONS_MAX]; /* in the order of strategy->options, checked */
@@ -123,7 +130,16 @@ struct strategy {
 	 * seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
-	void (*end_run)(void *state, const struct run_summary *summary); /* NULL: learns nothing */
+	/* Notes the run's lesson; without `learn` it learns at once. NULL: it learns nothing. */
+	void (*end_run)(void *state, const struct run_summary *summary);
+	/* The run that begins next has this place in its round; 0 where nobody says so. All four or none. */
+	void (*take_place)(void *state, uint32_t place);
+	/* The runs at these places were made with the state `other`: takes their lessons over. */
+	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
+	/* A round of `count` runs is over: learns from it. The next one has at most `next` runs. */
+	void (*learn)(void *state, uint32_t count, uint32_t next);
+	/* From now on it knows what `other` knows. */
+	void (*share)(void *state, const void *other);
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out); /* NULL: gives none */
 	/* Nothing is left to run. NULL: never. */
 	bool (*is_exhausted)(const void *state);
@@ -133,6 +149,22 @@ struct strategy {
 /* All of them, in the order of strategies.def. */
 extern const struct strategy *const strategies[];
 extern const uint32_t strategy_count;
+
+/* Ends a run that is a round of its own. */
+static inline void strategy_end_single_run(
+	const struct strategy *strategy, void *state, const struct run_summary *summary)
+{
+	if (strategy->end_run)
+		strategy->end_run(state, summary);
+	if (strategy->learn)
+		strategy->learn(state, 1, 1);
+}
+
+/* Do its runs have to be made one after the other, in one process? */
+static inline bool strategy_is_sequential(const struct strategy *strategy)
+{
+	return strategy->is_exhausted || (strategy->end_run && !strategy->learn);
+}
 
 /* NULL when there is none of that name. `length` bytes of `name` count. */
 const struct strategy *strategy_find(const char *name, size_t length);

@@ -23,58 +23,13 @@
  *   programs without blocking; with it, it is approached.
  * - The first run knows no counts and walks at random.
  *
+ * - Of a round, the first runs teach: the counts settle in a few, and what a run teaches is large.
+ *
  * Integers only: the target may have floating-point traps on.
  */
-#include "base/rng.h"
-#include "strategies/key_table.h"
-#include "strategies/strategy.h"
+#include "strategies/surw_internal.h"
 
-#define SURW_LOCKS 4 /* what is held beyond them is not seen */
-
-/* Locks that are held; 0: none. */
-struct surw_locks {
-	object_name locks[SURW_LOCKS];
-};
-
-struct surw_pair {	     /* a thread and an object, known by names */
-	uint16_t thread;     /* index in `threads` */
-	uint16_t object;     /* index in `objects`, UINT16_MAX: that table is full */
-	uint32_t count;	     /* interesting ops in this run */
-	uint32_t sixteenths; /* of the ops expected per run, learnt */
-};
-
-struct surw_object {
-	uint32_t thread_count;	  /* different threads that ever had interesting ops on it */
-	bool is_contended;	  /* one of them while there was more than one thread */
-	struct surw_locks common; /* held at each of those so far */
-};
-
-struct surw {
-	struct rng rng;
-	object_name object;	   /* of this run, 0: walk at random */
-	struct thread_id intended; /* THREAD_NONE: to be drawn */
-	uint32_t known;		   /* threads of this run that have a weight */
-	bool is_exhausted;	   /* no weight is left: walk at random */
-	uint32_t eligible_count;
-	uint16_t eligible[KEY_TABLE_CAPACITY]; /* indices in `objects` that two threads share */
-
-	/* By thread index of this run. */
-	uint32_t weight[THREAD_CAPACITY]; /* interesting ops left, uncreated descendants' too */
-	uint32_t learnt[THREAD_CAPACITY]; /* index in `threads`, KEY_TABLE_NONE: table is full */
-	struct surw_locks held[THREAD_CAPACITY];
-	uint64_t candidates[BITSET_WORDS(THREAD_CAPACITY)];
-
-	/* Learnt, by stable names. A thread's parent stands before it. */
-	struct key_table threads; /* thread_name */
-	struct key_table objects; /* object_name */
-	struct key_table pairs;	  /* index in `threads` << 32 | object_name */
-	uint32_t parent[KEY_TABLE_CAPACITY];
-	uint32_t subtree[KEY_TABLE_CAPACITY]; /* expected for this run's object, descendants' too */
-	struct surw_object object_of[KEY_TABLE_CAPACITY];
-	struct surw_pair pair_of[KEY_TABLE_CAPACITY];
-};
-
-static bool surw_may_interest(const struct pending_op *op)
+bool surw_may_interest(const struct pending_op *op)
 {
 	if (!op->object || op->flags & OP_RELEASE)
 		return false;
@@ -158,8 +113,8 @@ static void surw_begin_run(void *state, uint64_t seed)
 	surw->intended = THREAD_NONE;
 	surw->known = 0;
 	surw->is_exhausted = false;
-	for (uint32_t i = 0; i < surw->pairs.count; i++)
-		surw->pair_of[i].count = 0;
+	if (surw_teaches(surw))
+		surw_begin_lesson(surw);
 	surw->object = surw_pick(surw);
 	surw_expect(surw);
 }
@@ -170,21 +125,16 @@ static void surw_meet(struct surw *surw, const struct schedule_view *view, uint3
 	/* Only one thread moves between two points, so it is the creator. */
 	const uint32_t creator =
 		thread && view->current.index < thread ? view->current.index : KEY_TABLE_NONE;
-	const uint32_t count_before = surw->threads.count;
-	const uint32_t learnt = key_table_add(&surw->threads, view->names[thread]);
+	const uint32_t learnt = key_table_find(&surw->threads, view->names[thread]);
 	uint32_t held;
 
-	surw->learnt[thread] = learnt;
 	surw->weight[thread] = 0;
 	surw->held[thread] = (struct surw_locks){{0}};
 	surw->is_exhausted = false;
+	if (surw_teaches(surw))
+		surw_meet_in_lesson(surw, thread, view->names[thread], creator);
 	if (learnt == KEY_TABLE_NONE)
 		return;
-	if (learnt == count_before) {
-		surw->parent[learnt] =
-			creator == KEY_TABLE_NONE ? KEY_TABLE_NONE : surw->learnt[creator];
-		surw->subtree[learnt] = 0;
-	}
 	surw->weight[thread] = surw->subtree[learnt];
 	if (creator == KEY_TABLE_NONE || !surw->weight[thread])
 		return;
@@ -285,70 +235,6 @@ static struct thread_id surw_choose(void *state, const struct schedule_view *vie
 	return surw->intended;
 }
 
-/* Takes a lock into what the thread holds, or out of it. Attempts may fail, so they do not count;
- * neither does waiting on a condition variable, since the thread does nothing meanwhile. */
-static void surw_hold(struct surw_locks *held, const struct pending_op *op)
-{
-	const bool takes =
-		(op->flags & (OP_ACQUIRE | OP_MAYBLOCK | OP_READ)) == (OP_ACQUIRE | OP_MAYBLOCK);
-
-	if (op->kind == OP_COND_WAKE || !(takes || op->flags & OP_RELEASE))
-		return;
-	for (uint32_t i = 0; i < SURW_LOCKS; i++)
-		if (held->locks[i] == (takes ? 0 : op->object)) {
-			held->locks[i] = takes ? op->object : 0;
-			return;
-		}
-}
-
-/* Notes what was held at an op on the object. What happens before there is a second thread cannot be
- * ordered otherwise and says nothing. */
-static void surw_note_locks(struct surw_object *object, const struct surw_locks *held)
-{
-	if (!object->is_contended)
-		object->common = *held;
-	object->is_contended = true;
-	for (uint32_t i = 0; i < SURW_LOCKS; i++) {
-		bool is_held = false;
-
-		for (uint32_t j = 0; j < SURW_LOCKS; j++)
-			is_held |= held->locks[j] == object->common.locks[i];
-		if (!is_held)
-			object->common.locks[i] = 0;
-	}
-}
-
-/* A pair that was not seen before. */
-static void surw_add_pair(struct surw *surw, uint32_t pair, uint32_t learnt, object_name object)
-{
-	const uint32_t index = key_table_add(&surw->objects, object);
-	const bool is_known = index != KEY_TABLE_NONE;
-
-	surw->pair_of[pair] = (struct surw_pair){
-		.thread = (uint16_t)learnt, .object = is_known ? (uint16_t)index : UINT16_MAX};
-	if (is_known && ++surw->object_of[index].thread_count == 2)
-		surw->eligible[surw->eligible_count++] = (uint16_t)index;
-}
-
-/* Counts an op for the runs to come. */
-static void surw_learn(
-	struct surw *surw, const struct schedule_view *view, uint32_t thread, object_name name)
-{
-	const uint32_t learnt = surw->learnt[thread];
-	const uint32_t count_before = surw->pairs.count;
-	const uint32_t pair = key_table_add(&surw->pairs, (uint64_t)learnt << 32 | (uint64_t)name);
-	uint32_t object;
-
-	if (pair == KEY_TABLE_NONE)
-		return;
-	if (pair == count_before)
-		surw_add_pair(surw, pair, learnt, name);
-	object = surw->pair_of[pair].object;
-	if (object != UINT16_MAX && view->thread_count > 1)
-		surw_note_locks(&surw->object_of[object], &surw->held[thread]);
-	surw->pair_of[pair].count++;
-}
-
 static void surw_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct surw *surw = state;
@@ -356,9 +242,8 @@ static void surw_executed(void *state, const struct schedule_view *view, struct 
 
 	while (surw->known < view->thread_count)
 		surw_meet(surw, view, surw->known++);
-	if (surw_may_interest(op) && surw->learnt[thread.index] != KEY_TABLE_NONE)
-		surw_learn(surw, view, thread.index, op->object);
-	surw_hold(&surw->held[thread.index], op);
+	if (surw_teaches(surw))
+		surw_note(surw, view, thread.index);
 	if (!surw_may_interest(op))
 		return;
 	if (op->object != surw->object)
@@ -366,27 +251,6 @@ static void surw_executed(void *state, const struct schedule_view *view, struct 
 	if (surw->weight[thread.index])
 		surw->weight[thread.index]--;
 	surw->intended = THREAD_NONE;
-}
-
-static void surw_end_run(void *state, const struct run_summary *summary)
-{
-	struct surw *surw = state;
-
-	/* A run that was cut off says little about what threads do in a whole one. */
-	if (summary->outcome != OUTCOME_PASSED && summary->outcome != OUTCOME_EXIT)
-		return;
-	for (uint32_t i = 0; i < surw->pairs.count; i++) {
-		struct surw_pair *pair = &surw->pair_of[i];
-
-		const uint32_t seen = pair->count * 16;
-
-		if (!pair->sixteenths)
-			pair->sixteenths = seen;
-		else if (seen > pair->sixteenths)
-			pair->sixteenths += (seen - pair->sixteenths + 1) / 2;
-		else
-			pair->sixteenths -= (pair->sixteenths - seen) / 8;
-	}
 }
 
 const struct strategy strategy_surw = {
@@ -399,4 +263,8 @@ const struct strategy strategy_surw = {
 	.choose = surw_choose,
 	.executed = surw_executed,
 	.end_run = surw_end_run,
+	.take_place = surw_take_place,
+	.gather = surw_gather,
+	.learn = surw_learn,
+	.share = surw_share,
 };

@@ -111,6 +111,19 @@ static void publish_threads(const struct guest *guest)
 		};
 }
 
+/* As runtime_account_run(). */
+static void note_run(struct contract *contract, uint64_t number)
+{
+	struct contract_run *run = contract_run_of(contract, number);
+
+	if (run)
+		*run = (struct contract_run){.steps = contract->outcome.step,
+			.threads = (uint16_t)contract->thread_count,
+			.outcome = (uint8_t)contract->outcome.kind,
+			.is_failure = outcome_is_failure(&contract->outcome) &&
+				      !(contract->plan.tolerated >> contract->outcome.kind & 1)};
+}
+
 /* True when the host must look at it. */
 static bool perform_run(struct guest *guest, uint64_t number)
 {
@@ -129,6 +142,9 @@ static bool perform_run(struct guest *guest, uint64_t number)
 	if (plan->is_fresh_state)
 		run.strategy->begin_campaign(run.state, &plan->strategy_config);
 	plan->is_fresh_state = false;
+	if (run.strategy->take_place)
+		run.strategy->take_place(
+			run.state, plan->round_runs ? (uint32_t)(number - plan->round_first) : 0);
 	contract->run_number = number;
 	contract->heartbeat = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
@@ -141,7 +157,9 @@ static bool perform_run(struct guest *guest, uint64_t number)
 		if (is_behaviour(guest, "flaky") && plan->restart == RESTART_REWIND && number == 5)
 			outcome_set(&contract->outcome, OUTCOME_CRASH, (struct thread_id){0}, 11);
 		summary = simulated_summary(&run);
-		if (run.strategy->end_run)
+		if (!plan->round_runs)
+			strategy_end_single_run(run.strategy, run.state, &summary);
+		else if (run.strategy->end_run)
 			run.strategy->end_run(run.state, &summary);
 	}
 	contract->outcome.step = run.step_count;
@@ -149,6 +167,7 @@ static bool perform_run(struct guest *guest, uint64_t number)
 	contract->totals.steps += run.step_count;
 	contract->totals.outcome[contract->outcome.kind]++;
 	publish_threads(guest);
+	note_run(contract, number);
 	if (!outcome_is_failure(&contract->outcome) ||
 		plan->tolerated >> contract->outcome.kind & 1)
 		return false;

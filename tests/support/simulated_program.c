@@ -412,8 +412,7 @@ enum outcome_kind simulated_campaign_run(struct simulated_campaign *campaign)
 	run->seed = hash_pair(campaign->seed, campaign->run_number++);
 	simulated_run(run);
 	summary = simulated_summary(run);
-	if (run->strategy->end_run)
-		run->strategy->end_run(campaign->state, &summary);
+	strategy_end_single_run(run->strategy, campaign->state, &summary);
 	return run->outcome;
 }
 

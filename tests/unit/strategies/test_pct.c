@@ -86,7 +86,7 @@ static void pct__learns_nothing_from_a_run_that_was_cut_off(void **unused)
 	campaign.run.program = &long_program;
 	campaign.run.seed = 1;
 	simulated_run(&campaign.run);
-	strategy_pct.end_run(campaign.state, &livelock);
+	strategy_end_single_run(&strategy_pct, campaign.state, &livelock);
 	assert_true(strategy_pct.guarantee(campaign.state, &after));
 	assert_int_equal(after.threads, before.threads);
 	assert_int_equal(after.steps, before.steps);
