@@ -43,7 +43,7 @@ static const struct argp_option branches_options[] = {
 		"Analyse up to N runs: the recorded one, then those that flipped branches led to (1)",
 		1},
 	{"exclude", OPTION_EXCLUDE, "PATTERN", 0,
-		"Ask about nothing in functions and files that match, such as log_*; again for more",
+		"Leave out functions, files and libraries that match, such as log_*: what they compute is taken as it was; again for more",
 		1},
 	{"store-buffers", OPTION_STORE_BUFFERS, NULL, 0,
 		"Ask again as if threads saw writes late, as on x86 (TSO); runs cannot prove that",

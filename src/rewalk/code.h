@@ -218,7 +218,7 @@ struct function {
 	uint32_t address_count; /* SITE_ADDRESSes of parameters */
 	uint32_t *address_registers;
 	bool is_decoded;
-	bool is_excluded;
+	bool is_excluded; /* what it computes is as it was */
 };
 
 /* All functions with sites; decoded when they are first called. */
@@ -237,6 +237,14 @@ struct code_book {
 
 void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);
+
+/*
+ * Leaves functions out whose name (as linked), source file, or executable or library matches a pattern, such as
+ * "log_*" or "libz.so*": what they compute keeps its value.
+ */
+void code_book_exclude(struct code_book *book, const char *const *patterns, uint32_t count);
+/* The whole path, or its last part. */
+bool code_book_matches(const char *pattern, const char *path);
 
 /* By address; NULL: code without bitcode. Not decoded. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);

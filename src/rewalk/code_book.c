@@ -1,4 +1,6 @@
 /* All functions with sites, found by value and by address. */
+#include <fnmatch.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,44 @@ void code_book_open(struct code_book *book, struct image *image)
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		for (uint32_t j = 0; j < program->units[i].function_count; j++)
 			add_function(book, i, program->units[i].functions[j]);
+}
+
+bool code_book_matches(const char *pattern, const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return fnmatch(pattern, path, 0) == 0 || (last && fnmatch(pattern, last + 1, 0) == 0);
+}
+
+static bool is_in_file(LLVMValueRef function, const char *pattern)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+	LLVMMetadataRef file = subprogram ? LLVMDIScopeGetFile(subprogram) : NULL;
+	unsigned length = 0;
+	const char *text = file ? LLVMDIFileGetFilename(file, &length) : NULL;
+	char path[4096];
+
+	if (!text || length >= sizeof path)
+		return false;
+	memcpy(path, text, length);
+	path[length] = '\0';
+	return code_book_matches(pattern, path);
+}
+
+void code_book_exclude(struct code_book *book, const char *const *patterns, uint32_t count)
+{
+	for (uint32_t i = 0; i < book->function_count; i++) {
+		struct function *function = &book->functions[i];
+		const struct unit *unit = &book->image->program.units[function->unit];
+		size_t length;
+		const char *name = LLVMGetValueName2(function->value, &length);
+
+		for (uint32_t j = 0; j < count && !function->is_excluded; j++)
+			function->is_excluded =
+				fnmatch(patterns[j], name, 0) == 0 ||
+				code_book_matches(patterns[j], book->image->paths[unit->file]) ||
+				is_in_file(function->value, patterns[j]);
+	}
 }
 
 static void release_function(struct function *function)

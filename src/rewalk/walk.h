@@ -125,6 +125,7 @@ struct walk_unknown {
 struct walk {
 	struct code_book *book;
 	const struct run_record *record;
+	uint64_t instructions_most; /* of each thread, about; 0: as many as there are */
 	struct shared_map shared;
 	struct copied_words copied;
 	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */

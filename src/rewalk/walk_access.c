@@ -241,6 +241,17 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }
 
+/* What an update has read is a constant in functions that are left out, but the read and the write are one. */
+static void forget_old(struct walker *walker, const struct code *code)
+{
+	if (!walker->frames[walker->frame_count - 1].function->is_excluded)
+		return;
+	(void)walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->to), code);
+	walk_set_term(walker, code->to, NULL);
+	if (code->op == CODE_EXCHANGE)
+		walk_set_term(walker, code->to + 1, NULL);
+}
+
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
@@ -252,8 +263,10 @@ enum step walk_update(struct walker *walker, const struct code *code, uint64_t *
 	old = compute_mask(old, code->width);
 	value = compute_update(code->sub, code->width, old, registers[code->b]);
 	write_new(walker, code, address, value);
-	if (walker->mode & WALK_EVENTS)
+	if (walker->mode & WALK_EVENTS) {
 		update_terms(walker, code, address, old, value);
+		forget_old(walker, code);
+	}
 	registers[code->to] = old;
 	return STEP_NEXT;
 }
@@ -313,8 +326,10 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 	old = compute_mask(old, code->width);
 	value = old == registers[code->b] ? registers[code->c] : old;
 	write_new(walker, code, address, value);
-	if (walker->mode & WALK_EVENTS)
+	if (walker->mode & WALK_EVENTS) {
 		exchange_terms(walker, code, address, old, value);
+		forget_old(walker, code);
+	}
 	registers[code->to + 1] = old == registers[code->b];
 	registers[code->to] = old;
 	return STEP_NEXT;

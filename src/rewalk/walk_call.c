@@ -13,6 +13,17 @@ static void go_on_behind(struct walker *walker, const struct code *call)
 	walker->frames[walker->frame_count - 1].at = call + 1;
 }
 
+/* Functions that are left out have no terms, not even of what they called. */
+static void set_result_term(
+	struct walker *walker, const struct code *call, uint32_t number, struct term *term)
+{
+	if (term && walker->frames[walker->frame_count - 1].function->is_excluded) {
+		(void)walk_pin(walker, EVENT_VALUE, term, call);
+		term = NULL;
+	}
+	walk_set_term(walker, call->to + (int32_t)number, term);
+}
+
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct frame left = walker->frames[walker->frame_count - 1];
@@ -28,7 +39,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 	for (uint32_t i = 0; i < code->count && call->to >= 0; i++) {
 		walk_registers(walker)[call->to + (int32_t)i] = registers[code->a + (int32_t)i];
 		if (walker->mode & WALK_EVENTS)
-			walk_set_term(walker, call->to + (int32_t)i,
+			set_result_term(walker, call, i,
 				left.is_symbolic
 					? walker->terms[left.registers + (uint64_t)code->a + i]
 					: NULL);
@@ -72,17 +83,15 @@ static enum step call_inside(
 	for (uint32_t i = 0; i < count; i++)
 		walker->registers[before + i] =
 			walker->registers[caller.registers + (uint64_t)code->operands[i]];
-	for (uint32_t i = 0; i < count && caller.is_symbolic; i++)
+	for (uint32_t i = 0; i < count && caller.is_symbolic && !callee->is_excluded; i++)
 		walk_set_term(walker, (int32_t)i,
 			walker->terms[caller.registers + (uint64_t)code->operands[i]]);
 	return STEP_MOVED;
 }
 
-/* What code without bitcode is given has gone out of sight. */
+/* What is given to code that is not followed has gone out of sight. */
 static void pin_arguments(struct walker *walker, const struct code *code)
 {
-	if (!LLVMGetFirstUse(code->value))
-		return;
 	for (uint32_t i = 0; i < code->count; i++)
 		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->operands[i]), code);
 }
@@ -142,9 +151,12 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
 		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
-	if (callee)
+	if (callee) {
+		if (walker->mode & WALK_EVENTS && callee->is_excluded)
+			pin_arguments(walker, code);
 		return call_inside(walker, code, callee);
-	if (walker->mode & WALK_EVENTS && !has_returned)
+	}
+	if (walker->mode & WALK_EVENTS && !has_returned && LLVMGetFirstUse(code->value))
 		pin_arguments(walker, code);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);

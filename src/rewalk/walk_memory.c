@@ -363,6 +363,18 @@ static bool is_event(
 	       walk_is_shared(walker->walk, address, bytes);
 }
 
+/* Functions that are left out read what they read: a constant. */
+static struct term *unless_excluded(
+	struct walker *walker, const struct code *code, struct term *term)
+{
+	/* Of updates behind their write: see forget_old(). */
+	if (!term || code->op == CODE_UPDATE || code->op == CODE_EXCHANGE ||
+		!walker->frames[walker->frame_count - 1].function->is_excluded)
+		return term;
+	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL: it was one before */
+	return NULL;
+}
+
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value)
 {
@@ -370,7 +382,8 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	struct term *term;
 
 	if (!is_event(walker, code, address, bytes))
-		return read_shadow(walker, code, key_of(code, address), bytes, value);
+		return unless_excluded(walker, code,
+			read_shadow(walker, code, key_of(code, address), bytes, value));
 	term = term_variable(&walker->walk->terms, 8 * bytes, value);
 	event = walk_add_event(walker, EVENT_READ);
 	event->bytes = (uint8_t)bytes;
@@ -380,7 +393,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	event->term = term;
 	event->instruction = code->value;
 	event->step = walker->steps - 1;
-	return term;
+	return unless_excluded(walker, code, term);
 }
 
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,

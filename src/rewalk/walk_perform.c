@@ -75,6 +75,10 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	uint32_t edge = 0;
 
 	walker->instructions += code->instructions;
+	/* With a limit all branches come here. */
+	if (walker->walk->instructions_most &&
+		walker->instructions > walker->walk->instructions_most)
+		return walk_end_at(walker, WALK_UNKNOWN, "more instructions than were wanted");
 	if (code->op == CODE_BRANCH) {
 		edge = registers[code->a] ? 0 : 1;
 	} else if (code->op == CODE_SWITCH) {

@@ -13,6 +13,9 @@
 /* Longer ones are not looked at piece by piece. */
 #define RANGE_MOST SITE_COPIED_MOST
 
+/* Of longer ones nobody notes who else has them: gigabytes that are cleared would take as many. */
+#define NOTED_MOST (UINT32_C(1) << 27)
+
 /* One side of a copy, as an access of the same code. */
 struct side {
 	struct code code;
@@ -113,7 +116,7 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 {
 	if (side->code.place != PLACE_SITE || !walker->is_live)
 		return;
-	if (walker->mode & WALK_NOTING && bytes && bytes <= UINT32_MAX)
+	if (walker->mode & WALK_NOTING && bytes && bytes <= NOTED_MOST)
 		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, side->code.site);
@@ -121,8 +124,8 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 
 static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
 {
-	return side->code.place == PLACE_SITE && bytes && bytes <= UINT32_MAX &&
-	       walk_is_shared(walker->walk, side->address, (uint32_t)bytes);
+	return side->code.place == PLACE_SITE && bytes &&
+	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
 }
 
 /* Which bytes they are is only known for these operands. */

@@ -73,8 +73,10 @@ bool walk_push(struct walker *walker, struct function *function, bool is_from_ou
 		.registers = walker->register_count,
 		.locals = walker->local_bytes,
 		.is_from_outside = is_from_outside};
-	memcpy(walker->registers + walker->register_count + function->value_count,
-		function->constants, function->constant_count * sizeof *function->constants);
+	if (function->constant_count)
+		memcpy(walker->registers + walker->register_count + function->value_count,
+			function->constants,
+			function->constant_count * sizeof *function->constants);
 	walker->register_count += function->register_count;
 	if (walker->book->branch_count > walker->visit_capacity)
 		walk_open_visits(walker);
@@ -91,27 +93,41 @@ static void pop_to(struct walker *walker, uint32_t count)
 	}
 }
 
+/* All at once: none of them is seen by another. */
+static void move_values(
+	struct walker *walker, const struct edge *edge, uint64_t *values, struct term **terms)
+{
+	uint64_t *registers = walk_registers(walker);
+
+	for (uint32_t i = 0; i < edge->count; i++) {
+		values[i] = registers[edge->moves[i].from];
+		terms[i] = walk_operand_term(walker, edge->moves[i].from);
+	}
+	for (uint32_t i = 0; i < edge->count; i++) {
+		walk_set_term(walker, edge->moves[i].to, terms[i]);
+		registers[edge->moves[i].to] = values[i];
+	}
+}
+
+#define MOVES_AT_HAND 64
+
 void walk_take_edge(struct walker *walker, const struct edge *edge)
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
-	uint64_t *registers = walk_registers(walker);
-	uint64_t values[64];
-	struct term *terms[64];
+	uint64_t values[MOVES_AT_HAND], *more;
+	struct term *terms[MOVES_AT_HAND], **more_terms;
 
 	frame->at = frame->function->codes + edge->target;
-	for (uint32_t first = 0; first < edge->count; first += 64) {
-		const struct move *moves = edge->moves + first;
-		const uint32_t count = edge->count - first < 64 ? edge->count - first : 64;
-
-		for (uint32_t i = 0; i < count; i++)
-			values[i] = registers[moves[i].from];
-		for (uint32_t i = 0; i < count; i++)
-			terms[i] = walk_operand_term(walker, moves[i].from);
-		for (uint32_t i = 0; i < count; i++)
-			walk_set_term(walker, moves[i].to, terms[i]);
-		for (uint32_t i = 0; i < count; i++)
-			registers[moves[i].to] = values[i];
+	if (edge->count <= MOVES_AT_HAND) {
+		move_values(walker, edge, values, terms);
+		return;
 	}
+	more = calloc(edge->count, sizeof *more);
+	more_terms = calloc(edge->count, sizeof(struct term *));
+	BUG_ON(!more || !more_terms);
+	move_values(walker, edge, more, more_terms);
+	free(more);
+	free(more_terms);
 }
 
 /* ---- entries that are no values ---- */

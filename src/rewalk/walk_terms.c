@@ -146,7 +146,8 @@ void walk_open_visits(struct walker *walker)
 	walker->visits = realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
 	BUG_ON(!walker->visits);
 	for (uint32_t i = before; i < book->branch_count; i++) {
-		walker->visits[i] = walker->mode & WALK_PATHS ? WALK_WATCHED : 0;
+		walker->visits[i] =
+			walker->mode & WALK_PATHS || walk->instructions_most ? WALK_WATCHED : 0;
 		for (uint32_t j = 0; j < walk->watch_count; j++)
 			if (walk->watches[j].instruction == book->branches[i])
 				walker->visits[i] = WALK_WATCHED;

@@ -5,9 +5,12 @@
 #ifndef RADDLE_RUNTIME_RECORD_INTERNAL_H
 #define RADDLE_RUNTIME_RECORD_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/engine.h"
+#include "record/record.h"
 #include "runtime/instrument_abi.h"
 
 /* Written by the moving thread; private to the process. */
@@ -23,6 +26,52 @@ struct record_moving {
 	uint32_t index;
 	uint64_t copied_from; /* of a copy whose write is reported next */
 };
+
+/* Of a thread, while others move. */
+struct record_parked {
+	uint64_t pending;
+	uint32_t pending_bytes, wants_arguments;
+	uint64_t copied_from;
+	uint8_t *memory; /* NULL: it has not moved */
+	uint64_t *values;
+};
+
+/* Private, and of one run: recorded runs have processes of their own. */
+struct record_state {
+	struct record_area *area; /* NULL: the run is not recorded */
+	struct record_moving *moving;
+	struct record_moving without_stubs;
+	uintptr_t code_start, code_end; /* of the module that last called one of its functions */
+	bool has_chosen;		/* some sites are points */
+	struct executor executor;	/* the run's, told of here */
+	const struct executor *below;
+	struct record_parked parked[THREAD_CAPACITY];
+};
+
+/* Written by the moving thread, in all files of the recorder. */
+extern struct record_state record_state;
+
+/* A thread that reports so often without an op may be waiting for another: it gives way. */
+#define REPORTS_IN_A_TURN 200000
+
+/* ---- record_entries.c ---- */
+
+/* Room for an entry of any kind. False: the record is full. */
+bool record_room(struct record_thread *thread);
+void record_number(struct record_thread *thread, uint64_t number);
+/* The beginning of an entry; its numbers follow. False: the record is full. */
+bool record_entry(struct record_thread *thread, enum record_tag tag);
+/* The moving thread stands still, with all that it has counted. */
+void record_park(struct record_moving *moving);
+/* It moves from here on. */
+void record_resume_thread(uint32_t index);
+
+/* ---- record.c ---- */
+
+/* Whatever was about to be written: who knows what has been written there since. */
+void record_drop(void);
+
+/* ---- record_stubs.c ---- */
 
 /* Maps room for the state in the first 2 GiB; NULL: there is none, and there are no quick stubs. */
 struct record_moving *record_stubs_open(void);

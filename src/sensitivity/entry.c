@@ -119,6 +119,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 		return status;
 	}
 	code_book_open(&analysis->book, &analysis->image);
+	code_book_exclude(&analysis->book, options->excludes, options->exclude_count);
 	walk_open(&analysis->walk, &analysis->book, record);
 	analysis->figures.load_ns = processor_ns() - begin;
 	begin = processor_ns();

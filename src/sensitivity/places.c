@@ -126,7 +126,7 @@ static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 	places_describe(analysis, instruction, &place);
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
 		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
-			fnmatch(analysis->options.excludes[i], place.file, 0) == 0)
+			code_book_matches(analysis->options.excludes[i], place.file))
 			return true;
 	return false;
 }

@@ -13,6 +13,6 @@
 typedef bool fuzz_target(const uint8_t *bytes, size_t size);
 
 fuzz_target fuzz_schedule, fuzz_trace, fuzz_finding, fuzz_memory, fuzz_suppressions, fuzz_sites,
-	fuzz_record;
+	fuzz_record, fuzz_walk; /* the last one: walk_target.h */
 
 #endif

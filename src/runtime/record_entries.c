@@ -1,0 +1,131 @@
+/*
+ * Entries of the record (record/record.h), and whose they are: each thread's go to its own chunks, and what it saw is in
+ * memory of its own.
+ */
+#include "runtime/interpose.h"
+#include "runtime/record.h"
+#include "runtime/record_internal.h"
+#include "runtime/runtime.h"
+
+struct record_state record_state;
+
+static bool record_more(struct record_thread *thread)
+{
+	struct record_area *area = record_state.area;
+	struct record_chunk *chunk;
+	char *base = (char *)area;
+
+	if (thread->last)
+		((struct record_chunk *)(base + thread->last))->used =
+			(uint64_t)(thread->at - (uint8_t *)(base + thread->last) - sizeof *chunk);
+	if (area->is_full || area->bytes - area->used < RECORD_CHUNK_BYTES) {
+		area->is_full = 1;
+		return false;
+	}
+	chunk = (struct record_chunk *)(base + area->used);
+	if (thread->last)
+		((struct record_chunk *)(base + thread->last))->next = area->used;
+	else
+		thread->first = area->used;
+	thread->last = area->used;
+	area->used += RECORD_CHUNK_BYTES;
+	thread->at = (uint8_t *)(chunk + 1);
+	thread->end = (uint8_t *)chunk + RECORD_CHUNK_BYTES;
+	return true;
+}
+
+/* Room for an entry of any kind. */
+#define ENTRY_BYTES 64
+
+bool record_room(struct record_thread *thread)
+{
+	return __builtin_expect(thread->end - thread->at >= ENTRY_BYTES, 1) || record_more(thread);
+}
+
+void record_number(struct record_thread *thread, uint64_t number)
+{
+	while (number >= 128) {
+		*thread->at++ = (uint8_t)(number | 128);
+		number >>= 7;
+	}
+	*thread->at++ = (uint8_t)number;
+}
+
+bool record_entry(struct record_thread *thread, enum record_tag tag)
+{
+	struct record_moving *moving = record_state.moving;
+
+	if (thread == moving->thread) {
+		thread->predicted += (uint64_t)(moving->mark - moving->left);
+		moving->mark = --moving->left;
+	}
+	if (!record_room(thread))
+		return false;
+	record_number(thread, thread->predicted << RECORD_TAG_BITS | tag);
+	thread->predicted = 0;
+	return true;
+}
+
+/* ---- who moves ---- */
+
+void record_park(struct record_moving *moving)
+{
+	struct record_parked *parked = &record_state.parked[moving->index];
+
+	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
+	moving->mark = moving->left;
+	parked->pending = moving->pending;
+	parked->pending_bytes = moving->pending_bytes;
+	parked->wants_arguments = moving->wants_arguments;
+	parked->copied_from = moving->copied_from;
+}
+
+/* Its memory is made when it first moves: most of it is never touched. */
+void record_resume_thread(uint32_t index)
+{
+	struct record_moving *moving = record_state.moving;
+	struct record_parked *parked = &record_state.parked[index];
+
+	if (moving->thread)
+		record_park(moving);
+	if (!parked->memory) {
+		parked->memory = platform_map(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK +
+						      RECORD_VALUES * sizeof(uint64_t),
+			false);
+		if (!parked->memory)
+			runtime_refuse("there is no memory for the record of a thread");
+		parked->values =
+			(uint64_t *)(parked->memory + RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	}
+	moving->index = index;
+	moving->thread = &record_state.area->threads[index];
+	moving->pending = parked->pending;
+	moving->pending_bytes = parked->pending_bytes;
+	moving->wants_arguments = parked->wants_arguments;
+	moving->copied_from = parked->copied_from;
+	moving->memory = parked->memory;
+	moving->values = parked->values;
+}
+
+static void record_transfer(struct engine_thread *from, struct engine_thread *to)
+{
+	if (record_state.area)
+		record_resume_thread(to->id.index);
+	record_state.below->transfer(from, to);
+}
+
+static void record_finish(struct engine_thread *from, struct engine_thread *to)
+{
+	if (record_state.area)
+		record_resume_thread(to->id.index);
+	record_state.below->finish(from, to);
+}
+
+const struct executor *record_executor(const struct executor *executor)
+{
+	record_state.below = executor;
+	record_state.executor = *executor;
+	record_state.executor.transfer = record_transfer;
+	record_state.executor.finish = record_finish;
+	return &record_state.executor;
+}

@@ -1,0 +1,24 @@
+/*
+ * What the walk of a record promises of any record that its reader takes: it comes to an end, and says in one line why
+ * that is before the record's. A broken promise ends the process.
+ */
+#ifndef RADDLE_TESTS_WALK_TARGET_H
+#define RADDLE_TESTS_WALK_TARGET_H
+
+#include <stdbool.h>
+
+#include "fuzz/fuzz_targets.h"
+#include "rewalk/walk.h"
+
+/* A program whose records are walked, as it was when the good one was made. */
+struct walk_target {
+	struct image image;
+	struct code_book book;
+};
+
+/* True when every thread was walked to the end of its record. */
+bool walk_target_walk(struct walk_target *target, const struct run_record *record);
+
+/* fuzz_walk() takes the contents of a record's file (record_contents()), of the program that RADDLE_FUZZ_PROGRAM names. */
+
+#endif
