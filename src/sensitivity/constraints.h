@@ -89,6 +89,11 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
+/*
+ * Who yields lets another thread move (constraints_yields.c). Not of constraints_open(): the recorded run, where accesses
+ * were no points, may not have.
+ */
+void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);
 /* A term as the solver's (constraints_terms.c). */

@@ -253,6 +253,7 @@ static void open_constraints(struct worker *worker)
 	set_solver(worker, constraints->z3);
 	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
 		   contradicts(worker);
+	constraints_add_yields(constraints);
 	solve_ns = search_now_ns() - begin;
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.chunks++;

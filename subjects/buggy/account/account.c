@@ -9,6 +9,7 @@
  * main.0 locks in account_set_balance and writes a sum that knows nothing of main.1's deposit.
  *
  * EXPECT-TABLE: Account threads=3 schedules=19
+ * EXPECT-BRANCH: assert(account_balance(&savings) == 100 + DEPOSITS * (10 + 25)); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

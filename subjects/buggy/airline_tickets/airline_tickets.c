@@ -7,6 +7,8 @@
  *
  * Fails when: with one seat left, main.0 and main.1 both lock and unlock in seats_left before
  * either locks in sell_seat: both sell it.
+ *
+ * EXPECT-BRANCH: if (seats_left() > 0) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

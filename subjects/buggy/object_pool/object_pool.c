@@ -6,6 +6,10 @@
  *
  * Fails when: main.0 unlocks the pool in connection_release; main.1 acquires that connection and
  * logs in; main.0 locks the connection to wipe it; main.1 finds itself logged out.
+ *
+ * EXPECT-BRANCH: assert(connection_set_user(connection, *(int *)user) == *(int *)user); [bug]
+ * EXPECT-BRANCH: if (pool[i].is_free) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; i < CONNECTIONS && !found; i++) [benign|bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -9,6 +9,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 checksum @add @add @add
  * EXPECT-VIOLATION: R1-W2-W1 render render @add @add @add
+ * EXPECT-BRANCH: assert(checksum == expected); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -7,6 +7,8 @@
  *
  * Fails when: main.0 locks and unlocks the source in buffer_length; main.1 clears the source;
  * main.0 locks in buffer_copy and asks for characters that are gone.
+ *
+ * EXPECT-BRANCH: assert(length <= buffer->length); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -9,6 +9,7 @@
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 best @compare @store @store
  * EXPECT-TIMES: TSP threads=18 paper=4.2/4.23/32.6/110/1180 -DTHREADS=17 -DROUNDS=20000
+ * EXPECT-BRANCH: while ((first = atomic_fetch_add(&next_stop, 1)) < CITIES) { [benign|bug]
  */
 #include <assert.h>
 #include <pthread.h>

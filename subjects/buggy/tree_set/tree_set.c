@@ -10,6 +10,7 @@
  * EXPECT-PATTERN: R1-W2-W1 right @free @hang @hang
  * EXPECT-VIOLATION: R1-W2-W1 tree_add tree_add @free @hang @hang
  * EXPECT-TIMES: TreeSet threads=200 paper=0.69/0.078/0.089/0.09/0.259 -DTHREADS=199 -DROUNDS=30
+ * EXPECT-BRANCH: while ((node = atomic_load(place))) { [benign|bug]
  */
 #include <assert.h>
 #include <pthread.h>

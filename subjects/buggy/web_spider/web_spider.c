@@ -9,6 +9,7 @@
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-R1 waiting @more @take @top
  * EXPECT-VIOLATION: R1-W2-R1 take_next take_next @more @take @top
+ * EXPECT-BRANCH: if (!has_waiting()) [benign|bug]
  */
 #include <assert.h>
 #include <pthread.h>
