@@ -5,6 +5,8 @@
  * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed Random
  * Testing of Concurrent Programs", PLDI 2008 (phase 1). Two atomic accesses are no race.
  */
+#include "analyses/races.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +213,49 @@ static void races_end(void *state)
 
 	candidates_release(&races->found);
 	free(races);
+}
+
+/* ---- runs that were driven ---- */
+
+static bool is_at(const struct candidate_place *place, const struct trace_event *event)
+{
+	return event->site == place->op.site && event->kind == place->op.kind;
+}
+
+static bool is_together(const struct candidate *candidate, const struct trace_event *first,
+	const struct trace_event *second)
+{
+	const struct candidate_place *places = candidate->places;
+
+	return first->thread != second->thread &&
+	       ((is_at(&places[0], first) && is_at(&places[1], second)) ||
+		       (is_at(&places[1], first) && is_at(&places[0], second))) &&
+	       first->address < second->address + second->bytes &&
+	       second->address < first->address + first->bytes;
+}
+
+int races_shown(struct trace_reader *trace, const struct candidate *candidate, bool *is_shown,
+	struct error *err)
+{
+	uint32_t count;
+	struct trace_event *events = analysis_read_events(trace, &count, err);
+
+	*is_shown = false;
+	if (!events)
+		return ERROR_FORMAT;
+	for (uint32_t later = 0; later < count && !*is_shown; later++) {
+		if (!is_at(&candidate->places[0], &events[later]) &&
+			!is_at(&candidate->places[1], &events[later]))
+			continue;
+		/* Back to what its thread did before it; functions are told when they are entered. */
+		for (uint32_t i = later;
+			i-- && !*is_shown &&
+			(events[i].thread != events[later].thread || events[i].kind == OP_ENTER ||
+				events[i].kind == OP_LEAVE);)
+			*is_shown = is_together(candidate, &events[i], &events[later]);
+	}
+	free(events);
+	return 0;
 }
 
 const struct analysis analysis_races = {

@@ -101,7 +101,7 @@ struct predict_attempt {
 	bool is_interrupted;
 	char finding[32]; /* what it became, or another failure that came up; empty: none */
 	char shown_by
-		[32]; /* scenarios: the finding whose schedule shows it; empty: none was kept */
+		[32]; /* scenarios, races: the finding whose schedule shows it; empty: none was kept */
 	uint32_t other_findings;
 	uint64_t runs;
 	uint64_t meetings;			 /* runs in which all places were taken at once */
@@ -111,7 +111,7 @@ struct predict_attempt {
 	uint64_t shown_failed;			 /* and failed */
 };
 
-/* `judge` is asked about runs of scenarios. */
+/* `judge` is asked about runs of scenarios, and about the run of a race that is kept. */
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);
 

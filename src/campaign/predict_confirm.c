@@ -169,11 +169,14 @@ static void look_at_race(
 	attempt->shown++;
 	attempt->shown_failed += has_failed;
 	attempt->is_confirmed = true;
+	if (!has_failed && !drive->kept.segments)
+		failure_take(&drive->kept, contract);
 	finding =
 		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
 	if (!finding || attempt->fails)
 		return;
 	attempt->fails = true;
+	failure_take(&drive->kept_failed, contract);
 	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
 }
 

@@ -65,16 +65,18 @@ static void name_it(const struct predict_keeping *keeping, struct finding *findi
 {
 	char *failure = finding->title;
 	const char *title = keeping->candidate->title;
+	/* A race's says so itself. */
+	const char *word = keeping->candidate->kind == CANDIDATE_RACE ? "" : "violation: ";
 
 	if (keeping->has_failed) {
 		finding->signature = hash_pair(keeping->candidate->key, finding->signature);
-		BUG_ON(asprintf(&finding->title, "violation: %s; then %s", title,
+		BUG_ON(asprintf(&finding->title, "%s%s; then %s", word, title,
 			       failure ? failure : "it fails") < 0);
 	} else {
 		finding->kind = OUTCOME_VIOLATION;
 		finding->code = 0;
 		finding->signature = keeping->candidate->key;
-		BUG_ON(asprintf(&finding->title, "violation: %s", title) < 0);
+		BUG_ON(asprintf(&finding->title, "%s%s", word, title) < 0);
 	}
 	free(failure);
 }

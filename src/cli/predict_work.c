@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyses/lock_windows.h"
+#include "analyses/races.h"
 #include "base/bug.h"
 
 const char *const predict_method_words[METHODS] = {
@@ -144,16 +145,18 @@ static bool judge_driven(void *context, const struct predict_trace *trace)
 	const struct judging *judging = context;
 	const struct analysis_run run = {.number = 0, .memory = trace->memory};
 	struct candidates shown = {0};
-	bool is_shown;
+	bool is_shown = false;
 
 	/* A trace that cannot be read shows nothing. */
 	if (judging->candidate->kind == CANDIDATE_VIOLATION)
 		(void)atomicity_shown(state_of(judging->work, &analysis_atomicity), trace->reader,
 			&run, judging->candidate->key, &shown, NULL);
+	else if (judging->candidate->kind == CANDIDATE_RACE)
+		(void)races_shown(trace->reader, judging->candidate, &is_shown, NULL);
 	else
 		(void)lock_windows_shown(
 			trace->reader, &run, judging->candidate->key, &shown, NULL);
-	is_shown = shown.count > 0;
+	is_shown |= shown.count > 0;
 	candidates_release(&shown);
 	return is_shown;
 }

@@ -51,6 +51,14 @@ static void describe_place(const struct candidate_words *words, const struct can
 	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
 }
 
+/* Whose access it is, where no unit of work is. */
+static const char *function_of(const struct candidate *candidate, uint32_t place)
+{
+	const struct finding_frame *frame = finding_user_frame(&candidate->waits[place].at);
+
+	return frame && frame->function ? frame->function : "a thread";
+}
+
 static char *title_of(const struct candidate *candidate)
 {
 	const char *first = candidate->units[0], *second = candidate->units[1];
@@ -63,7 +71,7 @@ static char *title_of(const struct candidate *candidate)
 			       pattern_descriptions[candidate->pattern].text) < 0);
 	else if (candidate->kind == CANDIDATE_RACE)
 		BUG_ON(asprintf(&title, "race for %s: %s and %s", candidate->waits[0].object,
-			       first ? first : "a thread", second ? second : "another thread") < 0);
+			       function_of(candidate, 0), function_of(candidate, 1)) < 0);
 	else
 		BUG_ON(asprintf(&title,
 			       "%s takes %s twice in one critical section, and %s takes it between",
