@@ -409,7 +409,7 @@ static int analyse_all(struct branches_state *state, struct error *err)
 
 	while (status == 0 && state->trace_next < state->trace_count &&
 		state->result->traces < rounds && !*state->options->campaign.is_interrupted &&
-		time_left(state) != 1) {
+		(!state->result->traces || time_left(state) != 1)) {
 		struct branches_trace trace = state->traces[state->trace_next++];
 
 		state->traces[state->trace_next - 1] = (struct branches_trace){0};

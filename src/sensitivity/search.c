@@ -73,11 +73,13 @@ static bool is_open(const struct worker *worker, uint32_t number)
 
 static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 {
+	const uint64_t limit_ms = query_ns < 1000000 ? 1 : query_ns / 1000000;
 	Z3_params parameters = Z3_mk_params(constraints->z3);
 
 	Z3_params_inc_ref(constraints->z3, parameters);
 	Z3_params_set_uint(constraints->z3, parameters,
-		Z3_mk_string_symbol(constraints->z3, "timeout"), (unsigned)(query_ns / 1000000));
+		Z3_mk_string_symbol(constraints->z3, "timeout"),
+		limit_ms > UINT32_MAX ? UINT32_MAX : (unsigned)limit_ms);
 	Z3_params_set_uint(constraints->z3, parameters,
 		Z3_mk_string_symbol(constraints->z3, "case_split"), CASE_SPLIT_RELEVANT);
 	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
@@ -187,11 +189,15 @@ out:
 
 /* ---- chunks ---- */
 
-/* Is there a branch in the chunk that is still to be asked about? Holds the lock. */
+/*
+ * Is there a branch in the chunk that is still to be asked about, and time? Counts what is left out where there is none.
+ * Holds the lock.
+ */
 static bool has_goals(const struct worker *worker)
 {
-	const struct sensitivity *analysis = worker->analysis;
+	struct sensitivity *analysis = worker->analysis;
 	const struct chunk *chunk = &worker->chunk;
+	const bool has_time = !is_late(analysis);
 
 	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
@@ -199,12 +205,15 @@ static bool has_goals(const struct worker *worker)
 			i < chunk->window.end[thread]; i++) {
 			uint32_t place;
 
-			if (is_wanted(analysis, worker->pass,
-				    &analysis->walk.threads[thread].events[i], &place) &&
-				is_open(worker, place) &&
-				analysis->places.items[place].queries <
+			if (!is_wanted(analysis, worker->pass,
+				    &analysis->walk.threads[thread].events[i], &place) ||
+				!is_open(worker, place) ||
+				analysis->places.items[place].queries >=
 					analysis->options.queries_most)
-				return !is_late(analysis);
+				continue;
+			if (has_time)
+				return true;
+			analysis->figures.unasked++;
 		}
 	return false;
 }
