@@ -1,0 +1,95 @@
+/* Whether a run that was driven had two threads before the two accesses of a race at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyses/races.c"
+
+static const struct trace_event *given;
+static uint32_t given_count;
+
+struct trace_event *analysis_read_events(
+	struct trace_reader *trace, uint32_t *total, struct error *err)
+{
+	struct trace_event *events = calloc(given_count, sizeof *events);
+
+	(void)trace;
+	(void)err;
+	assert_non_null(events);
+	memcpy(events, given, given_count * sizeof *events);
+	*total = given_count;
+	return events;
+}
+
+#define X 0x100
+#define READ(thread_, address_)                                                                    \
+	{                                                                                          \
+		.thread = (thread_), .kind = OP_LOAD, .site = 1, .address = (address_), .bytes = 4 \
+	}
+#define WRITE(thread_, address_)                                                                   \
+	{                                                                                          \
+		.thread = (thread_), .kind = OP_STORE, .site = 2, .address = (address_),           \
+		.bytes = 4                                                                         \
+	}
+#define LOCK(thread_)                                                                              \
+	{                                                                                          \
+		.thread = (thread_), .kind = OP_MUTEX_LOCK, .address = 8                           \
+	}
+#define ENTER(thread_)                                                                             \
+	{                                                                                          \
+		.thread = (thread_), .kind = OP_ENTER,                                             \
+	}
+
+static const struct candidate candidate = {.kind = CANDIDATE_RACE,
+	.places = {{.op = {.kind = OP_LOAD, .site = 1}}, {.op = {.kind = OP_STORE, .site = 2}}},
+	.place_count = 2};
+
+#define SHOWS(...)                                                                                 \
+	shows((const struct trace_event[]){LOCK(0), __VA_ARGS__},                                  \
+		sizeof((const struct trace_event[]){LOCK(0), __VA_ARGS__}))
+
+static bool shows(const struct trace_event *events, size_t size)
+{
+	bool is_shown;
+
+	given = events;
+	given_count = (uint32_t)(size / sizeof *events);
+	assert_int_equal(races_shown(NULL, &candidate, &is_shown, NULL), 0);
+	return is_shown;
+}
+
+static void test_races__are_shown_by_accesses_side_by_side(void **unused)
+{
+	(void)unused;
+	assert_true(SHOWS(READ(0, X), WRITE(1, X)));
+	assert_true(SHOWS(WRITE(1, X), READ(0, X)));
+	/* Whatever others do between, and functions that are entered on the way. */
+	assert_true(SHOWS(LOCK(1), READ(0, X), LOCK(0), LOCK(2), ENTER(1), WRITE(1, X)));
+	assert_true(SHOWS(READ(0, X), WRITE(1, X + 2)));
+}
+
+static void test_races__are_not_shown_by_less(void **unused)
+{
+	(void)unused;
+	/* Its thread came to it later. */
+	assert_false(SHOWS(READ(0, X), LOCK(1), WRITE(1, X)));
+	assert_false(SHOWS(READ(0, X), WRITE(0, X)));
+	assert_false(SHOWS(READ(0, X), WRITE(1, X + 4)));
+	assert_false(SHOWS(READ(0, X), READ(1, X)));
+	assert_false(SHOWS(WRITE(0, X)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_races__are_shown_by_accesses_side_by_side),
+		cmocka_unit_test(test_races__are_not_shown_by_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
