@@ -202,9 +202,8 @@ static int say(const struct explain_result *result, const struct explain_argumen
 		if (arguments->program)
 			terminal_hint("next: raddle run -- %s\n", arguments->program[0]);
 		else
-			terminal_hint(
-				"next: raddle replay %s --trace, or as a page: raddle report %s "
-				"--html > %s.html\n",
+			terminal_hint("next: raddle replay %s --trace\n"
+				      "  or: raddle report %s --html > %s.html\n",
 				result->finding->id, result->finding->id, result->finding->id);
 		return EXIT_NOTHING_FOUND;
 	}

@@ -346,8 +346,8 @@ void predict_report_end(const struct predict_result *result)
 			counts[PREDICTION_CANDIDATE], counts[PREDICTION_UNTRIED]);
 	if (*result->last_finding)
 		(void)fprintf(stderr,
-			"next: raddle replay %s --gdb, or as a page: raddle report C%" PRId64
-			" --html > report.html\n",
+			"next: raddle replay %s --gdb\n"
+			"  or: raddle report C%" PRId64 " --html > report.html\n",
 			result->last_finding, result->recording.campaign);
 	else
 		(void)fprintf(stderr,
