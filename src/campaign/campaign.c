@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "campaign/children.h"
+#include "campaign/cores.h"
 #include "campaign/memory_view.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
@@ -345,9 +346,26 @@ static int begin_row(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
+/* What one run prints or reads is not to be mixed with another's, unless somebody wants that. */
+static uint32_t wanted_workers(const struct campaign *campaign)
+{
+	const struct campaign_options *options = campaign->options;
+	const uint64_t runs = campaign->run_end - campaign->run_next;
+	uint64_t wanted = options->workers;
+
+	if (!campaign->has_rounds || campaign->reads_ours || options->forwards_signals)
+		return 1;
+	if (!wanted)
+		wanted = options->show_output ? 1 : cores_available();
+	if (wanted > CHILDREN_WORKERS_MAX)
+		wanted = CHILDREN_WORKERS_MAX;
+	return (uint32_t)(wanted > runs && runs ? runs : wanted);
+}
+
 static int set_up(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
+	uint32_t worker_count;
 	int result = target_find(&campaign->target, options->argv[0], err);
 
 	if (result == 0)
@@ -374,11 +392,12 @@ static int set_up(struct campaign *campaign, struct error *err)
 	if (result == 0)
 		result = begin_row(campaign, err);
 	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
-	campaign->workers = calloc(options->workers, sizeof *campaign->workers);
+	worker_count = wanted_workers(campaign);
+	campaign->workers = calloc(worker_count, sizeof *campaign->workers);
 	BUG_ON(!campaign->workers);
 	if (result == 0 && campaign->has_rounds)
 		rounds_open(campaign);
-	while (result == 0 && campaign->worker_count < options->workers) {
+	while (result == 0 && campaign->worker_count < worker_count) {
 		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
 	}

@@ -39,6 +39,7 @@ struct campaign_options {
 	bool resumes;	    /* goes on behind the runs that the store has of this campaign */
 	uint64_t time_ns;   /* 0: no limit */
 	bool watches_races; /* where races are no failures: tells of those that are seen */
+	/* 0: as many as there are cores, where runs can be made side by side. The result is the same. */
 	uint32_t workers;
 	bool is_restart_forced;
 	enum contract_restart restart; /* where forced */

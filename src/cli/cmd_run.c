@@ -437,6 +437,7 @@ static int run_run(int argc, char **argv)
 	int status;
 
 	campaign_options_init(&arguments.options);
+	arguments.options.workers = 0; /* all cores */
 	arguments.silent_ns = CREW_SILENT_STANDARD_NS;
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||

@@ -8,8 +8,9 @@ const struct argp_option run_options[] = {
 	{"schedules", OPTION_SCHEDULES, "N", 0, "End after N schedules (no limit)", 1},
 	{"time", OPTION_TIME, "TIME", 0,
 		"End after this time, such as 500ms, 30s, 10m; 0: no limit (60s)", 1},
-	{"seed", OPTION_SEED, "N", 0, "Same seed, same schedules, with one worker (1)", 1},
-	{"jobs", 'j', "N", 0, "Workers that run schedules side by side (1)", 1},
+	{"seed", OPTION_SEED, "N", 0, "Same seed, same schedules (1)", 1},
+	{"jobs", 'j', "N", 0,
+		"Workers that run schedules side by side; they change no result (the cores)", 1},
 	{"keep-going", 'k', NULL, 0, "Collect distinct failures until the budget ends", 1},
 	{"memory", OPTION_MEMORY, "shared|races|none|all", 0,
 		"Which accesses to memory are scheduling points, in programs built by raddle-cc: "
