@@ -18,6 +18,7 @@ struct settings {
 	uint32_t tolerated; /* bit OUTCOME_x */
 	uint64_t step_limit;
 	uint64_t hang_ns;
+	uint64_t random_seed; /* of the random numbers that the target asks the system for */
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
 	bool without_dispatch;

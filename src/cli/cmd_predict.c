@@ -114,6 +114,7 @@ static error_t parse_amounts(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_SEED:
 		options->campaign.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		options->campaign.settings.random_seed = options->campaign.seed;
 		return 0;
 	case OPTION_MAX_STEPS:
 		options->campaign.settings.step_limit =

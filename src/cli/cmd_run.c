@@ -154,6 +154,7 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_SEED:
 		options->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		options->settings.random_seed = options->seed;
 		return 0;
 	case 'j':
 		number = option_number(state, "--jobs", text, 1, 128);

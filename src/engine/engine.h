@@ -205,7 +205,8 @@ struct engine_run {
 	 */
 	uint64_t *covered;
 	uint32_t covered_words;	   /* a power of two */
-	uint64_t seed;		   /* for value choices and the target's random numbers */
+	uint64_t seed;		   /* for value choices */
+	uint64_t random_seed;	   /* for the target's random numbers */
 	uint64_t step_limit;	   /* then the run ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
 	bool has_early_timeouts;   /* a timed wait may time out whenever the strategy says so */

@@ -75,7 +75,7 @@ void engine_init(const struct engine_host *host)
 void engine_begin_run(const struct engine_run *run)
 {
 	engine.run = *run;
-	rng_seed(&engine.random, run->seed);
+	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
 }
 
@@ -87,18 +87,15 @@ void engine_set_deciding(engine_deciding *deciding)
 void engine_renew_run(uint64_t seed)
 {
 	engine.run.seed = seed;
-	rng_seed(&engine.random, seed);
 	rng_seed(&engine.value_random, ~seed);
 }
 
 bool engine_has_used_seed(void)
 {
-	struct rng unused, unused_values;
+	struct rng unused;
 
-	rng_seed(&unused, engine.run.seed);
-	rng_seed(&unused_values, ~engine.run.seed);
-	return unused.word[0] != engine.random.word[0] ||
-	       unused_values.word[0] != engine.value_random.word[0];
+	rng_seed(&unused, ~engine.run.seed);
+	return unused.word[0] != engine.value_random.word[0];
 }
 
 void engine_go_live(void)

@@ -82,7 +82,9 @@ struct contract_plan {
 	uint32_t restart;  /* enum contract_restart */
 	uint32_t strategy; /* index in strategies.def */
 	struct strategy_config strategy_config;
-	uint64_t seed;	    /* of the campaign; run i is seeded by hash_pair(seed, i) */
+	uint64_t seed; /* of the campaign; run i is seeded by hash_pair(seed, i) */
+	uint64_t
+		random_seed; /* of the target's random numbers: one for all runs, as a schedule means one run */
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit; /* runs in this batch */
 	uint64_t step_limit;

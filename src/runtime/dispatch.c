@@ -90,7 +90,7 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 		*result = 0;
 		return true;
 	case SYS_getrandom:
-		engine_random_bytes((void *)arguments[0], (size_t)arguments[1]);
+		runtime_random_bytes((void *)arguments[0], (size_t)arguments[1]);
 		*result = arguments[1];
 		return true;
 	case SYS_exit_group:

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "runtime/interpose.h"
 #include "runtime/world.h"
@@ -30,6 +31,10 @@ static struct fd_entry *fd_entry(int fd)
 	return fd >= 0 && fd < FD_TABLE_SIZE ? &table.entries[fd] : NULL;
 }
 
+/* Linux's numbers of them, everywhere and for ever. */
+#define DEVICE_RANDOM makedev(1, 8)
+#define DEVICE_URANDOM makedev(1, 9)
+
 static enum fd_class fd_ask_kernel(int fd)
 {
 	struct stat status;
@@ -42,7 +47,9 @@ static enum fd_class fd_ask_kernel(int fd)
 	case S_IFSOCK:
 		return FD_SOCKET;
 	case S_IFCHR:
-		return FD_CHARACTER;
+		return status.st_rdev == DEVICE_RANDOM || status.st_rdev == DEVICE_URANDOM
+			       ? FD_RANDOM
+			       : FD_CHARACTER;
 	case 0: /* anonymous inodes: eventfd, timerfd, epoll, ... */
 		return FD_EVENT;
 	default:
@@ -62,6 +69,21 @@ enum fd_class fd_classify(int fd)
 	if (entry && class != FD_PLAIN)
 		entry->class = (uint8_t) class;
 	return class;
+}
+
+void fd_randomise(int fd, const struct iovec *vector, int count, long result)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+	size_t left = result > 0 ? (size_t)result : 0;
+
+	if (!entry || entry->class != FD_RANDOM)
+		return;
+	for (int i = 0; i < count && left; i++) {
+		size_t bytes = vector[i].iov_len < left ? vector[i].iov_len : left;
+
+		runtime_random_bytes(vector[i].iov_base, bytes);
+		left -= bytes;
+	}
 }
 
 bool fd_is_internal(int fd)

@@ -31,7 +31,8 @@ bool fd_is_scheduled(int fd, enum op_kind kind)
 	if (kind == OP_FD_WRITE && (fd <= 2 || !engine_is_live()))
 		return false; /* what a program prints is no communication between its threads */
 	class = fd_classify(fd);
-	if (class == FD_PLAIN || (class == FD_CHARACTER && kind == OP_FD_WRITE))
+	if (class == FD_PLAIN || class == FD_RANDOM ||
+		(class == FD_CHARACTER && kind == OP_FD_WRITE))
 		return false;
 	/* A single thread only comes here to wait, so that timers and the host's watchdog know. */
 	return engine_is_live() ||

@@ -97,6 +97,8 @@ uint64_t runtime_deadline_after(const struct timespec *relative);
 
 /* sched_yield() by whatever way: gives way, and lets time pass for loops that wait by yielding. */
 void runtime_yield(uint64_t site);
+/* Random numbers of the run; those of the kernel in a child that the target has forked. */
+void runtime_random_bytes(void *buffer, size_t bytes);
 
 /*
  * This run did something that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text

@@ -122,6 +122,7 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 		result = target_call(SYS_read, fd, buffer, size);
 		if (result == sizeof(uint64_t))
 			timerfd_was_read(fd, &vector);
+		fd_randomise(fd, &vector, 1, result);
 		return interpose_result(result);
 	}
 	return fd_read(fd, &vector, 1, site);
@@ -154,8 +155,12 @@ EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 {
 	ENTER();
 	if (!fd_is_scheduled(fd, OP_FD_READ) || is_odd_vector(vector, count)) {
+		long result;
+
 		runtime_test_cancel();
-		return interpose_result(target_call(SYS_readv, fd, vector, count));
+		result = target_call(SYS_readv, fd, vector, count);
+		fd_randomise(fd, vector, count, result);
+		return interpose_result(result);
 	}
 	return fd_read(fd, vector, count, CALL_SITE);
 }
@@ -221,9 +226,15 @@ bool transfer_emulate(long number, const long arguments[6], uint64_t site, long 
 		.vector = &vector,
 		.vector_count = 1};
 
-	if ((number != SYS_read && number != SYS_write) || !vector.iov_len ||
-		!fd_is_scheduled(fd, transfer.kind))
+	if ((number != SYS_read && number != SYS_write) || !vector.iov_len)
 		return false;
+	if (!fd_is_scheduled(fd, transfer.kind)) {
+		if (number == SYS_write || fd_classify(fd) != FD_RANDOM)
+			return false;
+		*result = target_call(SYS_read, fd, vector.iov_base, vector.iov_len);
+		fd_randomise(fd, &vector, 1, *result);
+		return true;
+	}
 	transfer.attempt = number == SYS_read ? attempt_read : attempt_write;
 	*result = number == SYS_read ? fd_transfer(&transfer) : fd_write_all(&transfer, &vector, 1);
 	return true;

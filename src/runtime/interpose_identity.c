@@ -76,7 +76,7 @@ EXPORT int setgroups(size_t count, const gid_t *groups)
 
 #define ENTROPY_BYTES_MAX 256 /* getentropy refuses more */
 
-static void random_fill(void *buffer, size_t bytes)
+void runtime_random_bytes(void *buffer, size_t bytes)
 {
 	unsigned char *at = buffer;
 
@@ -104,7 +104,7 @@ EXPORT ssize_t getrandom(void *buffer, size_t bytes, unsigned int flags)
 	ENTER();
 	if (flags & ~(unsigned int)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
 		return interpose_result(-EINVAL);
-	random_fill(buffer, bytes);
+	runtime_random_bytes(buffer, bytes);
 	return (ssize_t)bytes;
 }
 
@@ -113,14 +113,14 @@ EXPORT int getentropy(void *buffer, size_t bytes)
 	ENTER();
 	if (bytes > ENTROPY_BYTES_MAX)
 		return (int)interpose_result(-EIO);
-	random_fill(buffer, bytes);
+	runtime_random_bytes(buffer, bytes);
 	return 0;
 }
 
 EXPORT void arc4random_buf(void *buffer, size_t bytes)
 {
 	ENTER();
-	random_fill(buffer, bytes);
+	runtime_random_bytes(buffer, bytes);
 }
 
 EXPORT uint32_t arc4random(void)
@@ -128,7 +128,20 @@ EXPORT uint32_t arc4random(void)
 	uint32_t value;
 
 	ENTER();
-	random_fill(&value, sizeof value);
+	runtime_random_bytes(&value, sizeof value);
+	return value;
+}
+
+/* std::random_device: libstdc++ asks the processor, past everybody. */
+uint32_t cxx_random_device(void *device) __asm__("_ZNSt13random_device9_M_getvalEv");
+
+EXPORT uint32_t cxx_random_device(void *device)
+{
+	uint32_t value;
+
+	ENTER();
+	(void)device;
+	runtime_random_bytes(&value, sizeof value);
 	return value;
 }
 
@@ -141,7 +154,7 @@ EXPORT uint32_t arc4random_uniform(uint32_t bound)
 	if (bound < 2)
 		return 0;
 	do { /* multiplication with rejection: every result is equally likely */
-		random_fill(&value, sizeof value);
+		runtime_random_bytes(&value, sizeof value);
 		product = (uint64_t)value * bound;
 	} while ((uint32_t)product < -bound % bound);
 	return (uint32_t)(product >> 32);

@@ -237,7 +237,7 @@ static const char *resume_obstacle(void)
 	if (fiber_made_since_snapshot(NULL, 0))
 		return "made more threads than any run before";
 	if (engine_has_used_seed())
-		return "used random numbers";
+		return "used random choices";
 	return undo_obstacle();
 }
 

@@ -91,6 +91,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.covered = contract->covered,
 		.covered_words = CONTRACT_COVERED_WORDS,
 		.seed = runtime_seed(number),
+		.random_seed = plan->random_seed,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.has_early_timeouts = plan->has_early_timeouts,

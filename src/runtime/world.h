@@ -78,6 +78,7 @@ enum fd_class {
 	FD_PIPE,
 	FD_SOCKET,
 	FD_CHARACTER, /* terminals: reads are scheduled, writes are plain */
+	FD_RANDOM,    /* /dev/urandom and /dev/random: what is read is the run's */
 	FD_EVENT      /* eventfd, timerfd, epoll, ...: anything else that can be polled */
 };
 
@@ -102,6 +103,8 @@ struct fd_request {
 /* What a call on this descriptor is: FD_PLAIN also for what is no descriptor at all. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
+/* Of one that has been classified: `result` bytes that have been read are replaced by the run's random numbers. */
+void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object that this descriptor stands for, as an address for engine_op. Ends of a pipe share it. */
 const void *fd_object(int fd);
 /* Is it certain that what goes in or comes out there does so through this object? */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,12 @@
 void timerfd_forget(int fd)
 {
 	(void)fd;
+}
+
+/* interpose_identity.c's: here chance brings 7 only. */
+void runtime_random_bytes(void *buffer, size_t bytes)
+{
+	memset(buffer, 7, bytes);
 }
 
 static void close_and_forget(int fd)
@@ -65,6 +72,25 @@ static void test_fd_table__plain_files_are_asked_again(void **state)
 	assert_int_equal(fd_classify(file), FD_PIPE);
 	close_and_forget(ends[0]);
 	close_and_forget(ends[1]);
+}
+
+static void test_fd_randomise__only_what_was_read_of_a_source_of_chance(void **state)
+{
+	int chance = open("/dev/urandom", O_RDONLY);
+	int null = open("/dev/zero", O_RDONLY);
+	char bytes[8] = {0};
+	const struct iovec parts[2] = {{bytes, 2}, {bytes + 4, 4}};
+
+	(void)state;
+	assert_int_equal(fd_classify(chance), FD_RANDOM);
+	assert_int_equal(fd_classify(null), FD_CHARACTER);
+	fd_randomise(null, parts, 2, 6);
+	fd_randomise(chance, parts, 2, -EINTR);
+	assert_memory_equal(bytes, "\0\0\0\0\0\0\0", 8);
+	fd_randomise(chance, parts, 2, 5);
+	assert_memory_equal(bytes, "\7\7\0\0\7\7\7", 8);
+	close_and_forget(chance);
+	close_and_forget(null);
 }
 
 static void test_fd_table__ends_and_copies_share_an_object(void **state)
@@ -128,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fd_table__classes_are_the_kernels),
 		cmocka_unit_test(test_fd_table__plain_files_are_asked_again),
+		cmocka_unit_test(test_fd_randomise__only_what_was_read_of_a_source_of_chance),
 		cmocka_unit_test(test_fd_table__ends_and_copies_share_an_object),
 		cmocka_unit_test(test_fd_table__watching_something_external_is_external),
 		cmocka_unit_test(test_fd_table__a_fork_makes_what_there_is_external),
