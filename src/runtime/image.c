@@ -313,7 +313,7 @@ static bool image_restore_watched(
 			image_clear_page(area, page);
 	}
 	*pages += area->busy_count;
-	return true;
+	return image_renew_busy(image, area);
 }
 
 uint64_t image_restore(struct image *image, bool *is_complete)

@@ -50,6 +50,7 @@ struct image_area {
 	uint32_t *busy;		/* pages of a watched area that some run has written to, */
 	uint32_t busy_count;	/* so many; the kernel does not protect them any more */
 	unsigned char *is_busy; /* per page */
+	uint32_t rounds;	/* times that the area was put back */
 };
 
 /*
@@ -107,6 +108,8 @@ void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
 /* Makes the pages of a watched area busy that have been written to. False: the kernel does not say which. */
 bool image_find_busy(struct image *image, struct image_area *area);
+/* A watched area has been put back. False: the kernel does not track it any more. */
+bool image_renew_busy(struct image *image, struct image_area *area);
 
 /*
  * Visits the parts of a tracked area that have been written to since it was last protected, and protects

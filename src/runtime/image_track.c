@@ -25,7 +25,9 @@ struct image_scan {
 /* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
 #define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
-#define WATCHED_PAGES_LEAST 2
+/* Now and then it is asked anew which pages runs write to: the first ones write to more than the others. */
+#define RENEW_FIRST 64
+#define RENEW_EVERY 4096
 /* A small area that is larger than this is mostly holes, and they would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
@@ -78,7 +80,7 @@ static void image_watch(struct image *image, struct image_area *area)
 {
 	const size_t pages = image_pages(area);
 
-	if (pages < WATCHED_PAGES_LEAST || area->bytes > WATCHED_BYTES_MOST || area->stack_floor)
+	if (area->bytes > WATCHED_BYTES_MOST || area->stack_floor)
 		return;
 	area->busy = platform_map(pages * sizeof *area->busy, true);
 	area->is_busy = platform_map(pages, true);
@@ -206,4 +208,18 @@ bool image_find_busy(struct image *image, struct image_area *area)
 			}
 	}
 	return true;
+}
+
+bool image_renew_busy(struct image *image, struct image_area *area)
+{
+	const uint64_t start = (uint64_t)(uintptr_t)area->start;
+
+	area->rounds++;
+	if ((area->rounds != RENEW_FIRST && area->rounds % RENEW_EVERY != 0) || !area->busy_count ||
+		area->version_count)
+		return true;
+	for (uint32_t i = 0; i < area->busy_count; i++)
+		area->is_busy[area->busy[i]] = false;
+	area->busy_count = 0;
+	return image_protect(image, start, start + area->bytes);
 }
