@@ -26,7 +26,7 @@ struct checkpoint_place {
 	uint32_t entry;
 	uint64_t at;
 	uint64_t ticks;	  /* that the run had taken by then */
-	uint32_t height;  /* as in pay.h */
+	bool is_timed;	  /* made because of the time: see pay.h */
 	bool is_profiled; /* all accesses of the run so far have been seen by a profiling run */
 };
 

@@ -19,11 +19,15 @@
 /* While they stay, runs with checkpoints are watched in portions of so many. */
 #define RUNS_WATCH 256
 #define FACTOR_MOST 1024
-/* Checkpoints of one height: so many are made to see, the mean is over about so many, */
-#define HEIGHT_TRIALS 2
-#define HEIGHT_MEMORY 16
-/* and where they do not pay, one now and then. */
-#define HEIGHT_AGAIN 256
+/* Partings that are not older than so many runs count; where one is not in the table, that which is rarest goes. */
+#define RUNS_REMEMBERED 4096
+/* So many runs know nothing of partings; later checkpoints for their time alone have to be worth much more. */
+#define RUNS_BLIND 64
+#define TICKS_BLIND 16
+/* What one costs in all, in times of its taking: it has also to be put back, and to be dropped. */
+#define TAKING_IN_ALL 4
+/* Before that it is not known how a parting fares. */
+#define RUNS_KNOWN 8
 /* A first guess, of a small image. */
 #define TAKING_GUESS 20000
 
@@ -108,14 +112,14 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 		pay_judge(pay);
 }
 
-void pay_taken(struct pay *pay, uint32_t height, uint64_t ticks)
+void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 {
 	/* The first ones touch memory that no one has touched before: what counts is what it comes to. */
 	if (!pay->taking || ticks < pay->taking)
 		pay->taking = ticks;
 	else
 		pay->taking += pay->taking / 16;
-	if (height)
+	if (!is_timed)
 		return;
 	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
 	if (pay->spent < 64 * pay->taking)
@@ -128,37 +132,62 @@ void pay_taken(struct pay *pay, uint32_t height, uint64_t ticks)
 	pay->spent = pay->saved = 0;
 }
 
-void pay_dropped(struct pay *pay, uint32_t height, uint64_t ticks)
+void pay_dropped(struct pay *pay, uint64_t ticks)
 {
-	struct pay_height *own = &pay->heights[height];
-	/* The first ones count alike; later on the old ones are forgotten. */
-	const uint64_t weight = own->dropped < HEIGHT_MEMORY ? own->dropped : HEIGHT_MEMORY;
-
-	if (!height)
-		pay->saved += ticks;
-	own->saved = (own->saved * weight + ticks) / (weight + 1);
-	own->dropped++;
+	pay->saved += ticks;
 }
 
-uint32_t pay_height(uint32_t decisions)
+static void pay_new_parting(struct pay *pay, uint32_t entry)
 {
-	uint32_t height = 1;
+	struct pay_parting *rarest = &pay->partings[0];
 
-	/* Two to each power of two. */
-	for (; decisions > 3 && height < PAY_AHEAD - 3; decisions /= 2)
-		height += 2;
-	return height + (decisions == 3);
+	if (pay->parting_count < PAY_PARTINGS) {
+		rarest = &pay->partings[pay->parting_count++];
+	} else {
+		for (uint32_t i = 1; i < PAY_PARTINGS; i++)
+			if (pay->partings[i].parted < rarest->parted)
+				rarest = &pay->partings[i];
+		pay->parting_at[rarest->entry] = 0;
+	}
+	*rarest = (struct pay_parting){.entry = entry};
+	pay->parting_at[entry] = (uint8_t)(rarest - pay->partings + 1);
 }
 
-bool pay_wants_here(struct pay *pay, uint32_t height)
+void pay_parted(struct pay *pay, uint32_t entry)
 {
-	struct pay_height *own = &pay->heights[height];
+	pay->runs_parted++;
+	for (uint32_t i = 0; i < pay->parting_count; i++) {
+		struct pay_parting *parting = &pay->partings[i];
 
-	return own->dropped < HEIGHT_TRIALS || own->saved > pay->taking ||
-	       ++own->asked % HEIGHT_AGAIN == 0;
+		parting->before += entry < parting->entry;
+		if (++parting->runs < RUNS_REMEMBERED)
+			continue;
+		parting->runs /= 2;
+		parting->before /= 2;
+		parting->parted /= 2;
+	}
+	if (entry >= PAY_ENTRIES)
+		return;
+	if (!pay->parting_at[entry])
+		pay_new_parting(pay, entry);
+	pay->partings[pay->parting_at[entry] - 1].parted++;
+}
+
+bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
+{
+	const struct pay_parting *parting = &pay->partings[pay->parting_at[entry] - 1];
+	/* From one that parts before it to the next, runs / stretches begin there; the first makes the checkpoint. */
+	const uint64_t stretches = parting->before + 1;
+
+	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&
+	       (parting->runs - stretches) * ticks >
+		       stretches * TAKING_IN_ALL * (pay->taking ? pay->taking : TAKING_GUESS);
 }
 
 bool pay_wants(const struct pay *pay, uint64_t ticks)
 {
-	return ticks > pay->factor * (pay->taking ? pay->taking : TAKING_GUESS);
+	const uint64_t taking = pay->taking ? pay->taking : TAKING_GUESS;
+
+	/* As soon as it is known where runs part, that is the better place. */
+	return ticks > (pay->runs_parted < RUNS_BLIND ? 1 : TICKS_BLIND) * pay->factor * taking;
 }

@@ -11,17 +11,19 @@
 
 enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
-#define PAY_HEIGHTS 64
-/* From here on: of checkpoints that were made ahead, where runs have parted before. */
-#define PAY_AHEAD 32
+/* Of so many entries of a run it can be known how they fare, at most of so many at a time. */
+#define PAY_ENTRIES 4096
+#define PAY_PARTINGS 64
 
 /*
- * Checkpoints that were made where a run left the last one, or may be left, by their *height*: how much of the run
- * that was, as a logarithm. The higher, the more runs of a depth-first search pass through.
+ * An entry where runs have parted from the ones before them. A checkpoint there serves all runs until one parts
+ * before it: how many that are shows in how often that has happened.
  */
-struct pay_height {
-	uint64_t asked, dropped;
-	uint64_t saved; /* ticks by each in the mean, beyond what the checkpoint below saves */
+struct pay_parting {
+	uint32_t entry;
+	uint32_t parted; /* runs that parted there, */
+	uint32_t before; /* and before it, */
+	uint32_t runs;	 /* of so many since it is known */
 };
 
 struct pay {
@@ -35,20 +37,28 @@ struct pay {
 	uint64_t taking; /* ticks that it takes to make a checkpoint; 0: not known */
 	uint64_t factor; /* a checkpoint is made when a run has gone on so many times longer */
 	uint64_t spent, saved; /* ticks: on making checkpoints, by going on from them */
-	struct pay_height heights[PAY_HEIGHTS]; /* 0: those that were made because of the time */
+	struct pay_parting partings[PAY_PARTINGS];
+	uint32_t parting_count;
+	uint64_t runs_parted;
+	uint8_t parting_at[PAY_ENTRIES]; /* its place among these plus 1, 0: none */
 };
 
 void pay_begin(struct pay *pay);
 /* A run is over, with all that had to be done for it. */
 void pay_run_ended(struct pay *pay, uint64_t ticks);
-/* A checkpoint of that height was made, and how long that took. */
-void pay_taken(struct pay *pay, uint32_t height, uint64_t ticks);
-/* A checkpoint of that height is gone; by the runs that began there it has saved so much. */
-void pay_dropped(struct pay *pay, uint32_t height, uint64_t ticks);
-/* Where so many decisions of the last run are not made again. */
-uint32_t pay_height(uint32_t decisions);
-/* Is it worth to make one of that height? */
-bool pay_wants_here(struct pay *pay, uint32_t height);
+/* A checkpoint was made, because of the time or where runs part, and how long that took. */
+void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
+/* One that was made because of the time is gone; by the runs that began there it has saved so much. */
+void pay_dropped(struct pay *pay, uint64_t ticks);
+/* A run parts from the last one at that entry. */
+void pay_parted(struct pay *pay, uint32_t entry);
+/* Have runs parted there? */
+static inline bool pay_knows(const struct pay *pay, uint32_t entry)
+{
+	return entry < PAY_ENTRIES && pay->parting_at[entry];
+}
+/* Is it worth to make one at an entry that is known, if that saves so much to each run that begins there? */
+bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks);
 /* A run has gone on for so long since it began or a checkpoint was made: is it time for one? */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 

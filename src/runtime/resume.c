@@ -14,11 +14,6 @@
 /* Of the memory for checkpoints, for the record of a run. */
 #define HISTORY_SHARE 8
 
-/* Of so many entries it is known whether runs have parted there, */
-#define PARTED_ENTRIES 4096
-/* and where they have so often, others will. */
-#define PARTED_OFTEN 2
-
 /* In shared memory, with `resume` set before the starting point. */
 struct resume {
 	struct history *history;
@@ -33,12 +28,6 @@ struct resume {
 	uint64_t begun;	 /* ticks: when work on the run began, */
 	uint64_t moved;	 /* when it went on from a checkpoint or the starting point */
 	uint64_t behind; /* ticks of the run before that */
-	uint32_t
-		wanted; /* entry that the run at hand is to leave a checkpoint at, UINT32_MAX: none, */
-	uint32_t height;     /* and its height */
-	uint32_t last_count; /* entries of the run before */
-	/* By entry: how often runs parted there, up to PARTED_OFTEN. */
-	uint8_t parted[PARTED_ENTRIES];
 };
 
 static struct resume *resume;
@@ -98,7 +87,8 @@ static void resume_drop(uint32_t entry, bool is_profiled)
 
 	while ((last = checkpoints_last(resume->checkpoints)) != NULL &&
 		(last->entry > entry || (is_profiled && !last->is_profiled))) {
-		pay_dropped(&resume->pay, last->height, checkpoints_saved(resume->checkpoints));
+		if (last->is_timed)
+			pay_dropped(&resume->pay, checkpoints_saved(resume->checkpoints));
 		checkpoints_drop(resume->checkpoints);
 	}
 }
@@ -109,43 +99,6 @@ void resume_forget(void)
 		return;
 	resume->is_known = false;
 	resume_drop(0, false); /* none is before the first entry */
-}
-
-/*
- * The run at hand leaves the last one here. If strategies go depth first, the next ones do so, too, or behind:
- * a checkpoint saves them the way, the more of them the longer the part is that is still to be had.
- */
-static void resume_want(uint32_t same, uint32_t last_count)
-{
-	const struct checkpoint_place *last = checkpoints_last(resume->checkpoints);
-
-	resume->wanted = UINT32_MAX;
-	resume->last_count = last_count;
-	if (same < PARTED_ENTRIES && resume->parted[same] < PARTED_OFTEN)
-		resume->parted[same]++;
-	if (!same || same >= last_count || (last && last->entry >= same))
-		return;
-	resume->height = pay_height(last_count - same);
-	if (pay_wants_here(&resume->pay, resume->height))
-		resume->wanted = same;
-}
-
-/*
- * Runs that go another way may part again where others have: a checkpoint that is made when the first one comes by
- * serves all those behind.
- */
-static void resume_want_ahead(uint32_t entry)
-{
-	uint32_t height;
-
-	if (entry >= PARTED_ENTRIES || resume->parted[entry] < PARTED_OFTEN ||
-		entry < resume->history->told || entry >= resume->last_count)
-		return;
-	height = PAY_AHEAD + pay_height(resume->last_count - entry);
-	if (!pay_wants_here(&resume->pay, height))
-		return;
-	resume->wanted = entry;
-	resume->height = height;
 }
 
 static void resume_begin_history(const struct contract *contract)
@@ -163,7 +116,7 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	struct contract *contract = runtime.contract;
 	const struct contract_memory *memory;
 	const struct checkpoint_place *place;
-	uint32_t same, last_count;
+	uint32_t same;
 
 	if (!resume)
 		return NULL;
@@ -184,11 +137,10 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 		resume_begin_history(contract);
 	memory = sites_memory();
 	resume->is_profile = !memory || memory->was_profile;
-	last_count = resume->history->count;
 	same = history_begin_run(resume->history, runtime_seed(number));
 	resume_drop(same, memory && memory->was_profile);
 	place = checkpoints_last(resume->checkpoints);
-	resume_want(same, last_count);
+	pay_parted(&resume->pay, same);
 	if (!place)
 		return NULL;
 	history_resume(resume->history, place->entry, place->at);
@@ -252,28 +204,38 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
+/* Is a checkpoint worth it, where the run has gone on for so many ticks since the last place where it began? */
+static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
+{
+	const struct history *history = resume->history;
+
+	*is_timed = pay_wants(&resume->pay, ticks);
+	/* Where it leaves the last run it will hardly ever come by again. */
+	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
+		*is_timed = false;
+		return pay_wants_at(&resume->pay, history->number,
+			resume->behind + ticks - (last ? last->ticks : 0));
+	}
+	return *is_timed;
+}
+
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place)
 {
 	const struct checkpoint_place *last;
 	const char *obstacle;
-	bool is_wanted;
+	bool is_timed;
 	uint64_t ticks;
 
 	if (!resume || !resume->is_on)
 		return RESUME_GO_ON;
 	if (!history_meets(resume->history, view))
 		return RESUME_ABANDON;
-	if (resume->wanted == UINT32_MAX)
-		resume_want_ahead(resume->history->number);
-	is_wanted = resume->history->number >= resume->wanted;
 	ticks = pay_ticks() - resume->moved;
-	if (runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS && !is_wanted &&
-		!pay_wants(&resume->pay, ticks))
-		return RESUME_GO_ON;
-	if (is_wanted)
-		resume->wanted = UINT32_MAX;
 	last = checkpoints_last(resume->checkpoints);
+	if (!resume_wants(last, ticks, &is_timed) &&
+		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
+		return RESUME_GO_ON;
 	if (!resume->history->number || !resume->history->is_whole ||
 		(last && last->entry >= resume->history->number))
 		return RESUME_GO_ON;
@@ -286,7 +248,7 @@ enum resume_wish resume_at_decision(
 	}
 	*place = (struct checkpoint_place){.entry = resume->history->number,
 		.at = resume->history->at,
-		.height = is_wanted ? resume->height : 0,
+		.is_timed = is_timed,
 		.is_profiled = resume->is_profile,
 		.ticks = resume->behind + ticks};
 	return RESUME_TAKE;
@@ -301,7 +263,7 @@ void resume_take(const struct checkpoint_place *place)
 	if (checkpoint_take(
 		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
 		contract->totals.checkpoints_taken++;
-	pay_taken(&resume->pay, place->height, pay_ticks() - start);
+	pay_taken(&resume->pay, place->is_timed, pay_ticks() - start);
 }
 
 void resume_go_on(void)

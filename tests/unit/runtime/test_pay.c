@@ -63,10 +63,10 @@ static void pay__makes_fewer_where_they_are_not_used(void **state)
 	pay_begin(&used);
 	pay_begin(&unused);
 	for (int i = 0; i < 10000; i++) {
-		pay_taken(&used, 0, 1000);
-		pay_dropped(&used, 0, 100000);
-		pay_taken(&unused, 0, 1000);
-		pay_dropped(&unused, 0, 0);
+		pay_taken(&used, true, 1000);
+		pay_dropped(&used, 100000);
+		pay_taken(&unused, true, 1000);
+		pay_dropped(&unused, 0);
 	}
 	assert_true(pay_wants(&used, 1100));
 	assert_false(pay_wants(&used, 999));
@@ -74,31 +74,46 @@ static void pay__makes_fewer_where_they_are_not_used(void **state)
 	assert_true(pay_wants(&unused, 1100000)); /* 1024 times as long is always enough */
 }
 
-/* So much of the last run is had by many runs, so much less by few: they are made where it is many. */
-static void pay__makes_them_at_the_height_that_pays(void **state)
+/*
+ * A tree of binary decisions, depth first: a run in two parts at the last, one in four at the last but one, and so on.
+ * A checkpoint serves the more runs the earlier it is, and there are fewer of those.
+ */
+static void pay__makes_them_where_enough_runs_pass(void **state)
 {
-	const uint32_t high = pay_height(100), low = pay_height(3);
-	uint64_t made_high = 0, made_low = 0;
 	struct pay pay;
 
 	(void)state;
-	assert_true(high > low && low > 0);
-	assert_true(pay_height(UINT32_MAX) < PAY_HEIGHTS);
 	pay_begin(&pay);
-	for (int i = 0; i < 10000; i++) {
-		if (pay_wants_here(&pay, high)) {
-			pay_taken(&pay, high, 1000);
-			pay_dropped(&pay, high, 5000);
-			made_high++;
-		}
-		if (pay_wants_here(&pay, low)) {
-			pay_taken(&pay, low, 1000);
-			pay_dropped(&pay, low, 500);
-			made_low++;
-		}
+	assert_false(pay_knows(&pay, 100));
+	for (uint32_t run = 1; run <= 2000; run++)
+		pay_parted(&pay, 100 - 10 * (uint32_t)__builtin_ctz(run));
+	assert_true(pay_knows(&pay, 100) && pay_knows(&pay, 90));
+	assert_false(pay_knows(&pay, 95));
+	pay_taken(&pay, false, 1000);
+	assert_false(pay_wants_at(&pay, 100, 3500)); /* one more run */
+	assert_true(pay_wants_at(&pay, 100, 4500));
+	assert_true(pay_wants_at(&pay, 90, 1500)); /* three */
+	assert_false(pay_wants_at(&pay, 90, 1200));
+	assert_true(pay_wants_at(&pay, 80, 700)); /* seven */
+	assert_false(
+		pay_wants(&pay, 1500)); /* it is known where they part: others are not worth it */
+}
+
+/* More partings than there is room for: those that are frequent stay. */
+static void pay__forgets_rare_partings(void **state)
+{
+	struct pay pay;
+
+	(void)state;
+	pay_begin(&pay);
+	for (uint32_t run = 0; run < 3000; run++) {
+		pay_parted(&pay, 1000);
+		pay_parted(&pay, 1 + run % 500);
+		pay_parted(&pay, PAY_ENTRIES + run);
 	}
-	assert_int_equal(made_high, 10000);
-	assert_in_range(made_low, 10, 100); /* now and then, to see whether it still does not pay */
+	assert_true(pay_knows(&pay, 1000));
+	assert_false(pay_knows(&pay, PAY_ENTRIES + 1));
+	assert_true(pay.parting_count <= PAY_PARTINGS);
 }
 
 int main(void)
@@ -108,7 +123,8 @@ int main(void)
 		cmocka_unit_test(pay__does_not_wait_where_runs_are_long),
 		cmocka_unit_test(pay__looks_again),
 		cmocka_unit_test(pay__makes_fewer_where_they_are_not_used),
-		cmocka_unit_test(pay__makes_them_at_the_height_that_pays),
+		cmocka_unit_test(pay__makes_them_where_enough_runs_pass),
+		cmocka_unit_test(pay__forgets_rare_partings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
