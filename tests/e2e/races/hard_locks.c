@@ -3,6 +3,7 @@
  * `hard_locks CASE ordered|racy`.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -299,6 +300,38 @@ static void attempts_main(void)
 	seen = value;
 }
 
+static pthread_mutex_t robust;
+
+static void *dying_body(void *argument)
+{
+	pthread_mutex_lock(&robust);
+	value++;
+	if (is_racy)
+		pthread_mutex_unlock(&robust);
+	if (is_racy)
+		value++;
+	return argument;
+}
+
+/* A lock whose holder has died: who takes it over sees what that one has done. */
+static void dying_main(void)
+{
+	if (pthread_mutex_lock(&robust) == EOWNERDEAD)
+		pthread_mutex_consistent(&robust);
+	value++;
+	pthread_mutex_unlock(&robust);
+}
+
+static void case_owner_death(void)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &attributes);
+	with_thread(dying_body, dying_main);
+}
+
 static mtx_t standard_mutex;
 static once_flag standard_once = ONCE_FLAG_INIT;
 
@@ -400,6 +433,7 @@ static const struct {
 	{"rounds", case_rounds},
 	{"attempts", case_attempts},
 	{"standard", case_standard},
+	{"owner_death", case_owner_death},
 };
 
 int main(int argument_count, char **arguments)

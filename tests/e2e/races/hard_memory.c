@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <threads.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 static bool is_racy;
 static int value;
@@ -224,6 +225,73 @@ static void grown_main(void)
 	numbers[0]++;
 }
 
+/* Whatever gives memory gives it anew. */
+static char *allocate(int how)
+{
+	void *memory = NULL;
+
+	switch (how) {
+	case 0:
+		return calloc(5, 20);
+	case 1:
+		return posix_memalign(&memory, 64, 100) ? NULL : memory;
+	case 2:
+		return aligned_alloc(64, 128);
+	case 3:
+		return reallocarray(NULL, 5, 20);
+	case 4:
+		return strdup("a text that is long enough to be told from the others");
+	case 5:
+		return malloc(1 << 20);
+	default:
+		return getcwd(NULL, 0);
+	}
+}
+
+static void allocators_once(int own)
+{
+	for (int how = 0; how < 7; how++) {
+		char *memory = allocate(how);
+
+		memory[1] = (char)own;
+		if (is_racy && how == 6)
+			value++;
+		free(memory);
+	}
+}
+
+/* Who lets go last frees it, and has to see what the others have done. */
+struct counted {
+	atomic_int references;
+	int number;
+};
+
+static void *reference_body(void *argument)
+{
+	struct counted *object = argument;
+
+	seen = object->number;
+	if (atomic_fetch_sub_explicit(&object->references, 1,
+		    is_racy ? memory_order_relaxed : memory_order_release) != 1)
+		return NULL;
+	if (!is_racy)
+		atomic_thread_fence(memory_order_acquire);
+	free(object);
+	return NULL;
+}
+
+static void case_references(void)
+{
+	struct counted *counted = malloc(sizeof *counted);
+	pthread_t thread;
+
+	atomic_init(&counted->references, 2);
+	counted->number = 1;
+	pthread_create(&thread, NULL, reference_body, counted);
+	(void)reference_body(counted);
+	pthread_join(thread, NULL);
+}
+
 /* Blocks that go from thread to thread in a list of the program's own. */
 struct block {
 	struct block *next;
@@ -356,26 +424,6 @@ static void case_bits(void)
 	with_thread(bits_body, bits_main);
 }
 
-struct large {
-	int numbers[24];
-};
-
-static struct large large_from, large_to;
-
-static void *copy_body(void *argument)
-{
-	large_to = large_from;
-	return argument;
-}
-
-static void copy_main(void)
-{
-	if (is_racy)
-		large_to.numbers[23] = 1;
-	else
-		seen = large_from.numbers[23];
-}
-
 static void case_pages(void)
 {
 	with_thread(pages_body, pages_main);
@@ -391,15 +439,14 @@ static void case_pool(void)
 	both(pool_once);
 }
 
+static void case_allocators(void)
+{
+	both(allocators_once);
+}
+
 static void case_coroutine(void)
 {
 	with_thread(coroutine_body, coroutine_main);
-}
-
-static void case_copy(void)
-{
-	with_thread(copy_body, copy_main);
-	seen = large_to.numbers[0];
 }
 
 static const struct {
@@ -413,10 +460,11 @@ static const struct {
 	{"pages", case_pages},
 	{"grown", case_grown},
 	{"pool", case_pool},
+	{"allocators", case_allocators},
+	{"references", case_references},
 	{"own_stack", case_own_stack},
 	{"coroutine", case_coroutine},
 	{"bits", case_bits},
-	{"copy", case_copy},
 };
 
 int main(int argument_count, char **arguments)
