@@ -141,8 +141,10 @@ static void add_frame(
 
 	strbuf_init(&line);
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
-	if (frame->file)
+	if (frame->file && frame->line)
 		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
+	else if (frame->file) /* code that the compiler made of no line */
+		strbuf_addf(&line, " in %s", frame->file);
 	else if (frame->module && !(frame->function && strstr(frame->function, "+0x")))
 		strbuf_addf(&line, " in %s", frame->module);
 	strbuf_adds(out, "    ");
