@@ -105,10 +105,34 @@ static void end_of_records(struct deviations *deviations)
 		deviations->is_exhausted = true;
 }
 
-/* Moves on to a child that there is. */
-static void find_child(struct deviations *deviations)
+static bool is_at_or_behind(const struct deviations *deviations, uint32_t record, uint32_t ordinal)
 {
-	while (!deviations->is_exhausted) {
+	return deviations->record != record ? deviations->record > record
+					    : deviations->ordinal >= ordinal;
+}
+
+/* The next child is not its own to make. */
+static bool is_at_limit(struct deviations *deviations)
+{
+	const struct deviation_limit *nearest;
+
+	if (deviations->part &&
+		is_at_or_behind(deviations, deviations->end_record, deviations->end_ordinal)) {
+		deviations->is_exhausted = true;
+		return true;
+	}
+	if (!deviations->limit_count)
+		return false;
+	nearest = &deviations->limits[deviations->limit_count - 1];
+	if (!is_at_or_behind(deviations, nearest->record, nearest->ordinal))
+		return false;
+	deviations->awaited = nearest->part;
+	return true;
+}
+
+void deviations_find_child(struct deviations *deviations)
+{
+	while (!deviations->is_exhausted && !is_at_limit(deviations)) {
 		const uint32_t end = deviations->kind == DEVIATION_COSTLY ? deviations->level_end
 									  : deviations->count;
 
@@ -170,5 +194,5 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 	else
 		next_child(deviations, has_diverged);
 	if (!is_at_roots(deviations))
-		find_child(deviations);
+		deviations_find_child(deviations);
 }

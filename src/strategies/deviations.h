@@ -36,6 +36,14 @@ struct deviation_record {
 	uint32_t points[DEVIATION_KIND_COUNT]; /* behind the last deviation */
 };
 
+#define DEVIATIONS_PARTS_MOST 64
+
+/* Where the children of others begin: deviations_parts.c. */
+struct deviation_limit {
+	uint32_t record, ordinal;
+	uint32_t part;
+};
+
 struct deviations {
 	uint32_t capacity, count; /* of records */
 	uint32_t roots, root;	  /* standard schedules; the next that has not been run yet */
@@ -49,6 +57,14 @@ struct deviations {
 	bool is_exhausted;
 	bool is_lost; /* records have run out */
 	uint64_t runs, diverged_runs;
+
+	/* Parts of the children of this kind and level, the nearest last. */
+	struct deviation_limit limits[DEVIATIONS_PARTS_MOST];
+	uint32_t limit_count;
+	uint32_t awaited; /* the part whose first child is the next; 0: none */
+	/* Of a part: its number, where it ends, and how many records it was given. 0: it is whole. */
+	uint32_t part, count_given;
+	uint32_t end_record, end_ordinal;
 
 	/* The run at hand. */
 	uint32_t path_count, path_at;
@@ -78,6 +94,15 @@ uint32_t deviations_root(struct deviations *deviations);
  */
 uint32_t deviations_at(
 	struct deviations *deviations, enum deviation_kind kind, uint32_t alternatives);
+
+/* Moves on to a child that there is, up to a part or the end. */
+void deviations_find_child(struct deviations *deviations);
+
+/* Parts, as in struct strategy_parts. */
+bool deviations_split(
+	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
+bool deviations_join(struct deviations *deviations, struct deviations *part);
+void deviations_leave(struct deviations *deviations, uint32_t number);
 
 /* `is_extended`: runs with further deviations are of interest. */
 void deviations_end_run(struct deviations *deviations, bool is_extended);

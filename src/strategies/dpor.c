@@ -419,4 +419,5 @@ const struct strategy strategy_dpor = {
 	.end_run = dpor_end_run,
 	.is_exhausted = dpor_is_exhausted,
 	.verdict = dpor_verdict,
+	.parts = &dpor_parts,
 };

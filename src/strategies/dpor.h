@@ -33,6 +33,7 @@ struct dpor_op {
 struct dpor_branch {
 	struct dpor_op op;
 	uint32_t child, sibling; /* DPOR_NONE: none; free ones are chained by `sibling` */
+	uint32_t part;		 /* number of the part that takes it; 0: none does */
 };
 
 /* A thread that need not move from here until something that depends on its op has happened. */
@@ -52,8 +53,10 @@ struct dpor_step {
 	uint32_t wakeup;      /* branches to take from here; the first is being taken */
 	uint32_t sleeper;     /* first of its sleepers; they end where the next step's begin */
 	uint32_t sleeper_count;
-	uint64_t enabled; /* slots that could move */
-	uint64_t planned; /* those in its wakeup tree are among these, UINT64_MAX: not known */
+	uint64_t enabled;     /* slots that could move */
+	uint64_t planned;     /* those in its wakeup tree are among these, UINT64_MAX: not known */
+	uint32_t changes;     /* of `wakeup` by races so far, */
+	uint32_t changes_had; /* and of a part: before it was split off */
 };
 
 struct dpor {
@@ -79,6 +82,14 @@ struct dpor {
 	uint64_t racy[DPOR_RACY / 64];
 	bool knows_racy; /* the run that is made only for this is over */
 
+	/* A part of another state's work (dpor_parts.c); 0: it is whole. */
+	uint32_t base;	    /* steps below are not its own: it tries nothing else there */
+	uint32_t part;	    /* its number */
+	uint64_t tree_hash; /* of the wakeup tree that it began with */
+	uint64_t open_hash; /* of the open steps below its base, likewise */
+	uint64_t racy_hash; /* of `racy`, likewise */
+
+	uint32_t awaited; /* the part that has to be joined before anything else is run; 0: none */
 	bool is_exhausted;
 	bool is_blocked;   /* this run repeats what is known: all that could move slept */
 	bool has_diverged; /* this run did not do what it did before */
@@ -138,6 +149,9 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
 /* The run is over: goes back to the last step from which a branch is still to be taken. */
 void dpor_back_up(struct dpor *dpor);
+
+struct strategy_parts;
+extern const struct strategy_parts dpor_parts;
 
 /* ---- threads ---- */
 

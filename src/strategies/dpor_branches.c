@@ -59,9 +59,16 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 	step->sleeper_count++;
 }
 
+static uint32_t part_of_next(struct dpor *dpor)
+{
+	const struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+
+	return last->is_value ? 0 : dpor_branches(dpor)[last->wakeup].part;
+}
+
 void dpor_back_up(struct dpor *dpor)
 {
-	while (dpor->step_count) {
+	while (dpor->step_count > dpor->base) {
 		struct dpor_step *step = &dpor_steps(dpor)[dpor->step_count - 1];
 
 		if (step->is_value) {
@@ -82,7 +89,8 @@ void dpor_back_up(struct dpor *dpor)
 
 		dpor->sleeper_used = last->sleeper + last->sleeper_count;
 	}
-	dpor->is_exhausted = !dpor->step_count;
+	dpor->is_exhausted = dpor->step_count == dpor->base;
+	dpor->awaited = dpor->is_exhausted ? 0 : part_of_next(dpor);
 	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
 	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
 		dpor->open = dpor_steps(dpor)[dpor->open].open_before;

@@ -74,8 +74,8 @@ static uint32_t branch_of(struct dpor *dpor, const struct dpor_sequence *sequenc
 	return first;
 }
 
-/* Puts the sequence into the tree below *place, unless what is there covers it. */
-static void insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
+/* Puts the sequence into the tree below *place, unless what is there covers it: then false. */
+static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {
 		uint32_t branch = *place;
@@ -87,13 +87,14 @@ static void insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 		}
 		if (branch == DPOR_NONE) {
 			*place = branch_of(dpor, sequence);
-			return;
+			return true;
 		}
 		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
 		place = &dpor_branches(dpor)[branch].child;
 		if (*place == DPOR_NONE)
-			return; /* a leaf: whatever comes behind it is looked at there */
+			return false; /* a leaf: whatever comes behind it is looked at there */
 	}
+	return false;
 }
 
 /*
@@ -132,6 +133,6 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	if (is_had)
 		return false;
 	is_settled = is_begun_there(dpor, at->wakeup, sequence);
-	insert(dpor, &at->wakeup, sequence);
+	at->changes += insert(dpor, &at->wakeup, sequence);
 	return is_settled;
 }

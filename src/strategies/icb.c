@@ -171,6 +171,45 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	text_add(&text, icb->variable_bound == 1 ? " variable" : " variables");
 }
 
+/* ---- parts ---- */
+
+static bool icb_split(void *state, void *part, uint32_t number, uint64_t most)
+{
+	struct icb *icb = state, *other = part;
+
+	other->variable_bound = icb->variable_bound;
+	return deviations_split(&icb->deviations, &other->deviations, number, most);
+}
+
+static uint32_t icb_awaited(const void *state)
+{
+	return ((const struct icb *)state)->deviations.awaited;
+}
+
+static uint64_t icb_runs(const void *part)
+{
+	return ((const struct icb *)part)->deviations.runs;
+}
+
+static bool icb_join(void *state, void *part)
+{
+	return deviations_join(
+		&((struct icb *)state)->deviations, &((struct icb *)part)->deviations);
+}
+
+static void icb_leave(void *state, uint32_t number)
+{
+	deviations_leave(&((struct icb *)state)->deviations, number);
+}
+
+static const struct strategy_parts icb_parts = {
+	.split = icb_split,
+	.awaited = icb_awaited,
+	.runs = icb_runs,
+	.join = icb_join,
+	.leave = icb_leave,
+};
+
 const struct strategy strategy_icb = {
 	.name = "icb",
 	.summary = "runs all schedules, those with fewer preemptions first",
@@ -183,6 +222,7 @@ const struct strategy strategy_icb = {
 	.end_run = icb_end_run,
 	.is_exhausted = icb_is_exhausted,
 	.verdict = icb_verdict,
+	.parts = &icb_parts,
 };
 
 const struct strategy strategy_vt = {
@@ -198,4 +238,5 @@ const struct strategy strategy_vt = {
 	.end_run = icb_end_run,
 	.is_exhausted = icb_is_exhausted,
 	.verdict = icb_verdict,
+	.parts = &icb_parts,
 };

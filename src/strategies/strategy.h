@@ -87,6 +87,31 @@ struct strategy_verdict {
 			  * empty: all there are, if it is complete, or none of a kind */
 };
 
+/*
+ * How a strategy that goes through all runs has parts of them made ahead, in other processes, so that everything is as
+ * if there were one: what a part has learnt is taken where its runs would have come. States and parts are blocks of
+ * state_bytes(); both lie still meanwhile. A part is a state that is exhausted when its runs are made. Called
+ * outside of runs, by whoever has both blocks.
+ */
+struct strategy_parts {
+	/*
+	 * Puts runs that are certain to come, and not soon, into the block `part`, whatever was there. `number`
+	 * is not 0 and not in use; `most`: more runs are not wanted. False: there are none now.
+	 */
+	bool (*split)(void *state, void *part, uint32_t number, uint64_t most);
+	/* The part that has to be joined or left before another run is made; 0: none. */
+	uint32_t (*awaited)(const void *state);
+	/* Runs that it has made. */
+	uint64_t (*runs)(const void *part);
+	/*
+	 * Takes the awaited part as far as it is, between two of its runs. False: what it was given turns out to
+	 * be not what comes; nothing is taken, and its runs are made here.
+	 */
+	bool (*join)(void *state, void *part);
+	/* Its runs are made here. */
+	void (*leave)(void *state, uint32_t number);
+};
+
 struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
@@ -144,6 +169,7 @@ struct strategy {
 	/* Nothing is left to run. NULL: never. */
 	bool (*is_exhausted)(const void *state);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: gives none */
+	const struct strategy_parts *parts; /* NULL: each run has to wait for the one before it */
 };
 
 /* All of them, in the order of strategies.def. */

@@ -1,0 +1,472 @@
+/*
+ * Parts of dpor's work: a branch that is still to be taken, with all behind it, is explored in another state.
+ *
+ * What a state does behind a branch depends on nothing but the way there, who sleeps, the branch's wakeup tree and what
+ * is known to race. All of this is copied when the part is split off, from the step nearest to the root that has such a
+ * branch: much is behind it, and it comes late. Races that a part finds across its base are put into its copy of the wakeup
+ * trees there. It is joined when the branch's turn comes, as it then is: finished, or with its stack in place of
+ * ours. If what it was given has changed meanwhile, or both have changed the same tree, it is dropped, and the
+ * branch taken here. So runs, their order and their number are those of one state, always.
+ */
+#include "base/hash.h"
+#include "strategies/dpor.h"
+#include "strategies/strategy.h"
+
+#include <string.h>
+
+/* ---- copies ---- */
+
+/* Of the branch and all behind it, with the siblings of those behind it, but not its own. */
+static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
+{
+	const struct dpor_branch *source = &dpor_branches(from)[branch];
+	const uint32_t copy = dpor_branch_new(to, &source->op);
+	uint32_t last = DPOR_NONE;
+
+	if (copy == DPOR_NONE)
+		return DPOR_NONE;
+	for (uint32_t child = source->child; child != DPOR_NONE;
+		child = dpor_branches(from)[child].sibling) {
+		const uint32_t next = copy_branch(to, from, child);
+
+		if (next == DPOR_NONE)
+			break; /* is_lost */
+		if (last == DPOR_NONE)
+			dpor_branches(to)[copy].child = next;
+		else
+			dpor_branches(to)[last].sibling = next;
+		last = next;
+	}
+	return copy;
+}
+
+/* The branch and its siblings. */
+static uint32_t copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
+{
+	uint32_t first = DPOR_NONE, last = DPOR_NONE;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(from)[branch].sibling) {
+		const uint32_t copy = copy_branch(to, from, branch);
+
+		if (copy == DPOR_NONE)
+			return first; /* is_lost */
+		dpor_branches(to)[copy].part = dpor_branches(from)[branch].part;
+		if (last == DPOR_NONE)
+			first = copy;
+		else
+			dpor_branches(to)[last].sibling = copy;
+		last = copy;
+	}
+	return first;
+}
+
+static void add_sleeper(struct dpor *dpor, struct dpor_step *step, const struct dpor_op *op)
+{
+	if (dpor->sleeper_used == dpor->sleeper_capacity) {
+		dpor->is_lost = true;
+		return;
+	}
+	dpor_sleepers(dpor)[dpor->sleeper_used++] = (struct dpor_sleeper){*op};
+	step->sleeper_count++;
+}
+
+static void copy_sleepers(struct dpor *to, struct dpor *from, uint32_t number)
+{
+	const struct dpor_step *source = &dpor_steps(from)[number];
+	struct dpor_step *step = &dpor_steps(to)[number];
+
+	step->sleeper = to->sleeper_used;
+	step->sleeper_count = 0;
+	for (uint32_t i = 0; i < source->sleeper_count; i++)
+		add_sleeper(to, step, &dpor_sleepers(from)[source->sleeper + i].op);
+}
+
+static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
+{
+	memcpy(dpor_clock(to, step), dpor_clock(from, step), DPOR_THREADS * sizeof(uint32_t));
+}
+
+/* ---- what was known ---- */
+
+static uint64_t hash_op(const struct dpor_op *op)
+{
+	return hash_pair(hash_pair(op->object, op->second),
+		(uint64_t)op->kind << 16 | (uint64_t)op->flags << 8 | op->thread);
+}
+
+static uint64_t hash_tree(struct dpor *dpor, uint32_t branch)
+{
+	uint64_t hash = 1;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling)
+		hash = hash_pair(hash_pair(hash, hash_op(&dpor_branches(dpor)[branch].op)),
+			hash_tree(dpor, dpor_branches(dpor)[branch].child));
+	return hash;
+}
+
+static uint64_t hash_racy(const struct dpor *dpor)
+{
+	return hash_bytes(dpor->racy, sizeof dpor->racy);
+}
+
+static uint64_t hash_open(struct dpor *dpor, uint32_t below)
+{
+	uint64_t hash = 1;
+
+	for (uint32_t step = dpor->open; step != DPOR_NONE;
+		step = dpor_steps(dpor)[step].open_before)
+		if (step < below)
+			hash = hash_pair(hash, step);
+	return hash;
+}
+
+/* ---- splitting off ---- */
+
+/* A branch at the step that waits for others to be done and is no part's yet; DPOR_NONE: there is none. */
+static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
+{
+	uint32_t branch = step->is_value ? DPOR_NONE : step->wakeup;
+
+	if (branch == DPOR_NONE)
+		return DPOR_NONE;
+	while ((branch = dpor_branches(dpor)[branch].sibling) != DPOR_NONE) {
+		const struct dpor_branch *waiting = &dpor_branches(dpor)[branch];
+
+		if (!waiting->part && step->enabled >> waiting->op.thread & 1)
+			return branch;
+	}
+	return DPOR_NONE;
+}
+
+/* Of the last step of the part: all that are taken before the branch sleep when it is taken. */
+static void put_to_sleep(struct dpor *part, struct dpor *dpor, uint32_t number, uint32_t branch)
+{
+	const struct dpor_step *source = &dpor_steps(dpor)[number];
+	const bool is_begun = number + 1 < dpor->step_count;
+	struct dpor_step *step = &dpor_steps(part)[number];
+	uint32_t before;
+
+	for (before = source->wakeup; before != branch;
+		before = dpor_branches(dpor)[before].sibling) {
+		const struct dpor_op *op = &dpor_branches(dpor)[before].op;
+
+		if (before == source->wakeup && is_begun)
+			op = &source->op;
+		if (source->enabled >> op->thread & 1)
+			add_sleeper(part, step, op);
+	}
+}
+
+static void copy_way(struct dpor *part, struct dpor *dpor, uint32_t last, uint32_t branch)
+{
+	for (uint32_t i = 0; i <= last; i++) {
+		struct dpor_step *step = &dpor_steps(part)[i];
+
+		*step = dpor_steps(dpor)[i];
+		step->changes_had = step->changes;
+		copy_clock(part, dpor, i);
+		copy_sleepers(part, dpor, i);
+		step->wakeup = copy_list(part, dpor, i == last ? branch : step->wakeup);
+	}
+	put_to_sleep(part, dpor, last, branch);
+}
+
+static void split_branch(
+	struct dpor *dpor, struct dpor *part, uint32_t number, uint32_t last, uint32_t branch)
+{
+	memcpy(part, dpor, sizeof *part);
+	part->base = part->step_count = last + 1;
+	part->first_new = last;
+	part->part = number;
+	part->tree_hash = hash_tree(dpor, dpor_branches(dpor)[branch].child);
+	part->open_hash = hash_open(dpor, last);
+	part->racy_hash = hash_racy(dpor);
+	part->depth = part->known = 0;
+	part->branch_free = DPOR_NONE;
+	part->branch_used = part->sleeper_used = 0;
+	part->runs = part->blocked_runs = part->diverged_runs = 0;
+	part->awaited = 0;
+	copy_way(part, dpor, last, branch);
+	while (part->open != DPOR_NONE && part->open >= last)
+		part->open = dpor_steps(dpor)[part->open].open_before;
+}
+
+static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most)
+{
+	struct dpor *dpor = state, *part = block;
+
+	(void)most; /* how many there are behind a branch nobody knows */
+	if (!dpor->knows_racy || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
+		return false;
+	for (uint32_t i = dpor->base; i < dpor->step_count; i++) {
+		const uint32_t branch = find_waiting(dpor, &dpor_steps(dpor)[i]);
+
+		if (branch == DPOR_NONE)
+			continue;
+		split_branch(dpor, part, number, i, branch);
+		if (part->is_lost)
+			return false;
+		dpor_branches(dpor)[branch].part = number;
+		return true;
+	}
+	return false;
+}
+
+/* ---- joining ---- */
+
+static bool is_same_op(const struct dpor_op *a, const struct dpor_op *b)
+{
+	return hash_op(a) == hash_op(b);
+}
+
+static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t number)
+{
+	const struct dpor_step *a = &dpor_steps(dpor)[number], *b = &dpor_steps(part)[number];
+
+	if (a->sleeper_count != b->sleeper_count)
+		return false;
+	for (uint32_t i = 0; i < a->sleeper_count; i++)
+		if (!is_same_op(&dpor_sleepers(dpor)[a->sleeper + i].op,
+			    &dpor_sleepers(part)[b->sleeper + i].op))
+			return false;
+	return true;
+}
+
+static bool has_changed(const struct dpor_step *step)
+{
+	return step->changes != step->changes_had;
+}
+
+/* Is each of the lists in the tree the beginning of the other's? */
+static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
+{
+	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
+		if (other == DPOR_NONE ||
+			!is_same_op(&dpor_branches(a)[one].op, &dpor_branches(b)[other].op) ||
+			!begins_like(
+				a, dpor_branches(a)[one].child, b, dpor_branches(b)[other].child))
+			return false;
+		other = dpor_branches(b)[other].sibling;
+	}
+	return true;
+}
+
+enum tree_choice { TREE_OURS, TREE_THEIRS, TREE_NEITHER };
+
+/*
+ * Which of the two trees is what one state would have made of it. Orders that both have found are in both, and those
+ * that only one has found behind them, where they can take nothing from the others.
+ */
+static enum tree_choice choose_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
+{
+	const struct dpor_step *mine = &dpor_steps(dpor)[number];
+	const struct dpor_step *other = &dpor_steps(part)[number];
+	uint32_t a, b;
+
+	if (!has_changed(other))
+		return TREE_OURS;
+	if (mine->changes == other->changes_had)
+		return TREE_THEIRS;
+	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first is being taken */
+	b = dpor_branches(part)[other->wakeup].sibling;
+	if (begins_like(part, b, dpor, a))
+		return TREE_OURS;
+	return begins_like(dpor, a, part, b) ? TREE_THEIRS : TREE_NEITHER;
+}
+
+/* Both know the same threads by the same slots. */
+static bool has_same_slots(const struct dpor *dpor, const struct dpor *part)
+{
+	for (uint32_t i = 0; i < dpor->slot_count && i < part->slot_count; i++)
+		if (dpor->names[i] != part->names[i])
+			return false;
+	return true;
+}
+
+/* Has it done what we would do now? */
+static bool is_joinable(struct dpor *dpor, struct dpor *part)
+{
+	const uint32_t last = part->base - 1;
+	const uint32_t branch = dpor_steps(dpor)[last].wakeup;
+	bool has_changed_any = false;
+
+	if (dpor->is_lost || part->is_lost || part->diverged_runs || !part->runs ||
+		part->step_count < part->base || !has_same_slots(dpor, part) ||
+		hash_tree(dpor, dpor_branches(dpor)[branch].child) != part->tree_hash ||
+		hash_racy(dpor) != part->racy_hash || !has_same_sleepers(dpor, part, last))
+		return false;
+	for (uint32_t i = 0; i <= last; i++) {
+		if (choose_tree(dpor, part, i) == TREE_NEITHER)
+			return false;
+		has_changed_any |= has_changed(&dpor_steps(part)[i]);
+	}
+	return !has_changed_any || hash_open(dpor, last) == part->open_hash;
+}
+
+/* The tree that the part has changed in place of ours, whose branches may be parts. */
+static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
+{
+	struct dpor_step *step = &dpor_steps(dpor)[number];
+	uint32_t new = copy_list(dpor, part, dpor_steps(part)[number].wakeup);
+	uint32_t old = step->wakeup;
+
+	step->wakeup = new;
+	step->changes += dpor_steps(part)[number].changes - dpor_steps(part)[number].changes_had;
+	for (; new != DPOR_NONE; new = dpor_branches(dpor)[new].sibling)
+		dpor_branches(dpor)[new].part = 0;
+	for (new = step->wakeup; old != DPOR_NONE &&new != DPOR_NONE;
+		new = dpor_branches(dpor)[new].sibling) {
+		const uint32_t next = dpor_branches(dpor)[old].sibling;
+
+		dpor_branches(dpor)[new].part = dpor_branches(dpor)[old].part;
+		dpor_branch_free(dpor, old);
+		old = next;
+	}
+}
+
+/* Steps below the base are still open if they are for both. */
+static void join_open(struct dpor *dpor, struct dpor *part)
+{
+	uint32_t *mine = &dpor->open, other = part->open;
+	uint32_t first = DPOR_NONE;
+	uint32_t *end = &first;
+
+	/* Those of the part's own steps come first: the chain goes down. */
+	for (; other != DPOR_NONE && other + 1 >= part->base;
+		other = dpor_steps(part)[other].open_before) {
+		*end = other;
+		end = &dpor_steps(dpor)[other].open_before;
+	}
+	while (*mine != DPOR_NONE) {
+		const uint32_t step = *mine;
+
+		while (other != DPOR_NONE && other > step)
+			other = dpor_steps(part)[other].open_before;
+		if (other == step)
+			mine = &dpor_steps(dpor)[step].open_before;
+		else
+			*mine = dpor_steps(dpor)[step].open_before;
+	}
+	*end = dpor->open;
+	dpor->open = first;
+}
+
+/* The part's stack in place of ours, from its base on. */
+static void join_steps(struct dpor *dpor, struct dpor *part)
+{
+	const struct dpor_step *last = &dpor_steps(dpor)[part->base - 1];
+	const struct dpor_step *others = &dpor_steps(part)[part->base - 1];
+	const uint32_t from = others->sleeper + others->sleeper_count;
+
+	dpor->sleeper_used = last->sleeper + last->sleeper_count;
+	for (uint32_t i = part->base; i < part->step_count; i++) {
+		struct dpor_step *step = &dpor_steps(dpor)[i];
+
+		*step = dpor_steps(part)[i];
+		step->sleeper = step->sleeper - from + dpor->sleeper_used;
+		step->wakeup = copy_list(dpor, part, step->wakeup);
+		copy_clock(dpor, part, i);
+	}
+	if (part->sleeper_used - from > dpor->sleeper_capacity - dpor->sleeper_used) {
+		dpor->is_lost = true;
+		return;
+	}
+	memcpy(dpor_sleepers(dpor) + dpor->sleeper_used, dpor_sleepers(part) + from,
+		(part->sleeper_used - from) * sizeof(struct dpor_sleeper));
+	dpor->sleeper_used += part->sleeper_used - from;
+	dpor->step_count = part->step_count;
+	dpor->first_new = part->first_new;
+}
+
+/* What was learnt besides orders. */
+static void join_knowledge(struct dpor *dpor, const struct dpor *part)
+{
+	for (uint32_t i = dpor->slot_count; i < part->slot_count; i++)
+		dpor->names[i] = part->names[i];
+	if (part->slot_count > dpor->slot_count)
+		dpor->slot_count = part->slot_count;
+	while (dpor->width < part->width)
+		dpor_widen(dpor);
+	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
+		dpor->racy[i] |= part->racy[i];
+	dpor->runs += part->runs;
+	dpor->blocked_runs += part->blocked_runs;
+}
+
+/* The step at which it was split off is as its runs have left it. */
+static void join_last(struct dpor *dpor, struct dpor *part)
+{
+	const uint32_t last = part->base - 1;
+	struct dpor_step *step = &dpor_steps(dpor)[last];
+	const struct dpor_step kept = *step;
+	struct dpor_branch *taken;
+
+	*step = dpor_steps(part)[last];
+	step->changes = kept.changes;
+	step->open_before = kept.open_before;
+	step->wakeup = kept.wakeup;
+	step->sleeper = kept.sleeper;
+	step->sleeper_count = kept.sleeper_count;
+	copy_clock(dpor, part, last);
+	/* Its tree has been gone into. */
+	taken = &dpor_branches(dpor)[step->wakeup];
+	while (taken->child != DPOR_NONE) {
+		const uint32_t child = taken->child;
+
+		taken->child = dpor_branches(dpor)[child].sibling;
+		dpor_branch_free(dpor, child);
+	}
+}
+
+static void dpor_leave(void *state, uint32_t number)
+{
+	struct dpor *dpor = state;
+
+	for (uint32_t i = dpor->base; i < dpor->step_count; i++)
+		for (uint32_t branch = dpor_steps(dpor)[i].wakeup; branch != DPOR_NONE;
+			branch = dpor_branches(dpor)[branch].sibling)
+			if (dpor_branches(dpor)[branch].part == number)
+				dpor_branches(dpor)[branch].part = 0;
+	if (dpor->awaited == number)
+		dpor->awaited = 0;
+}
+
+static bool dpor_join(void *state, void *block)
+{
+	struct dpor *dpor = state, *part = block;
+
+	if (!is_joinable(dpor, part)) {
+		dpor_leave(dpor, part->part);
+		return false;
+	}
+	dpor_leave(dpor, part->part);
+	join_last(dpor, part);
+	for (uint32_t i = 0; i < part->base; i++)
+		if (choose_tree(dpor, part, i) == TREE_THEIRS)
+			join_tree(dpor, part, i);
+	join_knowledge(dpor, part);
+	if (!part->is_exhausted)
+		join_steps(dpor, part);
+	join_open(dpor, part);
+	if (part->is_exhausted)
+		dpor_back_up(dpor);
+	return true;
+}
+
+static uint32_t dpor_awaited(const void *state)
+{
+	return ((const struct dpor *)state)->awaited;
+}
+
+static uint64_t dpor_runs(const void *part)
+{
+	return ((const struct dpor *)part)->runs;
+}
+
+const struct strategy_parts dpor_parts = {
+	.split = dpor_split,
+	.awaited = dpor_awaited,
+	.runs = dpor_runs,
+	.join = dpor_join,
+	.leave = dpor_leave,
+};

@@ -1,0 +1,310 @@
+/*
+ * Parts of a strategy's work, made ahead in other states and joined: the same runs in the same order as one state
+ * makes them, wherever parts are split off and however far they are when they are joined.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+#define WORKERS_MOST 5
+#define RUNS_MOST 4000 /* programs with more are left out */
+
+/* The runs that a worker has made since it was split off, by the order of their threads. */
+struct log {
+	uint64_t *runs;
+	uint64_t count;
+};
+
+static void log_init(struct log *log)
+{
+	log->runs = malloc(RUNS_MOST * sizeof *log->runs);
+	log->count = 0;
+	assert_non_null(log->runs);
+}
+
+static void log_append(struct log *log, const struct log *other, uint64_t count)
+{
+	assert_true(log->count + count <= RUNS_MOST);
+	memcpy(log->runs + log->count, other->runs, count * sizeof *log->runs);
+	log->count += count;
+}
+
+/* One of several states that work on a program. */
+struct player {
+	struct simulated_campaign campaign;
+	struct log log;
+	uint32_t part; /* 0: it has none */
+};
+
+static void make_run(struct player *player)
+{
+	(void)simulated_campaign_run(&player->campaign);
+	assert_true(player->log.count < RUNS_MOST);
+	player->log.runs[player->log.count++] =
+		hash_pair(player->campaign.run.order_hash, player->campaign.run.outcome);
+	assert_false(player->campaign.run.has_false_choice);
+}
+
+struct outcome_of_all {
+	struct log log;
+	struct strategy_verdict verdict;
+};
+
+/* The counts of a test: what was joined, and what was made in vain. */
+static uint64_t joined_runs, lost_runs, parts_split;
+
+static void make_alone(const struct simulated_program *program, const struct strategy *strategy,
+	struct outcome_of_all *all)
+{
+	struct player player = {0};
+
+	simulated_campaign_init(&player.campaign, program, strategy, 0, 1);
+	player.log = all->log;
+	player.log.count = 0;
+	while (!strategy->is_exhausted(player.campaign.state) && player.log.count < RUNS_MOST)
+		make_run(&player);
+	strategy->verdict(player.campaign.state, &all->verdict);
+	all->log = player.log;
+	simulated_campaign_release(&player.campaign);
+}
+
+static void join(struct player *leader, struct player *players, uint32_t count, uint32_t number)
+{
+	const struct strategy_parts *parts = leader->campaign.run.strategy->parts;
+	struct player *from = NULL;
+
+	for (uint32_t i = 1; i < count; i++)
+		if (players[i].part == number)
+			from = &players[i];
+	assert_non_null(from);
+	assert_int_equal(parts->runs(from->campaign.state), from->log.count);
+	if (parts->join(leader->campaign.state, from->campaign.state)) {
+		log_append(&leader->log, &from->log, from->log.count);
+		joined_runs += from->log.count;
+	} else {
+		lost_runs += from->log.count;
+	}
+	assert_int_equal(parts->awaited(leader->campaign.state) == number, 0);
+	from->part = 0;
+}
+
+/* Who moves next is left to chance. */
+static void make_together(const struct simulated_program *program, const struct strategy *strategy,
+	uint32_t count, struct rng *rng, struct outcome_of_all *all)
+{
+	const struct strategy_parts *parts = strategy->parts;
+	struct player players[WORKERS_MOST] = {0};
+	struct player *leader = &players[0];
+	uint32_t numbers = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		simulated_campaign_init(&players[i].campaign, program, strategy, 0, 1);
+		log_init(&players[i].log);
+	}
+	while (!strategy->is_exhausted(leader->campaign.state)) {
+		struct player *player = &players[rng_below(rng, count)];
+		const uint32_t awaited = parts->awaited(leader->campaign.state);
+
+		if (player == leader && awaited) {
+			if (rng_below(rng, 2))
+				join(leader, players, count, awaited);
+		} else if (player == leader) {
+			make_run(leader);
+		} else if (!player->part) {
+			if (!awaited && parts->split(leader->campaign.state, player->campaign.state,
+						++numbers, UINT64_MAX)) {
+				player->part = numbers;
+				player->log.count = 0;
+				parts_split++;
+			}
+		} else if (!strategy->is_exhausted(player->campaign.state)) {
+			make_run(player);
+		}
+	}
+	strategy->verdict(leader->campaign.state, &all->verdict);
+	all->log.count = 0;
+	log_append(&all->log, &leader->log, leader->log.count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(players[i].part, 0);
+		free(players[i].log.runs);
+		simulated_campaign_release(&players[i].campaign);
+	}
+}
+
+static void compare(const struct simulated_program *program, const struct strategy *strategy,
+	uint32_t count, struct rng *rng)
+{
+	struct outcome_of_all alone = {0}, together = {0};
+
+	log_init(&alone.log);
+	log_init(&together.log);
+	make_alone(program, strategy, &alone);
+	if (alone.log.count < RUNS_MOST) {
+		make_together(program, strategy, count, rng, &together);
+		assert_int_equal(together.log.count, alone.log.count);
+		assert_memory_equal(together.log.runs, alone.log.runs,
+			alone.log.count * sizeof *alone.log.runs);
+		assert_int_equal(together.verdict.runs, alone.verdict.runs);
+		assert_int_equal(together.verdict.redundant, alone.verdict.redundant);
+		assert_int_equal(together.verdict.is_complete, alone.verdict.is_complete);
+		assert_string_equal(together.verdict.scope, alone.verdict.scope);
+	}
+	free(alone.log.runs);
+	free(together.log.runs);
+}
+
+/* ---- programs ---- */
+
+#define THREADS_MOST 5
+
+struct random_program {
+	struct simulated_op ops[THREADS_MOST][12];
+	struct simulated_code codes[THREADS_MOST];
+	struct simulated_program program;
+};
+
+static void add_op(struct random_program *program, uint32_t thread, uint8_t kind, uint16_t object,
+	int32_t argument)
+{
+	struct simulated_code *code = &program->codes[thread];
+
+	program->ops[thread][code->op_count++] = (struct simulated_op){kind, object, argument};
+}
+
+static void add_random_op(struct random_program *program, uint32_t thread, struct rng *rng)
+{
+	const uint16_t object = (uint16_t)rng_below(rng, 3);
+
+	switch (rng_below(rng, 8)) {
+	case 0:
+		add_op(program, thread, SIMULATED_READ, object, 0);
+		return;
+	case 1:
+		add_op(program, thread, SIMULATED_LEAVE, object, 1);
+		return;
+	case 2:
+	case 3:
+		add_op(program, thread, SIMULATED_ADD, object, 1);
+		return;
+	case 4:
+		add_op(program, thread, SIMULATED_LOCK, object, 0);
+		add_op(program, thread, SIMULATED_READ, 0, 0);
+		add_op(program, thread, SIMULATED_UNLOCK, object, 0);
+		return;
+	case 5:
+		add_op(program, thread, SIMULATED_POST, object, 0);
+		return;
+	case 6:
+		add_op(program, thread, SIMULATED_TAKE, object, 0);
+		return;
+	default:
+		add_op(program, thread, SIMULATED_SIGNAL, object, 0);
+		return;
+	}
+}
+
+/* `ops`: about how many there are. */
+static void make_random(struct random_program *program, struct rng *rng, uint32_t ops)
+{
+	const uint32_t threads = 2 + rng_below(rng, THREADS_MOST - 1);
+
+	*program = (struct random_program){0};
+	for (uint32_t thread = 0; thread < threads; thread++) {
+		const uint32_t count = 1 + rng_below(rng, 2 * ops / threads);
+
+		program->codes[thread].ops = program->ops[thread];
+		program->codes[thread].repeat = 1;
+		for (uint32_t i = 0; i < count && i < 3; i++)
+			add_random_op(program, thread, rng);
+		if (thread == 0 && rng_below(rng, 3) == 0) {
+			add_op(program, thread, SIMULATED_LOCK, 0, 0);
+			add_op(program, thread, SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0);
+			add_op(program, thread, SIMULATED_UNLOCK, 0, 0);
+		}
+	}
+	program->program = (struct simulated_program){
+		.codes = program->codes, .code_count = threads, .initial_count = threads};
+}
+
+static void of_random_programs(const struct strategy *strategy, uint32_t rounds, uint32_t ops)
+{
+	struct random_program program;
+	struct rng rng;
+
+	joined_runs = lost_runs = parts_split = 0;
+	rng_seed(&rng, 11);
+	for (uint32_t round = 0; round < rounds; round++) {
+		make_random(&program, &rng, ops);
+		compare(&program.program, strategy, 2 + round % (WORKERS_MOST - 1), &rng);
+	}
+	print_message("%s: %lu parts, %lu runs joined, %lu in vain\n", strategy->name,
+		(unsigned long)parts_split, (unsigned long)joined_runs, (unsigned long)lost_runs);
+	assert_true(parts_split > rounds / 2);
+	assert_true(joined_runs > 2 * lost_runs);
+}
+
+static void of_writers(const struct strategy *strategy, uint32_t threads, uint32_t writes)
+{
+	static const struct simulated_op write_x[] = {SET(0, 1)};
+	struct simulated_code codes[8];
+	struct simulated_program program = {.codes = codes};
+	struct rng rng;
+
+	joined_runs = lost_runs = parts_split = 0;
+	rng_seed(&rng, 12);
+	for (uint32_t i = 0; i < threads; i++)
+		codes[i] = (struct simulated_code)CODE_REPEATED(write_x, writes);
+	program.code_count = program.initial_count = threads;
+	for (uint32_t count = 2; count <= WORKERS_MOST; count++)
+		compare(&program, strategy, count, &rng);
+	print_message("%s: %lu parts, %lu runs joined, %lu in vain\n", strategy->name,
+		(unsigned long)parts_split, (unsigned long)joined_runs, (unsigned long)lost_runs);
+	assert_true(joined_runs > lost_runs);
+}
+
+static void parts__of_dpor_make_the_runs_of_one(void **state)
+{
+	(void)state;
+	of_random_programs(&strategy_dpor, 300, 6);
+}
+
+static void parts__of_dpor_make_the_runs_of_one_among_writers(void **state)
+{
+	(void)state;
+	of_writers(&strategy_dpor, 6, 1);
+	of_writers(&strategy_dpor, 3, 3); /* 9! / 3!^3 */
+}
+
+static void parts__of_icb_make_the_runs_of_one(void **state)
+{
+	(void)state;
+	of_random_programs(&strategy_icb, 300, 4);
+}
+
+static void parts__of_vt_make_the_runs_of_one(void **state)
+{
+	(void)state;
+	of_random_programs(&strategy_vt, 300, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts__of_icb_make_the_runs_of_one),
+		cmocka_unit_test(parts__of_vt_make_the_runs_of_one),
+		cmocka_unit_test(parts__of_dpor_make_the_runs_of_one),
+		cmocka_unit_test(parts__of_dpor_make_the_runs_of_one_among_writers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
