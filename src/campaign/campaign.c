@@ -132,11 +132,13 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 		result->runs_resumed += contract->totals.runs_resumed;
 		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
 			sizeof result->checkpoint_obstacle);
-		take_verdict(campaign, contract);
+		if (!campaign->parts.strategy || i == 0)
+			take_verdict(campaign, contract);
 	}
 	if (campaign->has_rounds || !campaign->worker_count)
 		return;
 	*totals = campaign->workers[0].worker.contract->totals;
+	parts_add_up(campaign, totals);
 	/* A run that tainted is done again and counts once. */
 	totals->runs -= totals->outcome[OUTCOME_TAINTED];
 	campaign->races_let_pass = races_counted(campaign->workers[0].worker.contract).ignored;
@@ -353,7 +355,9 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	const uint64_t runs = campaign->run_end - campaign->run_next;
 	uint64_t wanted = options->workers;
 
-	if (!campaign->has_rounds || campaign->reads_ours || options->forwards_signals)
+	if (!campaign->has_rounds && (!strategies[options->strategy]->parts || options->has_digest))
+		return 1; /* each run has to wait for the one before it */
+	if (campaign->reads_ours || options->forwards_signals)
 		return 1;
 	if (!wanted)
 		wanted = options->show_output ? 1 : cores_available();
@@ -401,6 +405,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
 	}
+	parts_begin(campaign);
 	campaign->keys = calloc(options->known_failure_count + 1u, sizeof *campaign->keys);
 	BUG_ON(!campaign->keys);
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
@@ -414,6 +419,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 /* Whatever happened, nothing is left running. */
 static void tear_down(struct campaign *campaign)
 {
+	parts_release(campaign);
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		worker_close(&campaign->workers[i].worker);
 	children_kill_strays();

@@ -79,9 +79,18 @@ static bool give_runs(struct campaign *campaign, struct campaign_worker *worker)
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract_plan *plan = &worker->worker.contract->plan;
+	bool may_go_on = true;
 
 	worker->is_busy = false;
-	if (campaign->is_stopping)
+	if (campaign->parts.strategy && worker != campaign->workers)
+		return parts_make(campaign, worker, err);
+	if (campaign->parts.strategy && !campaign->is_stopping) {
+		const int result = parts_lead_on(campaign, &may_go_on, err);
+
+		if (result < 0)
+			return result;
+	}
+	if (campaign->is_stopping || !may_go_on)
 		return 0;
 	if (!(campaign->has_rounds ? rounds_give(campaign, worker) : give_runs(campaign, worker)))
 		return 0;
@@ -196,7 +205,8 @@ static int end_without_threads(
 	return take_failure(campaign, worker, err);
 }
 
-static int worker_died(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+int campaign_worker_died(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
 	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
@@ -281,6 +291,13 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);
 	}
+	if (campaign->parts.strategy && worker != campaign->workers) {
+		result = parts_take_report(campaign, worker, report, err);
+		/* The first may have waited for this. */
+		return result < 0 || campaign->workers[0].is_busy
+			       ? result
+			       : give_batch(campaign, &campaign->workers[0], err);
+	}
 	switch (report) {
 	case REPORT_TAINTED:
 		/*
@@ -301,7 +318,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */
 		done_until(campaign, worker, contract->run_number);
-		result = worker_died(campaign, worker, err);
+		result = campaign_worker_died(campaign, worker, err);
 		break;
 	case REPORT_FAILURE:
 		worker->deaths = 0;
@@ -363,7 +380,7 @@ static int poll_workers(struct campaign *campaign, bool *has_report, struct erro
 /* The first worker alone makes the first run; the others join when that has shown the way. */
 static int wake_workers(struct campaign *campaign, struct error *err)
 {
-	if (!campaign->has_started)
+	if (!campaign->has_started || campaign->parts.strategy)
 		return 0;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		int result = 0;
@@ -378,6 +395,7 @@ static int wake_workers(struct campaign *campaign, struct error *err)
 
 static void sleep_for_workers(struct campaign *campaign)
 {
+	const uint64_t wake_ns = parts_wake(campaign);
 	struct worker *busy[CHILDREN_WORKERS_MAX];
 	unsigned count = 0;
 
@@ -385,7 +403,7 @@ static void sleep_for_workers(struct campaign *campaign)
 		if (campaign->workers[i].is_busy)
 			busy[count++] = &campaign->workers[i].worker;
 	if (count)
-		worker_sleep(busy, count, SLEEP_NS);
+		worker_sleep(busy, count, wake_ns < SLEEP_NS ? wake_ns : SLEEP_NS);
 }
 
 /* ---- the end ---- */
@@ -445,45 +463,18 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-/* How long a program that was told to end is given before the user hears of it. */
-#define ASKED_TO_END_NS UINT64_C(1000000000)
-
-/* What raddle was sent is the program's, where there is only one run. */
-static void pass_signals_on(struct campaign *campaign)
-{
-	const struct worker *worker = &campaign->workers[0].worker;
-	const uint32_t guest = __atomic_load_n(&worker->contract->guest_pid, __ATOMIC_RELAXED);
-	const uint64_t now_ns = platform_monotonic_ns();
-
-	if (!campaign->options->forwards_signals || !worker->pid)
-		return;
-	forward_pass_on(guest ? (pid_t)guest : worker->pid);
-	if (forward_stop_count() == 0 || campaign->has_told_stop)
-		return;
-	if (!campaign->asked_to_end_ns)
-		campaign->asked_to_end_ns = now_ns;
-	if (now_ns - campaign->asked_to_end_ns < ASKED_TO_END_NS)
-		return;
-	campaign->has_told_stop = true;
-	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
-				  "one ends it");
-}
-
-static bool is_interrupted(const struct campaign *campaign)
-{
-	return *campaign->options->is_interrupted || forward_stop_count() > 1;
-}
-
 static int explore(struct campaign *campaign, struct error *err)
 {
 	int result = give_batch(campaign, &campaign->workers[0], err);
+	bool is_cut;
 
 	while (result == 0 && is_any_busy(campaign)) {
 		bool has_report;
 
-		pass_signals_on(campaign);
-		if (is_interrupted(campaign) || platform_monotonic_ns() >= campaign->deadline_ns) {
-			campaign->result->is_interrupted = is_interrupted(campaign);
+		campaign_pass_signals_on(campaign);
+		if (campaign_is_interrupted(campaign) ||
+			platform_monotonic_ns() >= campaign->deadline_ns) {
+			campaign->result->is_interrupted = campaign_is_interrupted(campaign);
 			break;
 		}
 		result = poll_workers(campaign, &has_report, err);
@@ -498,10 +489,13 @@ static int explore(struct campaign *campaign, struct error *err)
 			sleep_for_workers(campaign);
 		/* It has what it wanted: nobody waits for what the others are doing. */
 		if (campaign->is_stopping)
-			return result;
+			return result == 0 ? parts_end(campaign, false, err) : result;
 	}
+	is_cut = !campaign->is_stopping;
 	campaign->is_stopping = true;
-	return result == 0 ? end_workers(campaign, err) : result;
+	if (result == 0)
+		result = end_workers(campaign, err);
+	return result == 0 ? parts_end(campaign, is_cut, err) : result;
 }
 
 /* What was made counts, up to a failure that ends the campaign. */

@@ -24,6 +24,12 @@ struct campaign_worker {
 	uint32_t deaths; /* by a SIGKILL from outside, in a row */
 	/* What the detector of races had counted when its runs were last taken over. */
 	uint64_t races_let_pass, blind_runs, races_seen;
+
+	/* campaign_parts.c */
+	struct campaign_part *part;    /* that it makes; NULL: none */
+	bool has_memory;	       /* it knows what the first worker knows of memory, */
+	uint32_t points;	       /* which knew so many points then */
+	struct contract_totals before; /* the part */
 };
 
 /* A failing run as it was taken from a worker, to be looked into. */
@@ -65,6 +71,30 @@ struct campaign_round {
 	uint32_t failure_count;
 	struct race_pair *passed; /* races that are let pass from the next round on */
 	uint32_t passed_count;
+};
+
+/* A part of a strategy's work (struct strategy_parts), from when it is split off until it is joined or dropped. */
+struct campaign_part {
+	uint32_t number;
+	bool rests;		       /* at a failure that may end the campaign */
+	void *state;		       /* where its worker has none of it any more */
+	struct contract_totals totals; /* likewise */
+	struct campaign_failure
+		*failures; /* to be looked into when its turn comes, in their order */
+	uint32_t failure_count;
+};
+
+#define CAMPAIGN_PARTS_KEPT 64
+
+/* Of a strategy whose runs are made in parts. The first worker leads: its state is the strategy's. */
+struct campaign_parts {
+	const struct strategy_parts *strategy; /* NULL: they are not */
+	uint32_t numbers;		       /* given so far */
+	uint64_t joined_runs;
+	struct contract_totals dropped;			 /* runs that the leader makes again */
+	struct campaign_part *kept[CAMPAIGN_PARTS_KEPT]; /* done, but not joined */
+	uint32_t kept_count;
+	uint64_t patience_ns; /* before the leader is interrupted for others' sake */
 };
 
 /* How far it was when: for charts. campaign_course.c. */
@@ -123,6 +153,7 @@ struct campaign {
 	uint64_t suppressed_runs; /* that ended with a race which is no failure */
 	uint64_t *suppressed;	  /* keys of those */
 	uint32_t suppressed_count;
+	struct campaign_parts parts;
 	struct campaign_course course;
 	uint64_t *keys; /* of failures that have been investigated */
 	uint32_t key_count;
@@ -143,6 +174,30 @@ uint64_t campaign_runs_left(const struct campaign *campaign);
 void campaign_ask_for_runs(struct campaign *campaign);
 /* All below this number have been made; where they are handed out nothing is said. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
+
+/* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
+void campaign_pass_signals_on(struct campaign *campaign);
+bool campaign_is_interrupted(const struct campaign *campaign);
+
+/* ---- campaign_parts.c: strategies that go through all runs, by several workers ---- */
+
+void parts_begin(struct campaign *campaign);
+void parts_release(struct campaign *campaign);
+/*
+ * The leader has reported and is to go on. *may_go_on: else it has to wait for a part.
+ */
+int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err);
+/* Sets out on the worker's part, or goes on with it. */
+int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/* Another worker has reported. */
+int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err);
+/* Adds what the others have made of parts that are not dropped. */
+void parts_add_up(const struct campaign *campaign, struct contract_totals *totals);
+/* Interrupts the leader where others have nothing to do, now or in so many nanoseconds. */
+uint64_t parts_wake(struct campaign *campaign);
+/* The campaign ends. `is_cut`: before its work was done; then what is not joined counts all the same. */
+int parts_end(struct campaign *campaign, bool is_cut, struct error *err);
 
 /* Notes how far it is, when that is due, or in any case. */
 void course_note(struct campaign *campaign, bool is_due);
@@ -192,6 +247,9 @@ void rounds_add_unsettled(const struct campaign *campaign, struct contract_total
  */
 bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worker);
 
+/* The server of a worker's runs has ended: it may be started again, otherwise if need be; or an error. */
+int campaign_worker_died(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
  * `restart` cannot be used for this target, for the reason given: the next one is, from now on, and
  * it is said once. `is_shared`: nor can forks that share what was open before the first thread.

@@ -392,9 +392,6 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	options->watches_races = options->settings.memory_mode == MEMORY_LEARN;
 	if (parse_strategy(arguments, &err) < 0)
 		return command_fail("%s", err.text);
-	if (strategies[options->strategy]->is_exhausted && options->workers > 1)
-		return command_fail("%s makes one run after the other; leave --jobs out",
-			strategies[options->strategy]->name);
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	options->runtime = runtime;

@@ -119,6 +119,13 @@ struct contract_plan {
 	uint64_t round_first; /* number of its first run */
 	uint64_t round;	      /* its number, from 1 */
 	uint64_t runs_before; /* of the campaign, in the rounds before */
+	/*
+	 * The strategy's state is a part of another one's work (struct strategy_parts): it is of no use any more when
+	 * memory turns out to be shared of which that one does not know.
+	 */
+	bool is_part;
+	uint32_t
+		episode; /* another one when the host has changed the state: the last run says nothing */
 };
 
 /* When a rewind keeps the memory of a run at a decision, for later runs that begin like it. */

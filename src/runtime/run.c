@@ -227,6 +227,10 @@ bool runtime_is_exhausted(void)
 {
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
+	if (strategy->parts && strategy->parts->awaited(run_strategy_state(runtime.contract)))
+		return true; /* until the host has joined it */
+	if (runtime.contract->plan.is_part && memory_has_news())
+		return true;
 	/* What the last run has taught of memory makes other runs of it. */
 	return strategy->is_exhausted && !memory_has_news() &&
 	       strategy->is_exhausted(run_strategy_state(runtime.contract));

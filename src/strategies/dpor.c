@@ -197,6 +197,10 @@ static struct dpor_step *push(struct dpor *dpor)
 			: dpor->depth			   ? step[-1].planned
 							   : 0;
 	dpor->step_count = dpor->depth + 1;
+	if (dpor->part && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
+		dpor->base = dpor->depth;
+		dpor->has_arrived = true;
+	}
 	return step;
 }
 

@@ -59,15 +59,36 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 	step->sleeper_count++;
 }
 
+/*
+ * Does the next run begin with a branch that is a part's? Those to threads that cannot move are no runs, and are dropped
+ * here where there is one behind them that is.
+ */
 static uint32_t part_of_next(struct dpor *dpor)
 {
-	const struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+	uint32_t branch = last->is_value ? DPOR_NONE : last->wakeup;
 
-	return last->is_value ? 0 : dpor_branches(dpor)[last->wakeup].part;
+	while (branch != DPOR_NONE && !(last->enabled >> dpor_branches(dpor)[branch].op.thread & 1))
+		branch = dpor_branches(dpor)[branch].sibling;
+	if (branch == DPOR_NONE || !dpor_branches(dpor)[branch].part)
+		return 0;
+	while (last->wakeup != branch) {
+		const uint32_t dead = last->wakeup;
+
+		last->wakeup = dpor_branches(dpor)[dead].sibling;
+		dpor_branch_free(dpor, dead);
+	}
+	return dpor_branches(dpor)[branch].part;
 }
 
 void dpor_back_up(struct dpor *dpor)
 {
+	/* The first run of a part has ended where all that is its own begins. */
+	if (dpor->part && !dpor->has_arrived) {
+		dpor->is_lost |= dpor->is_blocked || dpor->has_diverged;
+		dpor->base = dpor->step_count;
+		dpor->has_arrived = true;
+	}
 	while (dpor->step_count > dpor->base) {
 		struct dpor_step *step = &dpor_steps(dpor)[dpor->step_count - 1];
 

@@ -5,13 +5,20 @@
  * is known to race. All of this is copied when the part is split off, from the step nearest to the root that has such a
  * branch: much is behind it, and it comes late. Races that a part finds across its base are put into its copy of the wakeup
  * trees there. It is joined when the branch's turn comes, as it then is: finished, or with its stack in place of
- * ours. If what it was given has changed meanwhile, or both have changed the same tree, it is dropped, and the
- * branch taken here. So runs, their order and their number are those of one state, always.
+ * ours.
+ *
+ * Exact: if anything that it was given has changed meanwhile, it is dropped and the branch taken here. So runs, their
+ * order and their number are those of one state.
+ *
+ * Else only what would lose or repeat an order drops it: each is had once then, in another order of runs. To what is
+ * behind a sleeper races lead only from where the sleeper's op is explored, whence they are told in wakeup trees. So a part
+ * is not all behind its branch, but all behind the first leaf of the branch's tree, where nobody sleeps any more and to
+ * which nothing is added. What the part has put into our trees is merged: dpor_merge.h.
  */
-#include "base/hash.h"
-#include "strategies/dpor.h"
+#include "strategies/dpor_merge.h"
 #include "strategies/strategy.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- copies ---- */
@@ -88,18 +95,12 @@ static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
 
 /* ---- what was known ---- */
 
-static uint64_t hash_op(const struct dpor_op *op)
-{
-	return hash_pair(hash_pair(op->object, op->second),
-		(uint64_t)op->kind << 16 | (uint64_t)op->flags << 8 | op->thread);
-}
-
 static uint64_t hash_tree(struct dpor *dpor, uint32_t branch)
 {
 	uint64_t hash = 1;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling)
-		hash = hash_pair(hash_pair(hash, hash_op(&dpor_branches(dpor)[branch].op)),
+		hash = hash_pair(hash_pair(hash, dpor_hash_op(&dpor_branches(dpor)[branch].op)),
 			hash_tree(dpor, dpor_branches(dpor)[branch].child));
 	return hash;
 }
@@ -126,14 +127,16 @@ static uint64_t hash_open(struct dpor *dpor, uint32_t below)
 static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 {
 	uint32_t branch = step->is_value ? DPOR_NONE : step->wakeup;
+	bool is_first = true; /* that one is taken, or is the next to be */
 
-	if (branch == DPOR_NONE)
-		return DPOR_NONE;
-	while ((branch = dpor_branches(dpor)[branch].sibling) != DPOR_NONE) {
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *waiting = &dpor_branches(dpor)[branch];
 
-		if (!waiting->part && step->enabled >> waiting->op.thread & 1)
+		if (!(step->enabled >> waiting->op.thread & 1))
+			continue;
+		if (!is_first && !waiting->part)
 			return branch;
+		is_first = false;
 	}
 	return DPOR_NONE;
 }
@@ -176,7 +179,8 @@ static void split_branch(
 {
 	memcpy(part, dpor, sizeof *part);
 	part->base = part->step_count = last + 1;
-	part->first_new = last;
+	part->first_new = part->last = last;
+	part->has_arrived = false;
 	part->part = number;
 	part->tree_hash = hash_tree(dpor, dpor_branches(dpor)[branch].child);
 	part->open_hash = hash_open(dpor, last);
@@ -214,11 +218,6 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most)
 
 /* ---- joining ---- */
 
-static bool is_same_op(const struct dpor_op *a, const struct dpor_op *b)
-{
-	return hash_op(a) == hash_op(b);
-}
-
 static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t number)
 {
 	const struct dpor_step *a = &dpor_steps(dpor)[number], *b = &dpor_steps(part)[number];
@@ -226,52 +225,10 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t num
 	if (a->sleeper_count != b->sleeper_count)
 		return false;
 	for (uint32_t i = 0; i < a->sleeper_count; i++)
-		if (!is_same_op(&dpor_sleepers(dpor)[a->sleeper + i].op,
+		if (!dpor_same_op(&dpor_sleepers(dpor)[a->sleeper + i].op,
 			    &dpor_sleepers(part)[b->sleeper + i].op))
 			return false;
 	return true;
-}
-
-static bool has_changed(const struct dpor_step *step)
-{
-	return step->changes != step->changes_had;
-}
-
-/* Is each of the lists in the tree the beginning of the other's? */
-static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
-{
-	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
-		if (other == DPOR_NONE ||
-			!is_same_op(&dpor_branches(a)[one].op, &dpor_branches(b)[other].op) ||
-			!begins_like(
-				a, dpor_branches(a)[one].child, b, dpor_branches(b)[other].child))
-			return false;
-		other = dpor_branches(b)[other].sibling;
-	}
-	return true;
-}
-
-enum tree_choice { TREE_OURS, TREE_THEIRS, TREE_NEITHER };
-
-/*
- * Which of the two trees is what one state would have made of it. Orders that both have found are in both, and those
- * that only one has found behind them, where they can take nothing from the others.
- */
-static enum tree_choice choose_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
-{
-	const struct dpor_step *mine = &dpor_steps(dpor)[number];
-	const struct dpor_step *other = &dpor_steps(part)[number];
-	uint32_t a, b;
-
-	if (!has_changed(other))
-		return TREE_OURS;
-	if (mine->changes == other->changes_had)
-		return TREE_THEIRS;
-	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first is being taken */
-	b = dpor_branches(part)[other->wakeup].sibling;
-	if (begins_like(part, b, dpor, a))
-		return TREE_OURS;
-	return begins_like(dpor, a, part, b) ? TREE_THEIRS : TREE_NEITHER;
 }
 
 /* Both know the same threads by the same slots. */
@@ -283,24 +240,63 @@ static bool has_same_slots(const struct dpor *dpor, const struct dpor *part)
 	return true;
 }
 
-/* Has it done what we would do now? */
+/* Has the op nothing to do with what is there? */
+static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
+
+		if (here->op.thread == op->thread || dpor_dependent(&here->op, op) ||
+			here->op.kind == OP_THREAD_CREATE || !is_apart(dpor, here->child, op))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Has it gone the way that we would go from its branch, down to the first leaf? Ops that have nothing to do with the tree
+ * may have been put before it: dpor_bystander().
+ */
+static bool has_gone_our_way(struct dpor *dpor, struct dpor *part)
+{
+	uint32_t next = dpor_branches(dpor)[dpor_steps(dpor)[part->last].wakeup].child;
+
+	for (uint32_t i = part->last + 1; i < part->base; i++) {
+		const struct dpor_step *step = &dpor_steps(part)[i];
+
+		if (next == DPOR_NONE || step->is_value)
+			return false;
+		if (step->op.thread == dpor_branches(dpor)[next].op.thread)
+			next = dpor_branches(dpor)[next].child;
+		else if (!is_apart(dpor, next, &step->op))
+			return false;
+	}
+	return next == DPOR_NONE;
+}
+
+/* Is what it has done of use? */
 static bool is_joinable(struct dpor *dpor, struct dpor *part)
 {
-	const uint32_t last = part->base - 1;
-	const uint32_t branch = dpor_steps(dpor)[last].wakeup;
-	bool has_changed_any = false;
+	return !dpor->is_lost && !part->is_lost && !part->diverged_runs && part->runs &&
+	       has_same_slots(dpor, part) && has_same_sleepers(dpor, part, part->last) &&
+	       has_gone_our_way(dpor, part);
+}
 
-	if (dpor->is_lost || part->is_lost || part->diverged_runs || !part->runs ||
-		part->step_count < part->base || !has_same_slots(dpor, part) ||
-		hash_tree(dpor, dpor_branches(dpor)[branch].child) != part->tree_hash ||
-		hash_racy(dpor) != part->racy_hash || !has_same_sleepers(dpor, part, last))
-		return false;
-	for (uint32_t i = 0; i <= last; i++) {
-		if (choose_tree(dpor, part, i) == TREE_NEITHER)
+static bool has_same_tree(struct dpor *dpor, const struct dpor *part)
+{
+	const uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
+
+	return hash_tree(dpor, dpor_branches(dpor)[branch].child) == part->tree_hash;
+}
+
+/* Has it begun with what we know now? Then it has done what we would do, in the same order. */
+static bool is_exact(struct dpor *dpor, struct dpor *part)
+{
+	for (uint32_t i = 0; i <= part->last; i++)
+		if (dpor_steps(dpor)[i].changes != dpor_steps(part)[i].changes_had)
 			return false;
-		has_changed_any |= has_changed(&dpor_steps(part)[i]);
-	}
-	return !has_changed_any || hash_open(dpor, last) == part->open_hash;
+	return has_same_tree(dpor, part) && hash_racy(dpor) == part->racy_hash &&
+	       hash_open(dpor, part->last) == part->open_hash;
 }
 
 /* The tree that the part has changed in place of ours, whose branches may be parts. */
@@ -324,7 +320,7 @@ static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
 	}
 }
 
-/* Steps below the base are still open if they are for both. */
+/* Steps before its last one are still open if they are for both. */
 static void join_open(struct dpor *dpor, struct dpor *part)
 {
 	uint32_t *mine = &dpor->open, other = part->open;
@@ -332,7 +328,7 @@ static void join_open(struct dpor *dpor, struct dpor *part)
 	uint32_t *end = &first;
 
 	/* Those of the part's own steps come first: the chain goes down. */
-	for (; other != DPOR_NONE && other + 1 >= part->base;
+	for (; other != DPOR_NONE && other >= part->last;
 		other = dpor_steps(part)[other].open_before) {
 		*end = other;
 		end = &dpor_steps(dpor)[other].open_before;
@@ -351,29 +347,41 @@ static void join_open(struct dpor *dpor, struct dpor *part)
 	dpor->open = first;
 }
 
-/* The part's stack in place of ours, from its base on. */
-static void join_steps(struct dpor *dpor, struct dpor *part)
+static uint32_t end_of_sleepers(struct dpor *dpor, uint32_t step)
 {
-	const struct dpor_step *last = &dpor_steps(dpor)[part->base - 1];
-	const struct dpor_step *others = &dpor_steps(part)[part->base - 1];
-	const uint32_t from = others->sleeper + others->sleeper_count;
+	return dpor_steps(dpor)[step].sleeper + dpor_steps(dpor)[step].sleeper_count;
+}
 
-	dpor->sleeper_used = last->sleeper + last->sleeper_count;
-	for (uint32_t i = part->base; i < part->step_count; i++) {
-		struct dpor_step *step = &dpor_steps(dpor)[i];
+/* A step of the part, behind its last of ours. */
+static void join_step(struct dpor *dpor, struct dpor *part, uint32_t number)
+{
+	struct dpor_step *step = &dpor_steps(dpor)[number];
 
-		*step = dpor_steps(part)[i];
-		step->sleeper = step->sleeper - from + dpor->sleeper_used;
-		step->wakeup = copy_list(dpor, part, step->wakeup);
-		copy_clock(dpor, part, i);
-	}
-	if (part->sleeper_used - from > dpor->sleeper_capacity - dpor->sleeper_used) {
+	*step = dpor_steps(part)[number];
+	step->sleeper += end_of_sleepers(dpor, part->last) - end_of_sleepers(part, part->last);
+	copy_clock(dpor, part, number);
+}
+
+static void join_sleepers(struct dpor *dpor, struct dpor *part)
+{
+	const uint32_t from = end_of_sleepers(part, part->last);
+	const uint32_t to = end_of_sleepers(dpor, part->last);
+
+	if (part->sleeper_used - from > dpor->sleeper_capacity - to) {
 		dpor->is_lost = true;
 		return;
 	}
-	memcpy(dpor_sleepers(dpor) + dpor->sleeper_used, dpor_sleepers(part) + from,
+	memcpy(dpor_sleepers(dpor) + to, dpor_sleepers(part) + from,
 		(part->sleeper_used - from) * sizeof(struct dpor_sleeper));
-	dpor->sleeper_used += part->sleeper_used - from;
+}
+
+/* The part's own steps, with the branches that are still to be taken there. */
+static void join_own_steps(struct dpor *dpor, struct dpor *part)
+{
+	for (uint32_t i = part->base; i < part->step_count; i++) {
+		join_step(dpor, part, i);
+		dpor_steps(dpor)[i].wakeup = copy_list(dpor, part, dpor_steps(part)[i].wakeup);
+	}
 	dpor->step_count = part->step_count;
 	dpor->first_new = part->first_new;
 }
@@ -393,29 +401,40 @@ static void join_knowledge(struct dpor *dpor, const struct dpor *part)
 	dpor->blocked_runs += part->blocked_runs;
 }
 
-/* The step at which it was split off is as its runs have left it. */
-static void join_last(struct dpor *dpor, struct dpor *part)
+/*
+ * The way from the step at which it was split off to its base is as its runs have left it, but for our branches: the stack
+ * is as before a run of the first leaf.
+ */
+static void join_way(struct dpor *dpor, struct dpor *part)
 {
-	const uint32_t last = part->base - 1;
-	struct dpor_step *step = &dpor_steps(dpor)[last];
+	const bool is_same = has_same_tree(dpor, part);
+	struct dpor_step *step = &dpor_steps(dpor)[part->last];
 	const struct dpor_step kept = *step;
-	struct dpor_branch *taken;
+	uint32_t next = dpor_branches(dpor)[kept.wakeup].child;
 
-	*step = dpor_steps(part)[last];
+	dpor_branches(dpor)[kept.wakeup].child = DPOR_NONE;
+	*step = dpor_steps(part)[part->last];
 	step->changes = kept.changes;
 	step->open_before = kept.open_before;
 	step->wakeup = kept.wakeup;
 	step->sleeper = kept.sleeper;
 	step->sleeper_count = kept.sleeper_count;
-	copy_clock(dpor, part, last);
-	/* Its tree has been gone into. */
-	taken = &dpor_branches(dpor)[step->wakeup];
-	while (taken->child != DPOR_NONE) {
-		const uint32_t child = taken->child;
-
-		taken->child = dpor_branches(dpor)[child].sibling;
-		dpor_branch_free(dpor, child);
+	copy_clock(dpor, part, part->last);
+	for (uint32_t i = part->last + 1; i < part->base; i++) {
+		join_step(dpor, part, i);
+		step = &dpor_steps(dpor)[i];
+		if (step->op.thread == dpor_branches(dpor)[next].op.thread) {
+			step->wakeup = next;
+			next = dpor_branches(dpor)[next].child;
+			dpor_branches(dpor)[step->wakeup].child = DPOR_NONE;
+		} else {
+			step->wakeup = dpor_branch_new(dpor, &step->op);
+		}
+		step->changes = step->changes_had + !is_same; /* or not: they are compared */
 	}
+	dpor->step_count = part->base;
+	dpor->first_new = part->last;
+	dpor->sleeper_used = end_of_sleepers(dpor, part->base - 1);
 }
 
 static void dpor_leave(void *state, uint32_t number)
@@ -431,22 +450,24 @@ static void dpor_leave(void *state, uint32_t number)
 		dpor->awaited = 0;
 }
 
-static bool dpor_join(void *state, void *block)
+static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 {
 	struct dpor *dpor = state, *part = block;
 
-	if (!is_joinable(dpor, part)) {
-		dpor_leave(dpor, part->part);
-		return false;
-	}
 	dpor_leave(dpor, part->part);
-	join_last(dpor, part);
+	if (!is_joinable(dpor, part) || (has_to_be_exact && !is_exact(dpor, part)))
+		return false;
+	join_sleepers(dpor, part);
+	join_way(dpor, part);
+	if (dpor->is_lost || !dpor_merge_trees(dpor, part))
+		return false; /* the first leaf is run again */
 	for (uint32_t i = 0; i < part->base; i++)
-		if (choose_tree(dpor, part, i) == TREE_THEIRS)
+		if (dpor_choose_tree(dpor, part, i) == DPOR_TREE_THEIRS)
 			join_tree(dpor, part, i);
 	join_knowledge(dpor, part);
-	if (!part->is_exhausted)
-		join_steps(dpor, part);
+	join_own_steps(dpor, part);
+	dpor->sleeper_used = part->sleeper_used + end_of_sleepers(dpor, part->last) -
+			     end_of_sleepers(part, part->last);
 	join_open(dpor, part);
 	if (part->is_exhausted)
 		dpor_back_up(dpor);

@@ -191,8 +191,9 @@ static uint64_t icb_runs(const void *part)
 	return ((const struct icb *)part)->deviations.runs;
 }
 
-static bool icb_join(void *state, void *part)
+static bool icb_join(void *state, void *part, bool is_exact)
 {
+	(void)is_exact; /* always */
 	return deviations_join(
 		&((struct icb *)state)->deviations, &((struct icb *)part)->deviations);
 }

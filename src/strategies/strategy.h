@@ -105,9 +105,10 @@ struct strategy_parts {
 	uint64_t (*runs)(const void *part);
 	/*
 	 * Takes the awaited part as far as it is, between two of its runs. False: what it was given turns out to
-	 * be not what comes; nothing is taken, and its runs are made here.
+	 * be not what comes; nothing is taken, and its runs are made here. `is_exact`: runs are to be in the order
+	 * in which one state makes them, else only their number and what they show is to be the same.
 	 */
-	bool (*join)(void *state, void *part);
+	bool (*join)(void *state, void *part, bool is_exact);
 	/* Its runs are made here. */
 	void (*leave)(void *state, uint32_t number);
 };

@@ -10,61 +10,11 @@
 
 #include <cmocka.h>
 
-#include "base/hash.h"
 #include "base/rng.h"
 #include "strategies/strategy.h"
 #include "support/every_schedule.h"
 #include "support/simulated_program.h"
-
-/* ---- what a run was like, up to the order of independent ops ---- */
-
-#define EVENTS_MOST 64
-
-struct trace {
-	struct dpor_op ops[EVENTS_MOST];
-	uint64_t past[EVENTS_MOST]; /* bit set of events that happen before it */
-	uint32_t count;
-	uint32_t creator[8];
-};
-
-static void trace_add(void *context, const struct schedule_view *view, struct thread_id chosen)
-{
-	struct trace *trace = context;
-	const struct pending_op *op = &view->pending[chosen.index];
-	const uint32_t self = trace->count++;
-
-	assert_true(self < EVENTS_MOST);
-	trace->ops[self] = (struct dpor_op){.object = op->object,
-		.kind = op->kind,
-		.flags = op->flags,
-		.second = op->second,
-		.thread = (uint8_t)chosen.index};
-	trace->past[self] = 0;
-	for (uint32_t i = 0; i < self; i++)
-		if (trace->ops[i].thread == chosen.index ||
-			dpor_dependent(&trace->ops[i], &trace->ops[self]))
-			trace->past[self] |= trace->past[i] | UINT64_C(1) << i;
-}
-
-/* Equal for equal traces: a sum over events, each known by its thread and number in it. */
-static uint64_t trace_hash(const struct trace *trace)
-{
-	uint32_t ordinal[EVENTS_MOST], next[16] = {0};
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < trace->count; i++)
-		ordinal[i] = next[trace->ops[i].thread]++;
-	for (uint32_t i = 0; i < trace->count; i++) {
-		uint64_t event = hash_pair(trace->ops[i].thread, ordinal[i]);
-		uint64_t past = 0;
-
-		for (uint32_t j = 0; j < i; j++)
-			if (trace->past[i] >> j & 1)
-				past += hash_pair(trace->ops[j].thread + 100, ordinal[j]);
-		hash += hash_pair(event, past);
-	}
-	return hash;
-}
+#include "support/simulated_trace.h"
 
 #define TRACES_MOST 100000
 
@@ -99,18 +49,18 @@ static uint64_t run_all(const struct simulated_program *program, const struct st
 	struct traces *traces, struct strategy_verdict *verdict, uint64_t most)
 {
 	struct simulated_campaign campaign;
-	struct trace trace;
+	struct simulated_trace trace;
 	uint64_t runs = 0;
 
 	simulated_campaign_init(&campaign, program, strategy, 0, 1);
-	campaign.run.observe = trace_add;
+	campaign.run.observe = simulated_trace_add;
 	campaign.run.context = &trace;
 	traces->count = 0;
 	while (!strategy->is_exhausted(campaign.state) && runs < most) {
 		trace.count = 0;
 		(void)simulated_campaign_run(&campaign);
 		assert_true(traces->count < TRACES_MOST);
-		traces->hashes[traces->count++] = trace_hash(&trace);
+		traces->hashes[traces->count++] = simulated_trace_hash(&trace);
 		runs++;
 	}
 	if (verdict) {

@@ -1,0 +1,33 @@
+/* Signals that raddle is sent: whether they end the campaign, and which are the program's. */
+#include "campaign/campaign_internal.h"
+#include "campaign/forward.h"
+#include "platform/platform.h"
+
+/* How long a program that was told to end is given before the user hears of it. */
+#define ASKED_TO_END_NS UINT64_C(1000000000)
+
+/* What raddle was sent is the program's, where there is only one run. */
+void campaign_pass_signals_on(struct campaign *campaign)
+{
+	const struct worker *worker = &campaign->workers[0].worker;
+	const uint32_t guest = __atomic_load_n(&worker->contract->guest_pid, __ATOMIC_RELAXED);
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	if (!campaign->options->forwards_signals || !worker->pid)
+		return;
+	forward_pass_on(guest ? (pid_t)guest : worker->pid);
+	if (forward_stop_count() == 0 || campaign->has_told_stop)
+		return;
+	if (!campaign->asked_to_end_ns)
+		campaign->asked_to_end_ns = now_ns;
+	if (now_ns - campaign->asked_to_end_ns < ASKED_TO_END_NS)
+		return;
+	campaign->has_told_stop = true;
+	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
+				  "one ends it");
+}
+
+bool campaign_is_interrupted(const struct campaign *campaign)
+{
+	return *campaign->options->is_interrupted || forward_stop_count() > 1;
+}
