@@ -331,8 +331,22 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 
 /* ---- the end ---- */
 
+/* The first one in the ranking that came about and has a schedule; NULL: none. */
+static const char *first_shown(const struct predict_result *result)
+{
+	const char *finding = NULL;
+	uint32_t *order = predict_ranking(result);
+
+	for (uint32_t i = 0; i < result->candidates.count && !finding; i++)
+		if (*result->predictions[order[i]].attempt.shown_by)
+			finding = result->predictions[order[i]].attempt.shown_by;
+	free(order);
+	return finding;
+}
+
 void predict_report_end(const struct predict_result *result)
 {
+	const char *shown = first_shown(result);
 	uint32_t counts[PREDICTION_STATES] = {0};
 
 	terminal_clear_live();
@@ -349,6 +363,8 @@ void predict_report_end(const struct predict_result *result)
 			"next: raddle replay %s --gdb\n"
 			"  or: raddle report C%" PRId64 " --html > report.html\n",
 			result->last_finding, result->recording.campaign);
+	else if (shown)
+		(void)fprintf(stderr, "next: raddle replay %s --trace\n", shown);
 	else
 		(void)fprintf(stderr,
 			"next: raddle run --strategy rpro --seed %" PRIu64 " -- %s%s\n",
