@@ -91,6 +91,7 @@ static json_t *figures_to_json(const struct branches_result *result)
 	BUG_ON(json_object_set_new(
 		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
 	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
+	BUG_ON(json_object_set_new(value, "parts", json_integer(figures->parts)));
 	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
 	if (figures->unknown_writes)
 		BUG_ON(json_object_set_new(value, "unknown_writes",

@@ -21,6 +21,7 @@ enum {
 	OPTION_CONTINUATIONS,
 	OPTION_JSON,
 	OPTION_WINDOW,
+	OPTION_PART,
 	OPTION_GLOBAL,
 	OPTION_QUERIES,
 	OPTION_TIME,
@@ -59,6 +60,9 @@ static const struct argp_option branches_options[] = {
 		"Ask about one place at most N times without an answer (200); 0: only walk", 2},
 	{"time", OPTION_TIME, "TIME", 0, "Ask no more after this time, such as 30s, 2m (5m)", 2},
 	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
+	{"part", OPTION_PART, "N", 0,
+		"Keep about N events of the run at once, and look at longer ones part by part (what 1 GB holds)",
+		2},
 	{"global-window", OPTION_GLOBAL, NULL, 0,
 		"Look at events that were near each other in the run, instead", 2},
 	{"save-record", OPTION_SAVE_RECORD, "FILE", 0, "Keep the record of the first run in FILE",
@@ -125,6 +129,11 @@ static bool parse_number(
 		if (!number_parse(text, 10, 1000000, &number))
 			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
 		options->sensitivity.window = (uint32_t)number;
+		return true;
+	case OPTION_PART:
+		if (!number_parse(text, 100, UINT64_C(1) << 40, &number))
+			argp_error(state, "--part wants a whole number from 100 on, not %s", text);
+		options->sensitivity.part = number;
 		return true;
 	case OPTION_QUERIES:
 		if (!number_parse(text, 0, 1000000000, &number))

@@ -31,6 +31,7 @@ static void open_walker(struct walker *walker, struct walk *walk, uint16_t threa
 		.end = walk->record->threads[thread].bytes + walk->record->threads[thread].size,
 		.is_checked = walk->record->is_checked,
 		.is_live = thread != 0,
+		.is_before = mode & WALK_EVENTS && walk->part.begin,
 		.is_noting = thread != 0 && mode & WALK_NOTING,
 		.is_watching = mode & WALK_EVENTS || walk->record->is_checked,
 		.out = &walk->threads[thread],
@@ -74,6 +75,8 @@ static void walk_thread(struct walk *walk, uint16_t thread, unsigned mode)
 			break;
 		walk_frames(&walker);
 	}
+	if (walker.is_before)
+		walker.out->first = walker.out->count;
 	walker.summary->instructions = walker.instructions;
 	walker.summary->steps = walker.steps;
 	close_walker(&walker);
@@ -89,17 +92,15 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 
 void walk_close(struct walk *walk)
 {
-	for (uint32_t i = 0; walk->threads && i < walk->record->thread_count; i++)
-		free(walk->threads[i].events);
+	walk_forget_events(walk);
 	free(walk->threads);
+	free(walk->weights);
 	free(walk->chosen);
 	free(walk->shared.words);
 	free(walk->shared_lines);
-	free(walk->initials);
 	free(walk->unknowns);
 	free(walk->copied.pairs);
 	objects_release(&walk->objects);
-	term_arena_release(&walk->terms);
 	*walk = (struct walk){0};
 }
 

@@ -27,6 +27,7 @@ enum walk_mode {
 enum event_kind {
 	EVENT_READ,  /* of shared memory; `term` is the variable */
 	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
+	EVENT_STEPS, /* before the part: all steps of the thread up to this one */
 	EVENT_OP,    /* of the engine */
 	EVENT_BRANCH,
 	EVENT_CHOICE, /* a value that is selected by a condition: no control flow depends on it */
@@ -104,7 +105,13 @@ struct copied_words {
 struct walked_thread {
 	struct walk_event *events;
 	uint64_t count, capacity;
+	uint64_t first; /* event that is not before the part */
 	struct walk_summary summary;
+};
+
+/* Of a run, by positions. */
+struct walk_part {
+	uint64_t begin, end; /* end: behind it; 0: of the run */
 };
 
 /* A branch whose outcome somebody wants to know. */
@@ -140,6 +147,11 @@ struct walk {
 	/* Written by the first thread before there were others: the last values, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
+	struct walk_part part; /* WALK_EVENTS: whose events are wanted; all zero: all */
+	uint32_t *weights;     /* by position: about so many events, noted by WALK_CHOOSING */
+	uint64_t weight_count;
+	struct word_before *before; /* what was written before the part */
+	uint64_t before_count, before_capacity;
 };
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
@@ -147,8 +159,13 @@ void walk_close(struct walk *walk);
 /* Walks every thread. Before WALK_EVENTS there must have been another one. */
 void walk_run(struct walk *walk, unsigned mode);
 
+/* After WALK_CHOOSING: parts of about so many events at most, the caller's to free. How many they are. */
+uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
+/* As it was before WALK_EVENTS, which can be done again then, for another part. */
+void walk_forget_events(struct walk *walk);
+
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
-/* What stood there when the second thread was created; false: not known. */
+/* What stood there when the second thread was created, or when the part began; false: not known. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

@@ -56,6 +56,7 @@ struct walker {
 	uint64_t local_bytes;
 
 	bool is_live;
+	bool is_before;	  /* the part whose events are wanted comes later */
 	bool is_noting;	  /* accesses are told to walk_note_access() */
 	bool is_watching; /* accesses may be events, or of terms, or checked */
 	bool is_over;
@@ -256,6 +257,18 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 /* What follows is only known for this value. NULL: that is known already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
+
+/* ---- walk_parts.c ---- */
+
+/* WALK_CHOOSING: an access that will be an event. */
+void walk_weigh(struct walker *walker);
+/* The thread is at this position of the run. */
+void walk_reach(struct walker *walker, uint64_t position);
+/* Before the part: a step was made; a write. */
+void walk_note_steps(struct walker *walker);
+void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
+/* Puts what was written before the part into the value. How many of its bytes. */
+uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 /* ---- walk_object.c ---- */
 

@@ -116,6 +116,8 @@ void walk_note_access(
 	if (walker->mode & WALK_CHOOSING && !bitset_has(walker->walk->chosen, site) &&
 		walk_is_shared(walker->walk, address, bytes))
 		bitset_add(walker->walk->chosen, site);
+	if (walker->mode & WALK_CHOOSING && walk_may_be_shared(walker->walk, address, 1))
+		walk_weigh(walker);
 	if (walker->mode & WALK_PATHS) {
 		struct walk_event *event =
 			walk_add_event(walker, is_write ? EVENT_WRITE : EVENT_READ);
@@ -177,7 +179,8 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 	*found = (struct initial_value){.address = address, .value = value, .bytes = bytes};
 }
 
-bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+/* When the second thread was created. */
+static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	const struct run_record *record = walk->record;
 
@@ -197,6 +200,13 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 		return true;
 	}
 	return false;
+}
+
+bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	const bool is_known = find_first(walk, address, bytes, value);
+
+	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
 
 /* ---- events ---- */
@@ -228,6 +238,8 @@ void walk_note_unknown(struct walker *walker, const struct code *call)
 	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "?";
 	uint32_t i = 0;
 
+	if (walker->is_before)
+		return;
 	while (i < walk->unknown_count && strcmp(walk->unknowns[i].name, name) != 0)
 		i++;
 	if (i == walk->unknown_count) {
@@ -384,6 +396,10 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	if (!is_event(walker, code, address, bytes))
 		return unless_excluded(walker, code,
 			read_shadow(walker, code, key_of(code, address), bytes, value));
+	if (walker->is_before) {
+		walk_note_steps(walker);
+		return NULL;
+	}
 	term = term_variable(&walker->walk->terms, 8 * bytes, value);
 	event = walk_add_event(walker, EVENT_READ);
 	event->bytes = (uint8_t)bytes;
@@ -407,6 +423,11 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 		term = walk_resize(walker, term, 8 * bytes);
 	if (!is_event(walker, code, address, bytes)) {
 		write_shadow(walker, key_of(code, address), bytes, term);
+		return;
+	}
+	if (walker->is_before) {
+		walk_note_steps(walker);
+		walk_note_before(walker, address, bytes, value);
 		return;
 	}
 	event = walk_add_event(walker, EVENT_WRITE);

@@ -99,8 +99,11 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 		return;
 	has_part = find_part(walker, code, &begin, &bytes);
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
-	/* Outside already: nothing is searched for, but who proves another run looks here. */
-	if (has_part && term->value - begin < bytes)
+	/*
+	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
+	 * beginning, so in later parts nothing is searched for, either.
+	 */
+	if (has_part && !walker->walk->part.begin && term->value - begin < bytes)
 		(void)add_index(walker, code, term, base);
 	(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
 	if (has_part) {

@@ -167,9 +167,9 @@ static void sync(struct walker *walker)
 {
 	const uint64_t step = walk_number(walker);
 
-	walker->position = walk_number(walker);
+	walk_reach(walker, walk_number(walker));
 	walk_drop(walker);
-	if (walker->mode & WALK_EVENTS) {
+	if (walker->mode & WALK_EVENTS && !walker->is_over) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
 		event->value = find_op(walker->walk->record, step);
@@ -269,11 +269,11 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 		return jump(walker, waiting);
 	case RECORD_SYNC:
 		sync(walker);
-		return STEP_NEXT;
+		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_TURN:
-		walker->position = walk_number(walker);
+		walk_reach(walker, walk_number(walker));
 		walk_next_entry(walker);
-		return STEP_NEXT;
+		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_LIVE:
 		walk_drop(walker);
 		walker->is_live = true;

@@ -209,7 +209,8 @@ void walk_note_choice(struct walker *walker, const struct code *code, uint64_t c
 
 void walk_note_fence(struct walker *walker, const struct code *code)
 {
-	if (walker->mode & WALK_EVENTS && walker->is_live && LLVMIsAFenceInst(code->value) &&
+	if (walker->mode & WALK_EVENTS && walker->is_live && !walker->is_before &&
+		LLVMIsAFenceInst(code->value) &&
 		LLVMGetOrdering(code->value) == LLVMAtomicOrderingSequentiallyConsistent)
 		walk_add_event(walker, EVENT_FENCE)->instruction = code->value;
 }

@@ -44,6 +44,11 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 	*cursor = (struct chunk_cursor){
 		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
 	BUG_ON(!cursor->ends);
+	/* What was before the part comes first in the order of the run. */
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
+		cursor->ends[i] = (uint32_t)analysis->walk.threads[i].first;
+		cursor->global_end += analysis->walk.threads[i].first;
+	}
 }
 
 bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis)
@@ -315,8 +320,9 @@ static void add_past(const struct order *order, struct order_window *window, con
 static void begin_windows(
 	const struct order *order, struct event_id event, struct order_window *window)
 {
+	/* What was before the part has happened. */
 	for (uint32_t i = 0; i < order->thread_count; i++)
-		window->begin[i] = 0;
+		window->begin[i] = (uint32_t)order->walk->threads[i].first;
 	add_past(order, window, past_of(order, event));
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint32_t *past =
@@ -338,8 +344,13 @@ static bool next_distributed(
 	const struct walk *walk = &analysis->walk;
 	uint64_t begin = cursor->begin;
 
-	while (cursor->thread < order->thread_count &&
-		begin >= walk->threads[cursor->thread].count) {
+	while (cursor->thread < order->thread_count) {
+		const struct walked_thread *walked = &walk->threads[cursor->thread];
+
+		if (begin < walked->first)
+			begin = walked->first;
+		if (begin < walked->count)
+			break;
 		cursor->thread++;
 		cursor->begin = begin = 0;
 	}
@@ -378,6 +389,8 @@ uint64_t chunk_count(const struct sensitivity *analysis)
 			       ? (analysis->order.event_count - 1) / global_size(analysis) + 1
 			       : 0;
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
-		count += (analysis->walk.threads[i].count + window - 1) / window;
+		count += (analysis->walk.threads[i].count - analysis->walk.threads[i].first +
+				 window - 1) /
+			 window;
 	return count;
 }

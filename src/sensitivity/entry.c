@@ -1,10 +1,8 @@
 /* The entry of libraddle-branches.so: opening, answers, and the judgement of runs. */
 #include <llvm-c/DebugInfo.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/hash.h"
 #include "sensitivity/loops.h"
 #include "sensitivity/sensitivity_internal.h"
 
@@ -24,88 +22,11 @@ void bug_report(const char *condition, const char *file, int line)
 
 /* ---- opening ---- */
 
-/* Equal for runs whose branches on shared memory went the same ways. */
-static uint64_t path_of(const struct walk *walk)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
-		uint64_t own = walk->record->threads[thread].name;
-
-		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			const struct walk_event *event = &walk->threads[thread].events[i];
-
-			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
-				own = hash_mix(
-					own ^ LLVMGetDebugLocLine(event->instruction) ^
-					(uint64_t)LLVMGetDebugLocColumn(event->instruction) << 20 ^
-					(uint64_t)event->case_value << 40);
-		}
-		hash += hash_mix(own);
-	}
-	return hash;
-}
-
-/* As many names as there is room for. */
-static void count_unknown(struct sensitivity_figures *figures, const struct walk *walk)
-{
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < walk->unknown_count; i++) {
-		const struct walk_unknown *unknown = &walk->unknowns[i];
-
-		figures->unknown_writes += unknown->count;
-		if (used < sizeof figures->unknown)
-			used += (size_t)snprintf(figures->unknown + used,
-				sizeof figures->unknown - used, "%s%s %llu", i ? ", " : "",
-				unknown->name, (unsigned long long)unknown->count);
-	}
-}
-
-static void count(struct sensitivity *analysis)
-{
-	struct sensitivity_figures *figures = &analysis->figures;
-	const struct walk *walk = &analysis->walk;
-
-	figures->threads = walk->record->thread_count;
-	for (uint32_t i = 0; i < figures->threads; i++) {
-		const struct walked_thread *thread = &walk->threads[i];
-
-		figures->instructions += thread->summary.instructions;
-		figures->events += thread->count;
-		for (uint64_t j = 0; j < thread->count; j++) {
-			const uint8_t kind = thread->events[j].kind;
-
-			figures->critical_events += kind <= EVENT_OP;
-			figures->branches += kind == EVENT_BRANCH || kind == EVENT_CHOICE;
-		}
-		if (thread->summary.end != WALK_UNKNOWN && thread->summary.end != WALK_LOST)
-			continue;
-		if (!figures->unfinished_threads++)
-			(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s",
-				thread->summary.reason);
-	}
-	count_unknown(figures, walk);
-	figures->path = path_of(walk);
-	for (uint64_t i = 0; i < walk->shared.capacity; i++)
-		figures->shared_words +=
-			walk->shared.words[i].is_many && walk->shared.words[i].is_written;
-}
-
-/* Of this thread: what loading and walking take, whoever else works on the machine. */
-static uint64_t processor_ns(void)
-{
-	struct timespec time;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* cannot fail */
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
 	const char *program, const struct sensitivity_options *options, struct error *err)
 {
 	struct sensitivity *analysis = calloc(1, sizeof *analysis);
-	uint64_t begin = processor_ns();
+	const uint64_t begin = parts_processor_ns();
 	int status;
 
 	BUG_ON(!analysis);
@@ -120,20 +41,8 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	}
 	code_book_open(&analysis->book, &analysis->image);
 	code_book_exclude(&analysis->book, options->excludes, options->exclude_count);
-	walk_open(&analysis->walk, &analysis->book, record);
-	analysis->figures.load_ns = processor_ns() - begin;
-	begin = processor_ns();
-	walk_run(&analysis->walk, WALK_SHARING);
-	walk_run(&analysis->walk, WALK_CHOOSING);
-	walk_run(&analysis->walk, WALK_EVENTS);
-	count(analysis);
-	analysis->figures.walk_ns = processor_ns() - begin;
-	begin = search_now_ns();
-	order_build(&analysis->order, &analysis->walk);
-	places_fill(analysis);
-	analysis->figures.chunk_count = chunk_count(analysis);
-	analysis->figures.solve_ns = search_now_ns() - begin;
-	search_open(analysis);
+	analysis->figures.load_ns = parts_processor_ns() - begin;
+	parts_open(analysis);
 	*out = analysis;
 	return 0;
 }
@@ -143,9 +52,8 @@ static void sensitivity_end(struct sensitivity *analysis)
 	/* The process ends soon: what is left behind then is no harm. */
 	if (!search_close(analysis))
 		return;
-	order_release(&analysis->order);
+	parts_close(analysis);
 	places_release(&analysis->places);
-	walk_close(&analysis->walk);
 	if (analysis->has_path)
 		walk_close(&analysis->path);
 	free(analysis->observed);
@@ -184,6 +92,8 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 	const struct worker *worker = search_next(analysis);
 	const struct walk_event *event;
 
+	while (!worker && parts_next(analysis))
+		worker = search_next(analysis);
 	if (!worker)
 		return false;
 	event = &analysis->walk.threads[worker->goal.thread].events[worker->goal.index];

@@ -174,7 +174,8 @@ void places_fill(struct sensitivity *analysis)
 	struct places *places = &analysis->places;
 	const struct walk *walk = &analysis->walk;
 
-	grow_slots(places);
+	if (!places->slot_capacity)
+		grow_slots(places);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];

@@ -86,7 +86,8 @@ struct sensitivity_figures {
 	uint64_t instructions;
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
-	uint64_t path; /* equal for runs in which branches on shared memory went the same ways */
+	uint32_t parts; /* that the run was divided into */
+	uint64_t path;	/* equal for runs in which branches on shared memory went the same ways */
 	uint64_t constraints;		   /* assertions of the solver */
 	uint64_t constraint_terms;	   /* comparisons and connectives in them */
 	uint64_t chunks;		   /* that there were constraints of */
@@ -103,13 +104,14 @@ struct sensitivity_figures {
 };
 
 struct sensitivity_options {
-	uint64_t query_ns;	     /* time for one question to the solver */
-	bool only_failures;	     /* assertions, null pointers, divisors */
-	uint32_t window;	     /* events of one thread that are looked at together */
-	uint32_t queries_most;	     /* for each place that no answer was found for */
-	uint64_t time_ns;	     /* for all of it; 0: no limit */
-	bool is_global;		     /* windows of so many events of the run as it was, instead */
-	uint32_t workers;	     /* threads that ask; 0: one */
+	uint64_t query_ns;     /* time for one question to the solver */
+	bool only_failures;    /* assertions, null pointers, divisors */
+	uint32_t window;       /* events of one thread that are looked at together */
+	uint64_t part;	       /* about so many events are kept at once; 0: what a gigabyte holds */
+	uint32_t queries_most; /* for each place that no answer was found for */
+	uint64_t time_ns;      /* for all of it; 0: no limit */
+	bool is_global;	       /* windows of so many events of the run as it was, instead */
+	uint32_t workers;      /* threads that ask; 0: one */
 	bool has_store_buffers;	     /* places without an answer are asked about again, with them */
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;

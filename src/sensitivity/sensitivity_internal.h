@@ -107,6 +107,8 @@ struct sensitivity {
 	struct image image;
 	struct code_book book;
 	struct walk walk;
+	struct walk_part *parts;
+	uint32_t part_count, part; /* the one whose events there are */
 	struct order order;
 	struct places places;
 	struct search search;
@@ -122,6 +124,16 @@ struct sensitivity {
 	char *function, *file, *directory;
 	struct sensitivity_figures figures; /* guarded by search.lock once the search has begun */
 };
+
+/* ---- parts.c ---- */
+
+/* Walks the run, and opens the search of its first part. */
+void parts_open(struct sensitivity *analysis);
+/* The search has come to its end. False: so has the run, or the time. */
+bool parts_next(struct sensitivity *analysis);
+void parts_close(struct sensitivity *analysis);
+/* Processor time of the calling thread. */
+uint64_t parts_processor_ns(void);
 
 /* ---- places.c ---- */
 

@@ -1,0 +1,161 @@
+/*
+ * Runs too long for all of their events to be kept are walked part by part: from the beginning each time, but what
+ * comes before the part leaves only how many steps were made, the operations, and what was written, and has no terms.
+ * What comes behind it is not walked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "rewalk/walk_internal.h"
+
+/* ---- where parts end ---- */
+
+void walk_weigh(struct walker *walker)
+{
+	struct walk *walk = walker->walk;
+
+	if (walker->position >= walk->weight_count) {
+		const uint64_t count = 2 * walker->position + 1024;
+
+		walk->weights = realloc(walk->weights, count * sizeof *walk->weights);
+		BUG_ON(!walk->weights);
+		memset(walk->weights + walk->weight_count, 0,
+			(count - walk->weight_count) * sizeof *walk->weights);
+		walk->weight_count = count;
+	}
+	walk->weights[walker->position]++;
+}
+
+uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts)
+{
+	uint64_t events = 0;
+	uint32_t count = 1;
+
+	*parts = calloc(1, sizeof **parts);
+	BUG_ON(!*parts);
+	for (uint64_t position = 0; position < walk->weight_count; position++) {
+		if (events && events + walk->weights[position] > events_most) {
+			*parts = realloc(*parts, (count + 1) * sizeof **parts);
+			BUG_ON(!*parts);
+			(*parts)[count - 1].end = position;
+			(*parts)[count++] = (struct walk_part){.begin = position};
+			events = 0;
+		}
+		events += walk->weights[position];
+	}
+	return count;
+}
+
+/* ---- before the part ---- */
+
+void walk_reach(struct walker *walker, uint64_t position)
+{
+	const struct walk_part *part = &walker->walk->part;
+
+	walker->position = position;
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	if (walker->is_before && position >= part->begin) {
+		walker->is_before = false;
+		walker->out->first = walker->out->count;
+	}
+	if (part->end && position >= part->end) {
+		walker->is_over = true;
+		walker->summary->end = WALK_COMPLETE;
+	}
+}
+
+void walk_note_steps(struct walker *walker)
+{
+	struct walked_thread *out = walker->out;
+	struct walk_event *event = out->count ? &out->events[out->count - 1] : NULL;
+
+	if (!event || event->kind != EVENT_STEPS || event->position != walker->position)
+		event = walk_add_event(walker, EVENT_STEPS);
+	event->step = walker->steps - 1;
+}
+
+/* A word as the last writes before the part have left it: of each byte the position of its write, plus one. */
+struct word_before {
+	uint64_t word; /* plus one; 0: free */
+	uint64_t positions[8];
+	uint8_t bytes[8];
+};
+
+static struct word_before *find_word(const struct walk *walk, uint64_t word)
+{
+	uint64_t at = (word + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (walk->before_capacity - 1);
+
+	while (walk->before[at].word && walk->before[at].word != word + 1)
+		at = (at + 1) & (walk->before_capacity - 1);
+	return &walk->before[at];
+}
+
+static void grow(struct walk *walk)
+{
+	struct word_before *old = walk->before;
+	const uint64_t count = walk->before_capacity;
+
+	walk->before_capacity = count ? 2 * count : 1024;
+	walk->before = calloc(walk->before_capacity, sizeof *walk->before);
+	BUG_ON(!walk->before);
+	for (uint64_t i = 0; i < count; i++)
+		if (old[i].word)
+			*find_word(walk, old[i].word - 1) = old[i];
+	free(old);
+}
+
+/* Threads are walked one after the other: the last write is that with the greatest position. */
+void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
+{
+	struct walk *walk = walker->walk;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		struct word_before *word;
+
+		if (2 * (walk->before_count + 1) > walk->before_capacity)
+			grow(walk);
+		word = find_word(walk, at >> 3);
+		if (!word->word) {
+			word->word = (at >> 3) + 1;
+			walk->before_count++;
+		}
+		if (word->positions[at & 7] > walker->position + 1)
+			continue;
+		word->positions[at & 7] = walker->position + 1;
+		word->bytes[at & 7] = (uint8_t)(value >> 8 * i);
+	}
+}
+
+uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; walk->before_capacity && i < bytes; i++) {
+		const struct word_before *word = find_word(walk, (address + i) >> 3);
+
+		if (!word->word || !word->positions[(address + i) & 7])
+			continue;
+		*value &= ~(UINT64_C(255) << 8 * i);
+		*value |= (uint64_t)word->bytes[(address + i) & 7] << 8 * i;
+		known++;
+	}
+	return known;
+}
+
+void walk_forget_events(struct walk *walk)
+{
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		free(walk->threads[i].events);
+		walk->threads[i] = (struct walked_thread){0};
+	}
+	term_arena_release(&walk->terms);
+	free(walk->before);
+	walk->before = NULL;
+	walk->before_count = walk->before_capacity = 0;
+	free(walk->initials);
+	walk->initials = NULL;
+	walk->initial_count = walk->initial_capacity = 0;
+}

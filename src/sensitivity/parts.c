@@ -1,0 +1,183 @@
+/*
+ * The walks of an analysis. Of runs whose events would take too much memory one part after the other is looked at: its
+ * events are made, asked about and forgotten.
+ */
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "sensitivity/sensitivity_internal.h"
+
+/* What the events of a part may take, so that all of it stays within 4 GB with the solver and the record. */
+#define PART_BYTES (UINT64_C(1) << 30)
+/* An event, the terms it brings (as much again and more), and its place in the order; measured: 570 bytes. */
+#define EVENT_BYTES 600u
+/* Its clocks, for each thread. */
+#define CLOCK_BYTES 8u
+
+/* ---- figures ---- */
+
+/* Equal for runs whose branches on shared memory went the same ways. */
+static uint64_t path_of(const struct walk *walk)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		uint64_t own = walk->record->threads[thread].name;
+
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
+				own = hash_mix(
+					own ^ LLVMGetDebugLocLine(event->instruction) ^
+					(uint64_t)LLVMGetDebugLocColumn(event->instruction) << 20 ^
+					(uint64_t)event->case_value << 40);
+		}
+		hash += hash_mix(own);
+	}
+	return hash;
+}
+
+/* As many names as there is room for. */
+static void count_unknown(struct sensitivity_figures *figures, const struct walk *walk)
+{
+	size_t used = 0;
+
+	figures->unknown_writes = 0; /* the list goes on from part to part */
+	for (uint32_t i = 0; i < walk->unknown_count; i++) {
+		const struct walk_unknown *unknown = &walk->unknowns[i];
+
+		figures->unknown_writes += unknown->count;
+		if (used < sizeof figures->unknown)
+			used += (size_t)snprintf(figures->unknown + used,
+				sizeof figures->unknown - used, "%s%s %llu", i ? ", " : "",
+				unknown->name, (unsigned long long)unknown->count);
+	}
+}
+
+/* Of the whole run. */
+static void count_run(struct sensitivity *analysis)
+{
+	struct sensitivity_figures *figures = &analysis->figures;
+	const struct walk *walk = &analysis->walk;
+
+	figures->threads = walk->record->thread_count;
+	for (uint32_t i = 0; i < figures->threads; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+
+		figures->instructions += thread->summary.instructions;
+		if (thread->summary.end != WALK_UNKNOWN && thread->summary.end != WALK_LOST)
+			continue;
+		if (!figures->unfinished_threads++)
+			(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s",
+				thread->summary.reason);
+	}
+	for (uint64_t i = 0; i < walk->shared.capacity; i++)
+		figures->shared_words +=
+			walk->shared.words[i].is_many && walk->shared.words[i].is_written;
+}
+
+/* Of a part. */
+static void count_events(struct sensitivity *analysis)
+{
+	struct sensitivity_figures *figures = &analysis->figures;
+	const struct walk *walk = &analysis->walk;
+
+	for (uint32_t i = 0; i < figures->threads; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+
+		figures->events += thread->count - thread->first;
+		for (uint64_t j = thread->first; j < thread->count; j++) {
+			const uint8_t kind = thread->events[j].kind;
+
+			figures->critical_events += kind <= EVENT_OP;
+			figures->branches += kind == EVENT_BRANCH || kind == EVENT_CHOICE;
+		}
+	}
+	count_unknown(figures, walk);
+}
+
+/* Of this thread: what loading and walking take, whoever else works on the machine. */
+uint64_t parts_processor_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* cannot fail */
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- parts ---- */
+
+/* Of runs that are only seen in parts: equal for equal records. */
+static uint64_t path_of_record(const struct run_record *record)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		hash = hash_mix(
+			hash ^ hash_bytes(record->threads[i].bytes, record->threads[i].size));
+	return hash;
+}
+
+static void open_part(struct sensitivity *analysis)
+{
+	uint64_t begin = parts_processor_ns();
+
+	analysis->walk.part = analysis->parts[analysis->part];
+	walk_run(&analysis->walk, WALK_EVENTS);
+	count_events(analysis);
+	analysis->figures.walk_ns += parts_processor_ns() - begin;
+	begin = search_now_ns();
+	order_build(&analysis->order, &analysis->walk);
+	places_fill(analysis);
+	analysis->figures.chunk_count += chunk_count(analysis);
+	analysis->figures.solve_ns += search_now_ns() - begin;
+	search_open(analysis);
+}
+
+void parts_open(struct sensitivity *analysis)
+{
+	const struct run_record *record = analysis->image.record;
+	const uint64_t begin = parts_processor_ns();
+	uint64_t most = PART_BYTES / (EVENT_BYTES + CLOCK_BYTES * (uint64_t)record->thread_count);
+
+	if (analysis->options.part)
+		most = analysis->options.part;
+	walk_open(&analysis->walk, &analysis->book, record);
+	walk_run(&analysis->walk, WALK_SHARING);
+	walk_run(&analysis->walk, WALK_CHOOSING);
+	count_run(analysis);
+	analysis->part_count = walk_divide(&analysis->walk, most, &analysis->parts);
+	analysis->figures.parts = analysis->part_count;
+	analysis->figures.walk_ns = parts_processor_ns() - begin;
+	open_part(analysis);
+	analysis->figures.path =
+		analysis->part_count > 1 ? path_of_record(record) : path_of(&analysis->walk);
+}
+
+bool parts_next(struct sensitivity *analysis)
+{
+	const uint64_t limit = analysis->options.time_ns;
+	const bool is_late = limit && search_now_ns() - analysis->begin_ns >= limit;
+
+	if (analysis->part + 1 >= analysis->part_count || analysis->search.is_stopping || is_late ||
+		!search_close(analysis))
+		return false;
+	analysis->search = (struct search){0};
+	order_release(&analysis->order);
+	walk_forget_events(&analysis->walk);
+	analysis->part++;
+	open_part(analysis);
+	return true;
+}
+
+void parts_close(struct sensitivity *analysis)
+{
+	order_release(&analysis->order);
+	walk_close(&analysis->walk);
+	free(analysis->parts);
+}
