@@ -15,10 +15,11 @@ extern char **environ;
 /* What libc, loaders, OpenMP and sanitizers look at; one that ends with * stands for all that begin so. */
 static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
 	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
-	"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
-/* What shells and terminals change by themselves, and our own. */
-static const char *const ignored[] = {"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "TERM",
-	"COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*", "DBUS_*"};
+	"TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
+/* What shells and terminals change by themselves, and what we do (ASAN_OPTIONS: launch.c adds to it). */
+static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDPWD", "COLUMNS",
+	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",
+	"DBUS_*"};
 
 static bool is_among(const char *name, const char *const *patterns, size_t count)
 {

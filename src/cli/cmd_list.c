@@ -136,9 +136,9 @@ static int list_findings(struct store *store, bool is_json)
 		if (is_json)
 			(void)json_array_append_new(array, finding_to_row(&rows[i]));
 		else
-			(void)printf("%-5s %-16s %s (seen %llu times; %s)\n", rows[i].id,
+			(void)printf("%-5s %-16s %s (seen %llu time%s; %s)\n", rows[i].id,
 				rows[i].kind, rows[i].title, (unsigned long long)rows[i].times_seen,
-				rows[i].command);
+				rows[i].times_seen == 1 ? "" : "s", rows[i].command);
 	store_rows_free(rows, count);
 	if (is_json)
 		return print_json(array);
