@@ -321,6 +321,26 @@ static void add_semaphore_edge(struct order *order, const struct op_list *list, 
 		}
 }
 
+/*
+ * What waits for a signal, or for something to read, stays behind the last that was sent before by another thread: by
+ * which descriptor that reaches it is not looked at.
+ */
+static void add_arrival_edge(
+	struct order *order, const struct op_list *list, uint32_t wait, uint8_t kind)
+{
+	const struct op_event *event = &list->items[wait];
+
+	for (uint32_t i = wait; i-- > 0;) {
+		const struct op_event *before = &list->items[i];
+
+		if (before->op->kind != kind || before->id.thread == event->id.thread ||
+			(kind == OP_SIGNAL_SEND && before->op->address != event->op->address))
+			continue;
+		add_edge(order, before->id, event->id);
+		return;
+	}
+}
+
 static void add_edges(struct order *order, const struct op_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -341,6 +361,15 @@ static void add_edges(struct order *order, const struct op_list *list)
 				add_semaphore_edge(order, list, i);
 			break;
 		case OP_SEM_POST:
+			break;
+		case OP_SIGNAL_WAIT:
+			add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
+			add_kept_edge(order, list, i);
+			break;
+		case OP_FD_READ:
+		case OP_FD_POLL:
+			add_arrival_edge(order, list, i, OP_FD_WRITE);
+			add_kept_edge(order, list, i);
 			break;
 		default:
 			if (is_kept(event->op->kind))
