@@ -38,10 +38,10 @@ void chunk_release(struct chunk *chunk)
 	*chunk = (struct chunk){0};
 }
 
-void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis)
+void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window)
 {
 	free(cursor->ends);
-	*cursor = (struct chunk_cursor){
+	*cursor = (struct chunk_cursor){.window = window,
 		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
 	BUG_ON(!cursor->ends);
 	/* What was before the part comes first in the order of the run. */
@@ -60,21 +60,21 @@ bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis)
 	return true;
 }
 
-bool chunk_is_whole(const struct sensitivity *analysis)
+bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window)
 {
-	return analysis->order.event_count <= (uint64_t)WINDOWS_TOGETHER * analysis->options.window;
+	return analysis->order.event_count <= (uint64_t)WINDOWS_TOGETHER * window;
 }
 
-static bool is_global(const struct sensitivity *analysis)
+static bool is_global(const struct sensitivity *analysis, uint32_t window)
 {
-	return analysis->options.is_global || chunk_is_whole(analysis);
+	return analysis->options.is_global || chunk_is_whole(analysis, window);
 }
 
 /* Of a window of the run as it was. */
-static uint64_t global_size(const struct sensitivity *analysis)
+static uint64_t global_size(const struct sensitivity *analysis, uint32_t window)
 {
-	return chunk_is_whole(analysis) ? analysis->order.event_count
-					: (uint64_t)WINDOWS_TOGETHER * analysis->options.window;
+	return chunk_is_whole(analysis, window) ? analysis->order.event_count
+						: (uint64_t)WINDOWS_TOGETHER * window;
 }
 
 /* ---- size ---- */
@@ -189,7 +189,7 @@ static bool next_global(
 {
 	const struct order *order = &analysis->order;
 	const uint64_t room = order->event_count - cursor->global_end;
-	const uint64_t wanted = global_size(analysis);
+	const uint64_t wanted = global_size(analysis, cursor->window);
 	uint64_t count = room < wanted ? room : wanted;
 
 	set_global_ends(order, cursor, count, &chunk->window);
@@ -358,7 +358,7 @@ static bool next_distributed(
 		return false;
 	begin_windows(order, (struct event_id){cursor->thread, (uint32_t)begin}, &chunk->window);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
-		const uint64_t end = chunk->window.begin[i] + (uint64_t)analysis->options.window;
+		const uint64_t end = chunk->window.begin[i] + (uint64_t)cursor->window;
 
 		chunk->window.end[i] =
 			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
@@ -375,19 +375,17 @@ static bool next_distributed(
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {
-	return is_global(analysis) ? next_global(analysis, cursor, chunk)
-				   : next_distributed(analysis, cursor, chunk);
+	return is_global(analysis, cursor->window) ? next_global(analysis, cursor, chunk)
+						   : next_distributed(analysis, cursor, chunk);
 }
 
-uint64_t chunk_count(const struct sensitivity *analysis)
+uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window)
 {
-	const uint64_t window = analysis->options.window;
+	const uint64_t events = analysis->order.event_count;
 	uint64_t count = 0;
 
-	if (is_global(analysis))
-		return analysis->order.event_count
-			       ? (analysis->order.event_count - 1) / global_size(analysis) + 1
-			       : 0;
+	if (is_global(analysis, window))
+		return events ? (events - 1) / global_size(analysis, window) + 1 : 0;
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
 		count += (analysis->walk.threads[i].count - analysis->walk.threads[i].first +
 				 window - 1) /

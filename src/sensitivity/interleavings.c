@@ -79,7 +79,7 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 	*condition = (struct condition){0};
 	if (goal.index < thread->count)
 		add_variables(condition, thread->events[goal.index].term);
-	for (uint64_t i = 0; i < goal.index && i < thread->count; i++) {
+	for (uint64_t i = thread->first; i < goal.index && i < thread->count; i++) {
 		const struct walk_event *event = &thread->events[i];
 
 		if (event->kind == EVENT_READ && has_variable(condition, event->term->number) &&
@@ -163,7 +163,7 @@ static void pick_thread(struct picked_list *list, struct course *course, uint64_
 	uint64_t moment_of_op = 0;
 	bool wants_op = false;
 
-	for (uint64_t i = 0; i < end; i++) {
+	for (uint64_t i = course->walk->threads[course->thread].first; i < end; i++) {
 		const struct event_id id = {course->thread, (uint32_t)i};
 		const bool is_op = is_performed(course->walk, &events[i]);
 		uint64_t moment;
@@ -197,7 +197,7 @@ static int compare(const void *left, const void *right)
 /* How many of a thread's events lie before the position. */
 static uint64_t count_before(const struct walked_thread *thread, uint64_t position)
 {
-	uint64_t low = 0, high = thread->count;
+	uint64_t low = thread->first, high = thread->count;
 
 	while (low < high) {
 		const uint64_t middle = low + (high - low) / 2;
@@ -380,7 +380,7 @@ static struct event_id find_goal(
 {
 	const struct walked_thread *walked = &walk->threads[thread];
 
-	for (uint64_t i = 0; i < walked->count; i++)
+	for (uint64_t i = walked->first; i < walked->count; i++)
 		if (walked->events[i].instruction == goal->instruction &&
 			walked->events[i].kind > EVENT_OP &&
 			walked->events[i].occurrence == goal->occurrence)
@@ -399,6 +399,10 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	uint64_t *own_chosen;
 	struct walk walk;
 
+	out[SENSITIVE_RECORDED] = out[SENSITIVE_FLIPPED] = (struct sensitive_interleaving){0};
+	/* The events of such a run are not all there at once, and of the other one neither. */
+	if (analysis->part_count > 1)
+		return;
 	find_words(&condition, &analysis->walk, goal);
 	pick_recorded(&list, &analysis->walk, goal, &condition);
 	tell_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);

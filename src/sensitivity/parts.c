@@ -134,7 +134,7 @@ static void open_part(struct sensitivity *analysis)
 	begin = search_now_ns();
 	order_build(&analysis->order, &analysis->walk);
 	places_fill(analysis);
-	analysis->figures.chunk_count += chunk_count(analysis);
+	analysis->figures.chunk_count += search_chunk_count(analysis);
 	analysis->figures.solve_ns += search_now_ns() - begin;
 	search_open(analysis);
 }

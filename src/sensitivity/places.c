@@ -7,6 +7,9 @@
 #include "base/bug.h"
 #include "sensitivity/sensitivity_internal.h"
 
+/* libstdc++'s demangler, which LLVM needs anyway; <cxxabi.h> is C++ only. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
 /* ---- kinds ---- */
 
 static bool ends_the_program(LLVMBasicBlockRef block)
@@ -286,6 +289,18 @@ static LLVMValueRef operand_of(const struct walk_event *access)
 	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
 }
 
+/* Of a static variable, as it stands in the source. */
+static void add_name(struct strbuf *out, LLVMValueRef variable)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(variable, &length);
+	int status;
+	char *text = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+
+	strbuf_adds(out, text ? text : name);
+	free(text);
+}
+
 void places_name_access(
 	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out)
 {
@@ -293,13 +308,14 @@ void places_name_access(
 					  ? analysis->image.sites[access->site].source
 					  : NULL;
 	LLVMValueRef object = object_of(operand_of(access));
-	size_t length = 0;
-	const char *name = LLVMIsAGlobalVariable(object) ? LLVMGetValueName2(object, &length) : "";
+	const bool has_field = site && site->type && site->field;
 
-	if (site && site->type && site->field)
-		strbuf_addf(out, "%s.%s", length ? name : site->type, site->field);
+	if (LLVMIsAGlobalVariable(object))
+		add_name(out, object);
 	else
-		strbuf_addf(out, "%s", length ? name : "memory");
+		strbuf_adds(out, has_field ? site->type : "memory");
+	if (has_field)
+		strbuf_addf(out, ".%s", site->field);
 }
 
 static void name_variable(

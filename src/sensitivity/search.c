@@ -42,6 +42,14 @@ static bool is_failure(enum sensitive_kind kind)
 	       kind == SENSITIVE_INDEX;
 }
 
+/* Half of the questions about a place are kept for the large windows. */
+static uint32_t queries_most(const struct worker *worker)
+{
+	const uint32_t most = worker->analysis->options.queries_most;
+
+	return search_is_near(worker->pass) ? most / 2 : most;
+}
+
 /* Is the event asked about in this pass? Then *out is its place. */
 static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
@@ -55,7 +63,7 @@ static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	fails = is_failure(places_kind(event));
 	if (pass == PASS_RELAXED)
 		return fails || !analysis->options.only_failures;
-	return pass == PASS_FAILURES ? fails : !fails;
+	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR ? fails : !fails;
 }
 
 /* Guarded by search.lock. */
@@ -147,13 +155,13 @@ static bool admit(struct worker *worker, uint32_t place)
 	if (!is_open(worker, place) || analysis->search.is_stopping)
 		return false;
 	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
-		analysis->places.items[place].queries < analysis->options.queries_most &&
+		analysis->places.items[place].queries < queries_most(worker) &&
 		!is_late(analysis)) {
 		worker->queries[place]++;
 		analysis->places.items[place].queries++;
 		return true;
 	}
-	analysis->figures.unasked++;
+	analysis->figures.unasked += !search_is_near(worker->pass);
 	return false;
 }
 
@@ -176,7 +184,8 @@ static void look_at(struct worker *worker, struct event_id goal)
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.solve_ns += search_now_ns() - begin;
 	analysis->figures.queries++;
-	analysis->figures.timeouts += answer == Z3_L_UNDEF;
+	/* What is too hard is asked again in the large window. */
+	analysis->figures.timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
 	/* Another worker may have had an answer in the meantime. */
 	if (answer == Z3_L_TRUE && is_open(worker, place) && !search->is_stopping) {
 		worker->goal = goal;
@@ -208,12 +217,11 @@ static bool has_goals(const struct worker *worker)
 			if (!is_wanted(analysis, worker->pass,
 				    &analysis->walk.threads[thread].events[i], &place) ||
 				!is_open(worker, place) ||
-				analysis->places.items[place].queries >=
-					analysis->options.queries_most)
+				analysis->places.items[place].queries >= queries_most(worker))
 				continue;
 			if (has_time)
 				return true;
-			analysis->figures.unasked++;
+			analysis->figures.unasked += !search_is_near(worker->pass);
 		}
 	return false;
 }
@@ -258,7 +266,10 @@ static void open_constraints(struct worker *worker)
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
 		worker->pass == PASS_RELAXED, end_ns(analysis));
-	set_parameters(constraints, analysis->options.query_ns);
+	set_parameters(constraints,
+		search_is_near(worker->pass) && analysis->options.query_ns > SEARCH_NEAR_QUERY_NS
+			? SEARCH_NEAR_QUERY_NS
+			: analysis->options.query_ns);
 	set_solver(worker, constraints->z3);
 	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
 		   contradicts(worker);
@@ -288,15 +299,6 @@ static void search_chunk(struct worker *worker)
 	constraints_close(&worker->constraints);
 }
 
-static bool has_pass(const struct sensitivity *analysis, enum search_pass pass)
-{
-	const struct sensitivity_options *options = &analysis->options;
-
-	return pass == PASS_RELAXED    ? options->has_store_buffers
-	       : pass == PASS_BRANCHES ? !options->only_failures
-				       : true;
-}
-
 /* Holds the lock. False: there is nothing more to do. */
 static bool next_chunk(struct worker *worker)
 {
@@ -305,13 +307,13 @@ static bool next_chunk(struct worker *worker)
 
 	while (search->pass < PASS_COUNT && !search->is_stopping) {
 		worker->pass = search->pass;
-		if (has_pass(analysis, search->pass) &&
+		if (search_has_pass(analysis, search->pass) &&
 			chunk_next(analysis, &search->cursor, &worker->chunk)) {
 			analysis->figures.chunks_seen++;
 			return true;
 		}
 		search->pass++;
-		chunk_rewind(&search->cursor, analysis);
+		chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
 	}
 	return false;
 }
@@ -347,7 +349,7 @@ void search_open(struct sensitivity *analysis)
 	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&search->changed, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
-	chunk_rewind(&search->cursor, analysis);
+	chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
 }
 
 /* Holds the lock. */

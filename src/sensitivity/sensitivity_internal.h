@@ -61,9 +61,12 @@ struct chunk {
 
 /* What is asked about, one after the other. */
 enum search_pass {
-	PASS_FAILURES, /* assertions, null pointers, divisors */
-	PASS_BRANCHES, /* everything else */
-	PASS_RELAXED,  /* everything that has no answer yet, with store buffers */
+	/* First in small windows: most answers are near, and what is hard there is harder in large ones. */
+	PASS_FAILURES_NEAR, /* assertions, null pointers, divisors */
+	PASS_BRANCHES_NEAR, /* everything else */
+	PASS_FAILURES,
+	PASS_BRANCHES,
+	PASS_RELAXED, /* everything that has no answer yet, with store buffers */
 	PASS_COUNT
 };
 
@@ -71,6 +74,7 @@ enum search_pass {
 struct chunk_cursor {
 	uint16_t thread;
 	uint64_t begin;	     /* event of the thread */
+	uint32_t window;     /* events of a thread */
 	uint64_t global_end; /* global windows: events of the run up to the end of the last one */
 	uint32_t *ends;	     /* likewise, by thread */
 };
@@ -159,17 +163,17 @@ void places_name_variables(struct sensitivity *analysis, const struct term *term
 
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
 void chunk_release(struct chunk *chunk);
-/* To the first chunk. A cursor that is all zero may be given. */
-void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis);
+/* To the first chunk, of windows of so many events. A cursor that is all zero may be given. */
+void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window);
 /* Moves the cursor. False: there is none. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* About so many: where places are written often there are more. */
-uint64_t chunk_count(const struct sensitivity *analysis);
+uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window);
 /* Is it the whole run? */
 bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis);
 /* Short runs are one chunk, unless constraints would be too large. */
-bool chunk_is_whole(const struct sensitivity *analysis);
+bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window);
 
 /* ---- paths.c ---- */
 
@@ -193,5 +197,17 @@ void search_go_on(struct sensitivity *analysis, bool is_proven);
 /* False: a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
+
+/* ---- search_passes.c ---- */
+
+/* However long a question may take otherwise. */
+#define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
+
+bool search_is_near(enum search_pass pass);
+bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
+/* Events of one thread that are looked at together. */
+uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
+/* Chunks of all passes, about. */
+uint64_t search_chunk_count(const struct sensitivity *analysis);
 
 #endif
