@@ -84,6 +84,28 @@ def subjects(folder, wanted):
                 yield name, source, sizes.group(1).split(",") if sizes else None
 
 
+def compared(subject, options):
+    """The races of both, now or kept from a run with the same raddle, source and numbers."""
+    raddle = os.path.join(options.build, "bin/raddle")
+    times = [os.stat(path).st_mtime_ns for path in (raddle, subject[1])]
+    settings = [options.runs, options.schedules, times]
+    folder = os.path.join(options.build, "bench", "races", "rows")
+    path = os.path.join(folder, subject[0] + ".json")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+        if kept["settings"] == settings:
+            return [{tuple(pair) for pair in pairs} for pairs in kept["pairs"]]
+    tsan_program, program = compile_both(subject, options, options.work)
+    pairs = [by_tsan(tsan_program, subject[1], options.runs),
+             by_raddle(raddle, program, subject[1], options.schedules, options.work)]
+    os.makedirs(folder, exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump({"settings": settings, "pairs": [sorted(each) for each in pairs]}, file)
+    os.rename(path + ".new", path)
+    return pairs
+
+
 def words(pairs):
     return " ".join(f"{first}-{second}" for first, second in sorted(pairs)) or "none"
 
@@ -104,10 +126,7 @@ def main():
     count = racy = both = only_tsan = only_raddle = 0
     rows = []
     for subject in subjects(os.path.join(here, "../../subjects/buggy"), options.names):
-        tsan_program, program = compile_both(subject, options, options.work)
-        theirs = by_tsan(tsan_program, subject[1], options.runs)
-        ours = by_raddle(
-            os.path.join(options.build, "bin/raddle"), program, subject[1], options.schedules, options.work)
+        theirs, ours = compared(subject, options)
         count += 1
         if not theirs and not ours:
             continue
