@@ -306,10 +306,10 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		 */
 		done_until(campaign, worker,
 			contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
+		if (contract->outcome.kind != OUTCOME_TAINTED)
+			tell_ran(campaign, worker); /* before more runs are asked for */
 		if (result == 0 && campaign->has_rounds)
 			result = rounds_advance(campaign, false, err);
-		if (contract->outcome.kind != OUTCOME_TAINTED)
-			tell_ran(campaign, worker);
 		if (result == 0)
 			result = campaign_fall_back(campaign,
 				(enum contract_restart)contract->plan.restart, contract->taint_text,
@@ -326,18 +326,18 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 			break;
 		result = take_failure(campaign, worker, err);
 		done_until(campaign, worker, contract->run_number + 1);
+		tell_ran(campaign, worker);
 		if (result == 0 && campaign->has_rounds)
 			result = rounds_advance(campaign, false, err);
-		tell_ran(campaign, worker);
 		break;
 	default:
 		worker->deaths = 0;
 		size_batch(campaign, worker);
 		done_until(campaign, worker,
 			contract->stop ? contract->run_number + 1 : worker->run_end);
+		tell_ran(campaign, worker);
 		if (campaign->has_rounds)
 			result = rounds_advance(campaign, false, err);
-		tell_ran(campaign, worker);
 		break;
 	}
 	if (is_exhausted(campaign, contract))
