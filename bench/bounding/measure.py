@@ -3,11 +3,9 @@
 import argparse
 import glob
 import hashlib
-import itertools
 import json
 import math
 import os
-import random
 import re
 import resource
 import subprocess
@@ -60,7 +58,7 @@ class Bench:
         compiler = {"raddle": [os.path.join(self.options.build, "bin/raddle-cc"), "-O1"],
                     "sites": [os.path.join(self.options.build, "bin/raddle-cc"), "-O2"],
                     "native": [self.clang, "-O2"]}[how]
-        subprocess.run(compiler + CFLAGS + defines + [source, "-o", out], check=True)
+        subprocess.run(compiler + CFLAGS + defines + [source, "-o", out, "-lm"], check=True)
         return out
 
     def explore(self, program, *arguments):
@@ -158,6 +156,17 @@ def table_1(bench):
 
 # ---- table 2 ----
 
+# The paper's seconds: native, v=1, v=2, v=3, all variables.
+PROGRAMS_2 = [("BlockingQueue", "blocking_queue", 3, "0.17/0.18/0.194/0.202/1.39"),
+              ("HashSet", "hash_set", 200, "0.07/0.078/0.090/0.098/0.269"),
+              ("Cache4j", "cache4j", 12, "0.34/0.47/1.23/2.76/26.4"),
+              ("Moldyn", "moldyn", 8, "0.39/3.15/11.6/19.9/1240"),
+              ("Montecarlo", "montecarlo", 8, "0.48/1.94/4.74/5.21/323"),
+              ("SOR", "sor", 6, "0.07/0.25/0.249/0.348/0.392"),
+              ("TSP", "tsp", 18, "4.2/4.23/32.6/110/1180"),
+              ("TreeSet", "tree_set", 200, "0.69/0.078/0.089/0.09/0.259")]
+
+
 def processor_time(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -165,63 +174,56 @@ def processor_time(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def variables_of(bench, program):
-    """Names of globals and allocation sites, with their fields: what --variables takes."""
-    said = subprocess.run([bench.options.raddle, "cc", "--points-to", program], capture_output=True, text=True,
-                          check=True).stdout
-    names = {re.split(r"[\[+]", name)[0] for name in said.splitlines()[:-1] if name and not name[0].isspace()}
-    return sorted(name for name in names if re.fullmatch(r"[\w$.]+", name) and not name.startswith("__"))
-
-
-def time_per_run(bench, program, *arguments):
-    """Processor time in seconds, of runs behind the first few, which learn."""
+def time_per_run(bench, program, fewer, more, *arguments):
+    """Processor time of a run in seconds: of those between the first `fewer`, which learn, and the first `more`."""
     spent = []
-    for count in (4, 8):
+    for count in (fewer, more):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        result, _ = bench.explore(program, "--strategy", "round_robin", "--schedules", str(count), "--time", "60s",
-                                  *arguments)
+        result, said = bench.explore(program, "--schedules", str(count), "--time", "600s", "--max-steps", "1000000000",
+                                     *arguments)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if result is None or result["schedules"] < count:
+            print("bounding: %s: %s" % (program, said.strip().splitlines()[-1:]), file=sys.stderr)
             return None
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return max(spent[1] - spent[0], 1e-6) / 4
+    return max(spent[1] - spent[0], 1e-4) / (more - fewer)
 
 
-def times(bench, subject):
-    source = subject["source"].replace("/buggy/", "/correct/")
-    native = bench.build(subject["paper"], source, subject["defines"], "native")
-    program = bench.build(subject["paper"], source, subject["defines"], "sites")
-    base = min(processor_time([native]) for _ in range(5))
-    names, chance = variables_of(bench, program), random.Random(1)
-    row = {"native": base, "names": names}
+def times(bench, name, source):
+    scale = ["-DSCALE=%d" % (5 if bench.full else 1)]
+    native = bench.build(name, source, scale, "native")
+    program = bench.build(name, source, scale, "sites")
+    row = {"native": min(processor_time([native]) for _ in range(7)),
+           "off": min(processor_time([program]) for _ in range(7)),
+           "none": time_per_run(bench, program, 5, 25, "--strategy", "round_robin", "--memory", "none")}
     for size in (1, 2, 3):
-        sets = list(itertools.combinations(names, min(size, len(names))))
-        sets = chance.sample(sets, min(len(sets), 12 if bench.full else 4))
-        row["v=%d" % size] = mean(time_per_run(bench, program, "--variables", ",".join(chosen)) for chosen in sets)
-    row["all"] = time_per_run(bench, program)
+        row["v=%d" % size] = time_per_run(bench, program, 5, 45, "--strategy",
+                                          "pctvb,depth=2,variables=%d" % size, "--focus", "always")
+    row["all"] = time_per_run(bench, program, 5, 9, "--strategy", "pct,depth=2")
     return row
 
 
 def table_2(bench):
     print("\nTable 2: processor time of a run, seconds; in brackets: times native")
-    line("program", "threads", "native", "v=1", "v=2", "v=3", "all", "the paper: native", "v=1", "v=2", "v=3", "all")
-    ratios = {"v=1": [], "all": []}
-    for subject in subjects(bench.options, "TIMES"):
-        row = bench.row("2", subject["paper"], subject["source"], lambda: times(bench, subject))
+    columns = ("off", "none", "v=1", "v=2", "v=3", "all")
+    line("program", "threads", "native", "sites off", "no access", *columns[2:],
+         "the paper: native", "v=1", "v=2", "v=3", "all")
+    ratios = {name: [] for name in columns}
+    for name, file, threads, paper in PROGRAMS_2:
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", file + ".c")
+        row = bench.row("2", name, source, lambda: times(bench, name, source))
         if not row:
             continue
-        base = row["native"]
-        for name, values in ratios.items():
-            if row[name]:
-                values.append(row[name] / base)
-        line(subject["paper"], subject["fields"]["threads"], "%.3f" % base,
-             *("%.3f (%.1f)" % (row[name], row[name] / base) if row[name] else "-"
-               for name in ("v=1", "v=2", "v=3", "all")),
-             *subject["fields"]["paper"].split("/"))
-    for name, values in ratios.items():
+        for column, values in ratios.items():
+            if row[column]:
+                values.append(row[column] / row["native"])
+        line(name, threads, "%.3f" % row["native"],
+             *("%.3f (%.1f)" % (row[column], row[column] / row["native"]) if row[column] else "-" for column in columns),
+             *paper.split("/"))
+    for column, values in ratios.items():
         if values:
-            print("%s: %.2f times native in the geometric mean, %.2f at most" %
-                  (name, geometric_mean(values), max(values)))
+            print("%s: %.2f times native in the geometric mean of %d, %.2f at most" %
+                  (column, geometric_mean(values), len(values), max(values)))
 
 
 # ---- table 3 ----

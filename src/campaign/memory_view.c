@@ -65,7 +65,14 @@ static int compare_names(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The variables with a flag. */
+static bool is_taken(
+	const struct contract_memory *memory, const struct memory_variable *variable, uint16_t flag)
+{
+	return variable->flags & flag &&
+	       (!memory->is_filtered || variable->flags & VARIABLE_FOCUSED);
+}
+
+/* The variables with a flag, of those that the run had as points. */
 static variable_name *take_names(
 	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {
@@ -73,11 +80,11 @@ static variable_name *take_names(
 
 	*count = 0;
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		*count += (memory->variables[slot].flags & flag) != 0;
+		*count += is_taken(memory, &memory->variables[slot], flag);
 	names = allocate(*count, sizeof *names);
 	*count = 0;
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		if (memory->variables[slot].flags & flag)
+		if (is_taken(memory, &memory->variables[slot], flag))
 			names[(*count)++] = memory->variables[slot].name;
 	qsort(names, *count, sizeof *names, compare_names);
 	return names;

@@ -66,6 +66,7 @@ enum memory_mode {
 #define VARIABLE_CHOSEN 16u /* [host] MEMORY_CHOSEN */
 #define VARIABLE_RACED 32u  /* in a race that was let pass */
 #define VARIABLE_RACY 64u /* frozen: likewise; a point with MEMORY_RACES, however it is accessed */
+#define VARIABLE_FOCUSED 128u /* is_filtered: of those that are points in this run */
 
 /* Open addressing by `name`, linear probing, nothing is ever removed; name 0: free. [guest] */
 struct memory_variable {
@@ -141,6 +142,11 @@ struct contract_memory {
 	uint32_t has_waited; /* a thread has been taken for one that waits by reading */
 	uint32_t focus_count;
 	uint16_t focus[MEMORY_FOCUS_MAX];
+	uint32_t
+		is_filtered; /* and only these variables, by slot, are points in it; [host] frozen: their names are */
+	uint32_t focused_count;
+	uint32_t focused[MEMORY_FOCUS_MAX];
+	uint32_t round_has_waited; /* as has_waited, when the round began */
 	uint32_t
 		group_count; /* [host] of sites that may touch the same variables; 0: nobody knows */
 	uint32_t known_epoch; /* never 0 in a run */

@@ -46,6 +46,29 @@ static bool focus_add(const struct memory_variable *variable, uint16_t *focus, u
 	return true;
 }
 
+static void focus_forget(struct contract_memory *memory)
+{
+	for (uint32_t i = 0; i < memory->focused_count; i++)
+		memory->variables[memory->focused[i]].flags &= (uint16_t)~VARIABLE_FOCUSED;
+	memory->focused_count = 0;
+}
+
+/* Points of this run are all variables of that name. False: there is no room. */
+static bool focus_on(struct contract_memory *memory, object_name object)
+{
+	uint32_t slot = memory_variable_slot(object);
+
+	for (; memory->variables[slot].name; slot = (slot + 1) % MEMORY_VARIABLES_MAX) {
+		if ((object_name)memory->variables[slot].name != object)
+			continue;
+		if (memory->focused_count == MEMORY_FOCUS_MAX)
+			return false;
+		memory->variables[slot].flags |= VARIABLE_FOCUSED;
+		memory->focused[memory->focused_count++] = slot;
+	}
+	return true;
+}
+
 /* Of the objects that the strategy needs; false: of one that is not known. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
 	uint16_t *focus, uint32_t *focus_count)
@@ -55,10 +78,17 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 		const struct memory_variable *variable = memory_variable_of(memory, objects[i]);
 
 		/* What is no memory no site touches. */
-		if (variable && !focus_add(variable, focus, focus_count))
+		if (variable &&
+			(!focus_add(variable, focus, focus_count) || !focus_on(memory, objects[i])))
 			return false;
 	}
 	return true;
+}
+
+/* A thread that waits by reading has to be seen doing so, at whatever variable. */
+static bool focus_filters(const struct contract_memory *memory)
+{
+	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
 }
 
 bool focus_prepare_run(uint64_t number)
@@ -79,10 +109,13 @@ bool focus_prepare_run(uint64_t number)
 	count = focus_is_possible(memory, strategy)
 			? strategy->focus(state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
 			: 0;
+	focus_forget(memory);
 	if (count)
 		is_partial = focus_find(memory, objects, count, focus, &focus_count);
 	if (!is_partial)
 		focus_count = 0;
+	memory->is_filtered = is_partial && focus_filters(memory);
+	memory_next_epoch(memory); /* flags are kept by address, too */
 	if (is_partial == memory->is_partial && focus_count == memory->focus_count &&
 		memcmp(focus, memory->focus, focus_count * sizeof *focus) == 0)
 		return is_renewed;

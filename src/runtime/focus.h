@@ -6,6 +6,9 @@
  * it. A variable of the strategy's, eight bytes, may be several of the analysis's; all that have been
  * touched so far are minded, so all accesses of earlier runs are seen again.
  *
+ * A site that is on touches other variables, too. Those are no points either, and after the first time most of
+ * these accesses are done with in a few instructions (quick.h).
+ *
  * Where accesses are no points, a thread that lets others go on would keep the turn until its next point,
  * and the strategy would decide elsewhere than with all sites on. So in such a run every interposed function that
  * has let somebody go on ends with a point of its own (OP_GO_ON).

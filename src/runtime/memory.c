@@ -66,7 +66,7 @@ static bool memory_wants(
 		return access->site_state && *access->site_state & SITE_CHOSEN &&
 		       flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
 	default:
-		return flags & VARIABLE_POINT;
+		return flags & VARIABLE_POINT && (!memory->is_filtered || flags & VARIABLE_FOCUSED);
 	}
 }
 

@@ -103,6 +103,7 @@ static void memory_enter_round(struct contract_memory *memory)
 {
 	memory->round = runtime.contract->plan.round;
 	memory->newly_shared = 0;
+	memory->round_has_waited = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		const uint8_t state = memory->sites[i];
 		bool is_on = state & SITE_SHARED || !(state & SITE_SEEN);
@@ -113,6 +114,7 @@ static void memory_enter_round(struct contract_memory *memory)
 			is_on = true;
 		if (memory->mode == MEMORY_NONE || memory->mode == MEMORY_ALL)
 			is_on = memory->mode == MEMORY_ALL;
+		memory->round_has_waited |= state & SITE_WAITED;
 		memory->sites[i] =
 			(uint8_t)((state & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
 				  (state & SITE_WAITED ? SITE_STANDS : 0));

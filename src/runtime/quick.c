@@ -29,6 +29,7 @@ static struct {
 	struct contract_memory *memory;
 	void *race;	  /* state of the detector */
 	uint32_t watched; /* accesses that are still looked at: set in the run, too */
+	bool is_filtered; /* for focus.h: no detector is told */
 } quick;
 
 static void quick_clear(struct contract_quick *block)
@@ -68,8 +69,9 @@ void quick_begin_run(void)
 	sites_quick = block = &memory->quick;
 	quick_next_episode(block);
 	quick_next_ownership(block);
-	if (!quick.race || memory->mode != MEMORY_RACES || runtime.contract->plan.has_contexts ||
-		record_is_on())
+	quick.is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
+	if (runtime.contract->plan.has_contexts || record_is_on() ||
+		!(quick.is_filtered || (quick.race && memory->mode == MEMORY_RACES)))
 		return;
 	quick.memory = memory;
 	quick.watched = 0;
@@ -77,6 +79,14 @@ void quick_begin_run(void)
 	sites_now.engine.latest = &block->episode;
 	engine_count_episodes(&sites_now.engine);
 	sites_are_live = SITES_QUICK;
+}
+
+void quick_resume_run(void)
+{
+	const struct contract_memory *memory = sites_memory();
+
+	if (memory && memory->mode == MEMORY_LEARN)
+		quick_begin_run();
 }
 
 void quick_forget_all(void)
@@ -143,6 +153,9 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 
 	if (known->granule != granule || known->epoch != quick.memory->known_epoch ||
 		known->flags & VARIABLE_RACY)
+		return NULL;
+	/* memory.c looks at these once: which sites touch them is learnt, the same in every process. */
+	if (quick.is_filtered && known->flags & VARIABLE_POINT)
 		return NULL;
 	if (quick.memory->is_frozen)
 		return known;

@@ -10,6 +10,9 @@
  *
  * What is not shared is looked at only once by each thread: that it touches it, and how, was learnt then.
  *
+ * Runs of a strategy that needs few variables (focus.h) use the same table: whatever is no point is looked
+ * at once by each thread.
+ *
  * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
  * else there is goes to memory.c.
  */
@@ -90,6 +93,8 @@ static inline bool quick_is_repeated(
 
 /* A run begins: sets sites_are_live and sites_quick. */
 void quick_begin_run(void);
+/* Likewise, of a run that goes on from a checkpoint of one that may have had other points. */
+void quick_resume_run(void);
 /*
  * An access with these properties, new in its episode; `state`: of its site, NULL: it has none. True:
  * it is done with. General registers only.

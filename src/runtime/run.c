@@ -125,6 +125,7 @@ void runtime_resume_run(uint64_t number)
 	contract->thread_count = engine_thread_count();
 	engine_renew_run(contract->run_seed);
 	focus_begin_run();
+	quick_resume_run();
 }
 
 static uint64_t run_digest(const struct schedule *schedule, const struct outcome *outcome)

@@ -3,7 +3,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define BLOCKS 12000
+#ifndef SCALE
+#define SCALE 1
+#endif
+#define BLOCKS (2000 * SCALE)
 #define BLOCK_BYTES 2048
 #define CAPACITY 16
 

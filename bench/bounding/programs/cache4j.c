@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 11
-#define ROUNDS 4000
+#define ROUNDS (1500 * SCALE)
 #define KEYS 400
 #define ENTRIES_MOST 256
 #define BUCKETS 512

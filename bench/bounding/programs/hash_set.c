@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 199
-#define ROUNDS 600
+#define ROUNDS (150 * SCALE)
 #define WORD_BYTES 128
 #define BUCKETS 4096
 

@@ -7,10 +7,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 7
 #define SIDE 8
 #define PARTICLES (4 * SIDE * SIDE * SIDE / 4)
-#define STEPS 100
+#define STEPS (40 * SCALE)
 #define TIME_STEP 0.001
 #define CUTOFF 6.25 /* squared */
 #define EDGE (SIDE * 1.3)

@@ -7,8 +7,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 7
-#define TASKS 6000
+#define TASKS (2000 * SCALE)
 #define PATH_STEPS 1000
 #define DRIFT 0.0001
 #define VOLATILITY 0.01

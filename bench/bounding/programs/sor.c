@@ -5,10 +5,13 @@
 #include <assert.h>
 #include <pthread.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 5
-#define ROWS 500
-#define COLUMNS 500
-#define ROUNDS 200
+#define ROWS 300
+#define COLUMNS 300
+#define ROUNDS (80 * SCALE)
 #define OMEGA 1.25
 
 static double grid[ROWS][COLUMNS];

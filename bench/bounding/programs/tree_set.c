@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 199
-#define ROUNDS 400
+#define ROUNDS (100 * SCALE)
 #define WORD_BYTES 128
 
 struct node {

@@ -7,8 +7,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#ifndef SCALE
+#define SCALE 1
+#endif
 #define WORKERS 17
-#define CITIES 13
+#define CITIES (SCALE == 1 ? 11 : 13)
 #define BEGINNINGS ((CITIES - 1) * (CITIES - 2))
 
 static int distances[CITIES][CITIES];
