@@ -239,9 +239,13 @@ static void print_text(const struct report_campaign *campaign, const struct gath
 			campaign->strategy, (unsigned long long)campaign->seed,
 			(unsigned long long)campaign->runs, campaign->seconds,
 			(unsigned long long)campaign->failures);
-	for (uint32_t i = 0; i < gathered->finding_count; i++)
+	for (uint32_t i = 0; i < gathered->finding_count; i++) {
 		show_finding(&gathered->findings[i], stdout);
-	if (!gathered->finding_count)
+		show_explanation(gathered->documents, gathered->document_count,
+			gathered->findings[i].id, stdout);
+	}
+	show_documents(gathered->documents, gathered->document_count, stdout);
+	if (!gathered->finding_count && !gathered->document_count)
 		terminal_hint("no findings; next: raddle list findings\n");
 }
 

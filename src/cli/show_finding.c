@@ -2,6 +2,7 @@
 
 #include "base/strbuf.h"
 #include "cli/terminal.h"
+#include "report/documents.h"
 #include "report/text.h"
 
 static void put(struct strbuf *text, FILE *stream)
@@ -26,6 +27,27 @@ void show_finding(const struct finding *finding, FILE *stream)
 
 	strbuf_init(&text);
 	report_finding(finding, &style, &text);
+	put(&text, stream);
+}
+
+void show_explanation(
+	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_explanation(documents, count, finding, &style, &text);
+	put(&text, stream);
+}
+
+void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_documents(documents, count, &style, &text);
 	put(&text, stream);
 }
 

@@ -6,10 +6,15 @@
 
 #include "findings/candidate.h"
 #include "findings/finding.h"
+#include "report/format.h"
 
 void show_finding(const struct finding *finding, FILE *stream);
-/* A prediction, behind a label of at most three columns ("C1") that the caller has printed. */
+/* A prediction, behind a label of at most three columns ("P1") that the caller has printed. */
 void show_candidate(const struct candidate *candidate, FILE *stream);
+/* What is known besides: why the finding fails; predictions and branches. */
+void show_explanation(
+	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
+void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
 /* The steps alone, all that the finding has. */
 void show_interleaving(const struct finding *finding, FILE *stream);
 
