@@ -14,6 +14,7 @@
 
 #include "model/ids.h"
 #include "model/op.h"
+#include "model/view.h"
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
@@ -155,22 +156,114 @@ void dpor_back_up(struct dpor *dpor);
 struct strategy_parts;
 extern const struct strategy_parts dpor_parts;
 
-/* ---- threads ---- */
+/* ---- dependence ---- */
 
-struct schedule_view;
+static inline uint8_t dpor_class_of(const struct dpor_op *op)
+{
+	return op_descriptions[op->kind].object;
+}
+
+/* Of these, what one op does another may feel although their objects have different names. */
+static inline bool dpor_is_entangled(uint8_t class)
+{
+	return class == OBJECT_FD || class == OBJECT_CHILD || class == OBJECT_SIGNAL ||
+	       class == OBJECT_FUTEX;
+}
+
+/* A wait on a condition variable gives up a mutex, and may take it again. */
+static inline bool dpor_has_mutex(const struct dpor_op *op)
+{
+	return op->second && dpor_class_of(op) == OBJECT_COND;
+}
+
+/* Memory of more than the eight bytes that its object names. */
+static inline bool dpor_is_wide_access(const struct dpor_op *op)
+{
+	return op->flags & OP_WIDE && dpor_class_of(op) == OBJECT_MEMORY;
+}
+
+static inline bool dpor_is_plain(const struct dpor_op *op)
+{
+	return !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_mutex(op) &&
+	       !dpor_is_wide_access(op);
+}
+
+/* Wide: it has to do with more than its object. */
+static inline bool dpor_is_wide(const struct dpor_op *op)
+{
+	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op));
+}
+
+/* What it is about, as a number; 0: nothing, and it depends on nothing. */
+static inline uint64_t dpor_key(const struct dpor_op *op)
+{
+	const uint8_t class = dpor_class_of(op);
+
+	return dpor_is_entangled(class) ? class : op->object;
+}
+
+/* Has an op on what this one is about been in a race? */
+static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = dpor_key(op);
+	const uint64_t bit = (key ^ key >> 16) % DPOR_RACY;
+
+	return key && dpor->racy[bit / 64] >> bit % 64 & 1;
+}
+
+static inline void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = dpor_key(op);
+	const uint64_t bit = (key ^ key >> 16) % DPOR_RACY;
+
+	dpor->racy[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
+
+/* May exchanging two ops of different threads change anything? */
+static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
+{
+	if (a->flags & b->flags & OP_READ)
+		return false;
+	if (a->object == b->object && a->object)
+		return true;
+	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
+}
+
+/* ---- threads ---- */
 
 static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
 {
 	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
 }
 
-/* Gives the threads that are new a slot. */
-void dpor_meet(struct dpor *dpor, const struct schedule_view *view);
+/* Gives threads that are new a slot. */
+void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view);
+
+static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
+{
+	if (dpor->known < view->thread_count)
+		dpor_meet_new(dpor, view);
+}
+
 /* The one that was met last is not there yet. */
 void dpor_forget_thread(struct dpor *dpor);
 /* What the thread is about to do. */
-struct dpor_op dpor_op_of(
-	const struct dpor *dpor, const struct schedule_view *view, uint32_t index);
+static inline struct dpor_op dpor_op_of(
+	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
+{
+	const struct pending_op *pending = &view->pending[index];
+	struct dpor_op op = {.object = pending->object,
+		.kind = pending->kind,
+		.flags = pending->flags,
+		.second = pending->second,
+		.thread = dpor_slot_of(dpor, index)};
+
+	op.is_plain = dpor_is_plain(&op);
+	return op;
+}
+
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);
 uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view);
 
@@ -184,28 +277,6 @@ uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
 /* Of the threads in that wakeup tree; UINT64_MAX: of all, perhaps. */
 uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch);
-
-/* ---- dependence ---- */
-
-/* What it is about, as a number; 0: nothing, and it depends on nothing. */
-uint64_t dpor_key(const struct dpor_op *op);
-/* Has an op on what this one is about been in a race? */
-bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op);
-void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op);
-bool dpor_is_plain(const struct dpor_op *op);
-/* Wide: it has to do with more than its object. */
-bool dpor_is_wide(const struct dpor_op *op);
-bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
-
-/* May exchanging two ops of different threads change anything? */
-static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
-{
-	if (a->flags & b->flags & OP_READ)
-		return false;
-	if (a->object == b->object && a->object)
-		return true;
-	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
-}
 
 /* ---- steps and races ---- */
 

@@ -4,7 +4,7 @@
 #include "base/bitset.h"
 #include "model/view.h"
 
-void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
+void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 {
 	while (dpor->known < view->thread_count) {
 		const uint32_t index = dpor->known++;
@@ -33,19 +33,6 @@ void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
 			dpor->creation[slot] =
 				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
 	}
-}
-
-struct dpor_op dpor_op_of(const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
-{
-	const struct pending_op *pending = &view->pending[index];
-	struct dpor_op op = {.object = pending->object,
-		.kind = pending->kind,
-		.flags = pending->flags,
-		.second = pending->second,
-		.thread = dpor_slot_of(dpor, index)};
-
-	op.is_plain = dpor_is_plain(&op);
-	return op;
 }
 
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
