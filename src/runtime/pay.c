@@ -33,7 +33,10 @@
 
 void pay_begin(struct pay *pay)
 {
-	*pay = (struct pay){.way = PAY_WITHOUT, .factor = 1, .stay_next = RUNS_STAY / 2};
+	*pay = (struct pay){.way = PAY_WITHOUT,
+		.taking = TAKING_GUESS,
+		.factor = 1,
+		.stay_next = RUNS_STAY / 2};
 }
 
 static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
@@ -115,10 +118,10 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 {
 	/* The first ones touch memory that no one has touched before: what counts is what it comes to. */
-	if (!pay->taking || ticks < pay->taking)
+	if (ticks < pay->taking)
 		pay->taking = ticks;
 	else
-		pay->taking += pay->taking / 16;
+		pay->taking += pay->taking / (ticks / 4 > pay->taking ? 4 : 16);
 	if (!is_timed)
 		return;
 	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
@@ -180,14 +183,12 @@ bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 	const uint64_t stretches = parting->before + 1;
 
 	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&
-	       (parting->runs - stretches) * ticks >
-		       stretches * TAKING_IN_ALL * (pay->taking ? pay->taking : TAKING_GUESS);
+	       (parting->runs - stretches) * ticks > stretches * TAKING_IN_ALL * pay->taking;
 }
 
 bool pay_wants(const struct pay *pay, uint64_t ticks)
 {
-	const uint64_t taking = pay->taking ? pay->taking : TAKING_GUESS;
-
 	/* As soon as it is known where runs part, that is the better place. */
-	return ticks > (pay->runs_parted < RUNS_BLIND ? 1 : TICKS_BLIND) * pay->factor * taking;
+	return ticks >
+	       (pay->runs_parted < RUNS_BLIND ? 1 : TICKS_BLIND) * pay->factor * pay->taking;
 }

@@ -34,7 +34,7 @@ struct pay {
 	uint32_t stretches;	      /* of this trial that are over */
 	uint64_t stay;		      /* runs before the next trial; 0: this is one */
 	uint64_t stay_next;
-	uint64_t taking; /* ticks that it takes to make a checkpoint; 0: not known */
+	uint64_t taking; /* ticks that it takes to make a checkpoint; a guess at first */
 	uint64_t factor; /* a checkpoint is made when a run has gone on so many times longer */
 	uint64_t spent, saved; /* ticks: on making checkpoints, by going on from them */
 	struct pay_parting partings[PAY_PARTINGS];

@@ -116,6 +116,21 @@ static void pay__forgets_rare_partings(void **state)
 	assert_true(pay.parting_count <= PAY_PARTINGS);
 }
 
+/* The first one touches memory for the first time: that is no reason not to make a second. */
+static void pay__does_not_believe_the_first_one(void **state)
+{
+	struct pay pay;
+
+	(void)state;
+	pay_begin(&pay);
+	pay_taken(&pay, true, UINT64_C(100) * TAKING_GUESS);
+	assert_true(pay_wants(&pay, UINT64_C(2) * TAKING_GUESS));
+	for (int i = 0; i < 40; i++)
+		pay_taken(&pay, false, UINT64_C(100) * TAKING_GUESS);
+	assert_false(
+		pay_wants(&pay, UINT64_C(20) * TAKING_GUESS)); /* but so many times it is true */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +140,7 @@ int main(void)
 		cmocka_unit_test(pay__makes_fewer_where_they_are_not_used),
 		cmocka_unit_test(pay__makes_them_where_enough_runs_pass),
 		cmocka_unit_test(pay__forgets_rare_partings),
+		cmocka_unit_test(pay__does_not_believe_the_first_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
