@@ -29,6 +29,24 @@ static bool check_threads(const struct walk *walk)
 	return is_complete;
 }
 
+/* So many events at once: the last part, behind all others. */
+#define PART_EVENTS 100
+
+static void walk_last_part(struct walk *walk)
+{
+	struct walk_part *parts;
+	const uint32_t count = walk_divide(walk, PART_EVENTS, &parts);
+	struct order order;
+
+	walk_forget_events(walk);
+	walk->part = parts[count - 1];
+	walk_run(walk, WALK_EVENTS);
+	(void)check_threads(walk); /* as complete as before */
+	order_build(&order, walk);
+	order_release(&order);
+	free(parts);
+}
+
 bool walk_target_walk(struct walk_target *target, const struct run_record *record)
 {
 	struct order order;
@@ -43,6 +61,7 @@ bool walk_target_walk(struct walk_target *target, const struct run_record *recor
 	is_complete = check_threads(&walk);
 	order_build(&order, &walk);
 	order_release(&order);
+	walk_last_part(&walk);
 	walk_close(&walk);
 	return is_complete;
 }
