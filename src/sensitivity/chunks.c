@@ -333,6 +333,24 @@ static void begin_windows(
 	}
 }
 
+/* Moves the cursor to a thread that has a window left, thread after thread: questions about one place are few. */
+static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
+{
+	const uint32_t threads = analysis->order.thread_count;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct walked_thread *walked = &analysis->walk.threads[cursor->thread];
+		uint32_t *begin = &cursor->ends[cursor->thread];
+
+		if (*begin < walked->first)
+			*begin = (uint32_t)walked->first;
+		if (*begin < walked->count)
+			return true;
+		cursor->thread = (uint16_t)((cursor->thread + 1u) % threads);
+	}
+	return false;
+}
+
 /*
  * The next window of one thread, with those windows of the others that begin as early as what was before
  * it lets them.
@@ -342,21 +360,12 @@ static bool next_distributed(
 {
 	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
-	uint64_t begin = cursor->begin;
 
-	while (cursor->thread < order->thread_count) {
-		const struct walked_thread *walked = &walk->threads[cursor->thread];
-
-		if (begin < walked->first)
-			begin = walked->first;
-		if (begin < walked->count)
-			break;
-		cursor->thread++;
-		cursor->begin = begin = 0;
-	}
-	if (cursor->thread == order->thread_count)
+	if (!find_window(analysis, cursor))
 		return false;
-	begin_windows(order, (struct event_id){cursor->thread, (uint32_t)begin}, &chunk->window);
+	chunk->begin = cursor->ends[cursor->thread];
+	begin_windows(
+		order, (struct event_id){cursor->thread, (uint32_t)chunk->begin}, &chunk->window);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint64_t end = chunk->window.begin[i] + (uint64_t)cursor->window;
 
@@ -367,8 +376,8 @@ static bool next_distributed(
 		choose_partners(analysis, &chunk->window, cursor->thread);
 	chunk->first = chunk->last = cursor->thread;
 	shorten(analysis, &chunk->window);
-	chunk->begin = begin;
-	cursor->begin = chunk->window.end[cursor->thread];
+	cursor->ends[cursor->thread] = chunk->window.end[cursor->thread];
+	cursor->thread = (uint16_t)((cursor->thread + 1u) % order->thread_count);
 	return true;
 }
 

@@ -73,10 +73,9 @@ enum search_pass {
 /* Where the next chunk begins. */
 struct chunk_cursor {
 	uint16_t thread;
-	uint64_t begin;	     /* event of the thread */
 	uint32_t window;     /* events of a thread */
 	uint64_t global_end; /* global windows: events of the run up to the end of the last one */
-	uint32_t *ends;	     /* likewise, by thread */
+	uint32_t *ends;	     /* of the last windows, by thread */
 };
 
 struct worker {
