@@ -66,6 +66,8 @@ bool deviations_split(
 		deviations->is_lost || deviations->awaited ||
 		deviations->limit_count == DEVIATIONS_PARTS_MOST)
 		return false;
+	/* So many children of the last point are taken for the rule; a part that had more would be of no use. */
+	most = (most - most / 8) / (deviations->alternatives ? deviations->alternatives : 1);
 	end = go_on(deviations, start, end_of_own(deviations), most, &points);
 	if (points < CHILDREN_LEAST)
 		return false;
