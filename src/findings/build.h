@@ -44,7 +44,7 @@ struct finding_source {
 	/* A race: return addresses of the earlier access, innermost first; none: its place only. */
 	const uint64_t *earlier_stack;
 	uint32_t earlier_count;
-	uint32_t steps_most; /* steps of the interleaving that are kept, from its end; 0: 500 */
+	uint32_t steps_most; /* steps of the interleaving that are kept, from its end; 0: 2000 */
 };
 
 /*

@@ -11,9 +11,9 @@
 
 /*
  * Steps that are kept. A person reads a few dozen, and a minimised failure rarely has more
- * switches than that; hundreds leave room for tools, and keep a stored finding below a megabyte.
+ * switches than that; thousands leave room for pages, and keep a stored finding at a megabyte.
  */
-#define STEPS_STANDARD 500
+#define STEPS_STANDARD 2000
 
 /* Walks along the schedule's step segments beside the events. */
 struct segment_walk {

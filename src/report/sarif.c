@@ -108,16 +108,20 @@ static json_t *thread_flow(json_t *flows, const char *thread)
 	return locations;
 }
 
+/* Readers of SARIF show the first thousand places of a flow; what matters is the end. */
+#define FLOW_STEPS_MOST 500u
+
 static json_t *code_flows_value(const struct finding *finding)
 {
 	json_t *flows = json_array(), *code_flow = json_object(), *list = json_array();
+	const uint32_t count = finding->step_count;
+	const uint32_t shown = count < FLOW_STEPS_MOST ? count : FLOW_STEPS_MOST;
 
-	for (uint32_t i = 0; i < finding->step_count; i++)
+	for (uint32_t i = count - shown; i < count; i++)
 		json_append(thread_flow(flows, finding->steps[i].thread),
 			step_value(&finding->steps[i]));
 	json_put(code_flow, "message",
-		sarif_message(
-			json_textf("the last %u steps of the failing run", finding->step_count)));
+		sarif_message(json_textf("the last %u steps of the failing run", shown)));
 	json_put(code_flow, "threadFlows", flows);
 	json_append(list, code_flow);
 	return list;

@@ -221,8 +221,17 @@ class Lanes {
 				style: { left: GUTTER + at * this.laneWidth + "px", width: (at + 1 < count ? this.laneWidth : SPARE) + "px" } })));
 	}
 
+	/* Where something happens: before the first preemption, else at the end. */
+	showBeginning() {
+		const row = this.preemptions.length ? this.preemptions[0] : this.steps.length;
+		this.hasBegun = true;
+		this.body.style.height = this.steps.length * this.rowHeight + "px";
+		if (this.steps.length * this.rowHeight > this.viewHeight()) this.frame.scrollTop = (row - 8) * this.rowHeight;
+	}
+
 	draw() {
 		this.layOut();
+		if (!this.hasBegun && this.frame.clientWidth) this.showBeginning();
 		const height = this.rowHeight, view = this.viewHeight(), parts = [];
 		const first = Math.max(0, Math.floor(this.frame.scrollTop / height) - ROWS_AROUND);
 		const end = Math.min(this.steps.length, Math.ceil((this.frame.scrollTop + view) / height) + ROWS_AROUND);

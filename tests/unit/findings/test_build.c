@@ -58,7 +58,7 @@ static __attribute__((noinline)) void check(void)
 struct scene {
 	struct outcome outcome;
 	struct finding_source_thread threads[4];
-	struct trace_event events[2048];
+	struct trace_event events[8192];
 	struct schedule_segment segments[64];
 	struct finding_source source;
 	struct symbols *symbols;
@@ -339,12 +339,12 @@ static void test_build__keeps_the_end_of_a_long_interleaving(void **state)
 	struct scene *scene = *state;
 
 	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){1}, 1);
-	for (unsigned i = 0; i < 2000; i++)
+	for (unsigned i = 0; i < 5000; i++)
 		add_event(scene, i % 2, OP_YIELD, 0, take_first.address);
 	build(scene);
-	assert_int_equal(scene->finding.steps_left_out + scene->finding.step_count, 2000);
-	assert_true(scene->finding.step_count < 2000);
-	assert_int_equal(scene->finding.steps[scene->finding.step_count - 1].step, 1999);
+	assert_int_equal(scene->finding.steps_left_out + scene->finding.step_count, 5000);
+	assert_true(scene->finding.step_count < 5000);
+	assert_int_equal(scene->finding.steps[scene->finding.step_count - 1].step, 4999);
 	assert_null(scene->finding.steps[0].object);
 }
 
