@@ -25,9 +25,10 @@ measure() {
 		tail -n 5 "$work/errors" >&2
 		return 1
 	fi
-	read -r wall_us cpu_us < "$work/times"
+	read -r wall_us cpu_us peak_kb < "$work/times"
 	echo "$wall_us" >> "$work/$series.wall"
 	echo "$cpu_us" >> "$work/$series.cpu"
+	echo "$peak_kb" >> "$work/$series.peak"
 }
 
 # note SERIES VALUE: a value that a program measured itself.

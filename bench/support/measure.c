@@ -1,9 +1,11 @@
 /*
  * measure FILE COMMAND...: runs the command and writes to FILE how long it took and how much processor
- * time it used with all children it waited for, in microseconds. Processor time is the better number on
+ * time it used with all children it waited for, in microseconds, and what memory the largest of these processes
+ * had at most, in kB. Processor time is the better number on
  * a machine that does other work too.
  */
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 int main(int argc, char **argv)
 {
 	struct stopwatch watch;
+	struct rusage used;
 	int status = 0;
 	pid_t child;
 	FILE *file;
@@ -29,7 +32,9 @@ int main(int argc, char **argv)
 		return 127;
 	stopwatch_stop(&watch);
 	file = fopen(argv[1], "w");
-	if (!file || fprintf(file, "%.1f %.1f\n", watch.wall_us, watch.cpu_us) < 0 ||
+	(void)getrusage(RUSAGE_CHILDREN, &used); /* cannot fail */
+	if (!file ||
+		fprintf(file, "%.1f %.1f %ld\n", watch.wall_us, watch.cpu_us, used.ru_maxrss) < 0 ||
 		fclose(file) != 0)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -124,10 +124,12 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 {
 	struct campaign_result *result = campaign->result;
 
-	result->checkpoints = result->runs_resumed = 0;
+	result->checkpoints = result->runs_resumed = result->runs_made = 0;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		struct contract *contract = campaign->workers[i].worker.contract;
 
+		result->runs_made +=
+			contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED];
 		result->checkpoints += contract->totals.checkpoints_taken;
 		result->runs_resumed += contract->totals.runs_resumed;
 		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,

@@ -48,6 +48,8 @@ struct campaign_options {
 	const struct suppressions *suppressions; /* of races; NULL: none */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
+	uint64_t
+		store_bytes; /* findings behind so many in the store are kept without traces; 0: no limit */
 	bool show_output; /* pass on what the runs print */
 	enum contract_checkpoints checkpoints;
 	uint64_t checkpoint_bytes; /* of memory for all of them */
@@ -135,9 +137,11 @@ struct campaign_result {
 	uint64_t blind_runs;	   /* in which the detector of races ran out of memory */
 	uint32_t races_seen;	   /* where they are no failures: different ones */
 	char races_seen_text
-		[512];	      /* the first of them, a line each; empty: their names are not known */
-	uint64_t digest;      /* of what all runs did, in their order; of the last worker */
-	uint64_t checkpoints; /* that runs left for others to go on from, */
+		[512];	 /* the first of them, a line each; empty: their names are not known */
+	uint64_t digest; /* of what all runs did, in their order */
+	uint64_t
+		runs_made; /* by all workers; some of these may lie behind the failure that ended it */
+	uint64_t checkpoints;  /* that runs left for others to go on from, */
 	uint64_t runs_resumed; /* and runs that did */
 	char checkpoint_obstacle
 		[128]; /* what a run did behind which there are none; empty: nothing */

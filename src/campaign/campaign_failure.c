@@ -46,6 +46,24 @@ static void finish_finding(const struct campaign *campaign, const struct campaig
 	finding->run_number = caught->failure.run_number;
 }
 
+/* The store has what it may have: its schedule is what a finding cannot do without. */
+static void shorten_finding(struct campaign *campaign, struct finding *finding)
+{
+	const uint64_t limit = campaign->options->store_bytes;
+
+	if (!limit || store_bytes(campaign->store) < limit)
+		return;
+	free(finding->trace);
+	finding->trace = NULL;
+	finding->trace_size = 0;
+	if (campaign->has_told_limit)
+		return;
+	campaign->has_told_limit = true;
+	campaign_notice(campaign,
+		"the store has reached --store-limit: further findings are kept without their traces, "
+		"which raddle replay --trace makes anew");
+}
+
 static int keep_finding(struct campaign *campaign, const struct investigation *investigation,
 	struct finding *finding, struct error *err)
 {
@@ -54,8 +72,10 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 		.confirmation = investigation->confirmation,
 		.is_minimal = investigation->is_minimal,
 	};
-	int result =
-		store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
+	int result;
+
+	shorten_finding(campaign, finding);
+	result = store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
 
 	if (result < 0)
 		return result;

@@ -139,6 +139,7 @@ struct campaign {
 	bool has_told_start;	   /* the listener knows what kind of target it is */
 	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
 	bool has_told_remark;	   /* likewise, what is odd about the strategy's options */
+	bool has_told_limit;	   /* likewise, that findings are kept without traces */
 	bool has_told_stop;	   /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns;  /* when that was passed on; 0: it was not */
 	bool is_stopping;	   /* no new batches */

@@ -53,6 +53,8 @@ void store_campaign_release(struct store_campaign *campaign);
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
+/* What its files take, the database included. */
+uint64_t store_bytes(struct store *store);
 /*
  * Takes all campaigns and findings of `from` over, in one transaction; findings that both have are counted
  * together, and the shorter one is kept. Refused with a line that says why, and nothing is changed: stores of

@@ -34,6 +34,39 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 	return strbuf_detach(&path);
 }
 
+/* Of the files in the folder and in the folders in it, `levels` deep; what cannot be read counts nothing. */
+static uint64_t folder_bytes(const char *path, int levels)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		struct stat status;
+
+		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (S_ISREG(status.st_mode)) {
+			bytes += (uint64_t)status.st_size;
+		} else if (S_ISDIR(status.st_mode) && levels && entry->d_name[0] != '.') {
+			struct strbuf inner;
+
+			strbuf_init(&inner);
+			strbuf_addf(&inner, "%s/%s", path, entry->d_name);
+			bytes += folder_bytes(inner.text, levels - 1);
+			strbuf_release(&inner);
+		}
+	}
+	if (folder)
+		(void)closedir(folder); /* only read from */
+	return bytes;
+}
+
+uint64_t store_bytes(struct store *store)
+{
+	return folder_bytes(store->folder, 2);
+}
+
 static int folder_error(const char *doing, const char *path, struct error *err)
 {
 	const int cause = errno;

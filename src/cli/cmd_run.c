@@ -272,6 +272,10 @@ static error_t parse_telling(int key, char *text, struct argp_state *state)
 	case OPTION_NO_MINIMISE:
 		arguments->options.without_minimising = true;
 		return 0;
+	case OPTION_STORE_LIMIT:
+		arguments->options.store_bytes =
+			option_number(state, "--store-limit", text, 1, UINT64_MAX >> 20) << 20;
+		return 0;
 	case OPTION_STORE:
 		arguments->options.directory = text;
 		return 0;

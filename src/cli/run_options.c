@@ -95,5 +95,8 @@ const struct argp_option run_options[] = {
 	{"quiet", 'q', NULL, 0, "Only findings", 5},
 	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep the schedule as it was found", 5},
 	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 5},
+	{"store-limit", OPTION_STORE_LIMIT, "MB", 0,
+		"When the store has so much, keep further findings without their traces (no limit)",
+		5},
 	{0},
 };
