@@ -226,19 +226,18 @@ static void print_json(const struct run_report *report, const struct campaign_re
 	char strategy[256];
 
 	strategy_words(report->options, strategy, sizeof strategy);
-	(void)printf(
-		"{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
-		"\"schedules\":%llu,\"made\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
-		"\"interrupted\":%s,\"races\":%u,\"races_suppressed\":%u,"
-		"\"checkpoints\":%llu,\"resumed\":%llu,\"digest\":\"%016llx\","
-		"\"findings\":[%s]}\n",
+	(void)printf("{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
+		     "\"schedules\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
+		     "\"interrupted\":%s,\"races\":%u,\"races_suppressed\":%u,"
+		     "\"checkpoints\":%llu,\"resumed\":%llu,\"digest\":\"%016llx\",\"made\":%llu,"
+		     "\"findings\":[%s]}\n",
 		(long long)result->campaign, strategy, (unsigned long long)report->options->seed,
 		restart_descriptions[result->restart].word, (unsigned long long)result->total.runs,
-		(unsigned long long)(result->runs_made ? result->runs_made : result->total.runs),
 		(unsigned long long)result->total.failures, (unsigned long long)result->total.steps,
 		(double)result->total.elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
 		result->races, result->races_suppressed, (unsigned long long)result->checkpoints,
 		(unsigned long long)result->runs_resumed, (unsigned long long)result->digest,
+		(unsigned long long)(result->runs_made ? result->runs_made : result->total.runs),
 		report->findings.text);
 }
 
