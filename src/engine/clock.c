@@ -28,6 +28,22 @@ uint64_t engine_clock_read_ns(void)
 	return engine.clock_ns;
 }
 
+/*
+ * A wait whose time is over before it begins, and a try that fails again, cost what they do of real time. In a loop
+ * they wait for others, who may wait for time, which passes by itself only when nobody can move.
+ */
+#define CLOCK_WAIT_NS 1000
+#define CLOCK_WAITS_BEFORE_HASTE 256
+
+void engine_clock_wait_for_nothing(void)
+{
+	uint64_t doublings = engine.clock_waits++ / CLOCK_WAITS_BEFORE_HASTE;
+
+	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
+		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
+	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_WAIT_NS << doublings));
+}
+
 void engine_clock_advance_to(uint64_t clock_ns)
 {
 	if (clock_ns > engine.clock_ns)

@@ -158,7 +158,7 @@ static void engine_idle(void)
 {
 	uint64_t deadline = ENGINE_FOREVER;
 
-	engine.clock_polls = 0;
+	engine.clock_polls = engine.clock_waits = 0;
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_op *op = engine.threads[i].op;
 
@@ -366,8 +366,12 @@ enum engine_result engine_perform(struct engine_op *op)
 		uint8_t reason;
 		enum engine_result result;
 
-		if (op_descriptions[op->kind].flags & OP_PAUSE || waits_for_no_time(op, self))
+		if (waits_for_no_time(op, self)) {
 			engine_hold_back(self);
+			engine_clock_wait_for_nothing();
+		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
+			engine_hold_back(self);
+		}
 		engine_announce(self, op);
 		engine_transfer_to(engine_decide());
 		reason = self->wake_reason;

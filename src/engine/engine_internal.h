@@ -58,6 +58,7 @@ struct engine {
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
+	uint64_t clock_waits;	    /* waits for no time since then */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed
 		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */
@@ -89,6 +90,7 @@ extern struct engine engine;
 
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
+void engine_clock_wait_for_nothing(void);
 void engine_offer(void);
 /* The thread announces an op: was its last one a failed try? */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);

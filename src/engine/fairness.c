@@ -67,8 +67,10 @@ void engine_unproductive(void)
 	if (self->tries_in_row < UINT8_MAX)
 		self->tries_in_row++;
 	if (engine.is_live && (self->unproductive_count > TRIES_BEFORE_YIELD ||
-				      self->tries_in_row > TRIES_IN_ROW_BEFORE_YIELD))
+				      self->tries_in_row > TRIES_IN_ROW_BEFORE_YIELD)) {
 		engine_hold_back(self);
+		engine_clock_wait_for_nothing();
+	}
 }
 
 void engine_note_op(struct engine_thread *self, const struct engine_op *op)

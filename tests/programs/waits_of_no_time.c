@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
  * Loops that wait for another thread by waits that end at once, each of which lets others go on: a sleep of no
- * time, a time limit that has passed, a look at descriptors without waiting.
+ * time, a time limit that has passed, a look at descriptors without waiting. The other thread sleeps before.
  */
 #include <errno.h>
 #include <poll.h>
@@ -99,6 +99,11 @@ static void wait_for_a_reader(void)
 	MUST(pthread_rwlock_timedwrlock(&shared, &past) == ETIMEDOUT);
 }
 
+static void try_a_mutex(void)
+{
+	MUST(pthread_mutex_trylock(&held) == EBUSY);
+}
+
 static void wait_for_a_signal(void)
 {
 	sigset_t signals;
@@ -111,7 +116,7 @@ static void wait_for_a_signal(void)
 static void (*const waits[])(void) = {sleep_for_nothing, sleep_by_microseconds,
 	sleep_until_the_past, sleep_as_c11, poll_nothing, poll_a_pipe, select_nothing,
 	look_for_events, receive_nothing, wait_until_the_past, wait_for_a_semaphore,
-	wait_for_a_mutex, wait_for_a_reader, wait_for_a_signal};
+	wait_for_a_mutex, wait_for_a_reader, wait_for_a_signal, try_a_mutex};
 
 static int look(void)
 {
@@ -130,9 +135,11 @@ static void *wait_in_a_loop(void *wait)
 	return NULL;
 }
 
+/* Takes its time: the other one's waits let it pass. */
 static void *finish(void *unused)
 {
 	(void)unused;
+	usleep(20000);
 	pthread_mutex_lock(&mutex);
 	is_done = 1;
 	pthread_mutex_unlock(&mutex);
