@@ -112,6 +112,7 @@ struct memory_known {
 	object_name name; /* its short name */
 	thread_name thread; /* as in variables[] */
 	uint16_t flags;	    /* as there; 0: absent */
+	uint16_t group;	    /* + 1, of a site of which memory_note_group() has been told; 0: none */
 	uint32_t shadow;    /* the detector's place for it, or 0: race_passes_plain() */
 };
 

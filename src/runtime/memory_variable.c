@@ -162,13 +162,15 @@ static void memory_note_group_in_round(
 }
 
 void memory_note_group(
-	struct contract_memory *memory, const struct memory_known *known, const uint8_t *site)
+	struct contract_memory *memory, struct memory_known *known, const uint8_t *site)
 {
 	const uint16_t group = site ? memory->groups[site - memory->sites] : 0;
 	struct memory_variable *variable;
 
-	if (known->slot == MEMORY_NO_VARIABLE)
+	/* Once told of a group there is nothing new; variables lie far from each other in memory. */
+	if (known->slot == MEMORY_NO_VARIABLE || (group && known->group == group))
 		return;
+	known->group = group;
 	variable = &memory->variables[known->slot];
 	if (runtime.contract->plan.round_runs) {
 		if (variable->news & VARIABLE_VIA_LOST || variable->via[0] == MEMORY_VIA_UNKNOWN)

@@ -18,7 +18,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 	variable_name (*name_of)(const void *address), bool add);
 /* A site, by its byte in the contract, has touched the variable. */
 void memory_note_group(
-	struct contract_memory *memory, const struct memory_known *known, const uint8_t *site);
+	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
 /* Other processes that make runs of this round are to know of it in the next. */
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
 /* memory_learn() of something new. */
