@@ -1,6 +1,6 @@
 /*
  * The record of a run: per thread, only what cannot be recomputed from the program's bitcode. The
- * runtime writes it into shared memory while the program runs; docs/branches.md tells the format.
+ * runtime writes it into shared memory while the program runs; docs/record-format.md tells the format.
  *
  * Sites of instrumented code (runtime/instrument_abi.h) report to the recorder in the order in which a thread
  * passes them. Most reports are *predictable*: a read gives what the thread last saw at that address, a call

@@ -148,6 +148,7 @@ struct code {
 	uint8_t place;	    /* enum code_place */
 	uint8_t place_from; /* of what COPY copies */
 	bool is_noreturn;
+	bool is_blind;	 /* CALL: of assembly that writes memory, nobody sees which */
 	bool is_handled; /* CALL: an exception has a landing pad here: the last edge */
 	bool is_vector;	 /* LOAD, STORE: `count` lanes of `width` bits */
 	int32_t to, a, b, c;

@@ -277,6 +277,16 @@ static enum allocation allocation_of(LLVMValueRef callee)
 	return ALLOCATION_NONE;
 }
 
+/* A result in memory is marked by a star. */
+static bool writes_unseen(LLVMValueRef callee)
+{
+	size_t length;
+	const char *constraints =
+		LLVMIsAInlineAsm(callee) ? LLVMGetInlineAsmConstraintString(callee, &length) : NULL;
+
+	return constraints && memmem(constraints, length, "=*", 2);
+}
+
 static void add_call(struct decoder *decoder, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -309,6 +319,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	code->a = target;
 	code->sub = is_assembly;
 	code->allocates = (uint8_t)allocation_of(callee);
+	code->is_blind = writes_unseen(callee);
 	code->operands = operands;
 	code->count = count;
 	code->b = (int32_t)decode_registers(decoder, LLVMTypeOf(call));

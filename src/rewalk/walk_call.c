@@ -129,11 +129,15 @@ static bool writes_memory(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* Has a function of the library written what others access? It was given the address, then. */
+/* Has a function of the library, or assembly, written what others access? It was given the address, then. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
-	if (!walker->is_live || !writes_memory(walker, code))
+	if (!walker->is_live || !(code->sub || writes_memory(walker, code)))
 		return;
+	if (code->is_blind) {
+		walk_note_unknown(walker, code);
+		return;
+	}
 	for (uint32_t i = 0; i < code->count; i++) {
 		if (!walk_is_shared(walker->walk, registers[code->operands[i]], 1))
 			continue;

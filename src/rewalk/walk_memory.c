@@ -235,7 +235,9 @@ void walk_note_unknown(struct walker *walker, const struct code *call)
 	struct walk *walk = walker->walk;
 	LLVMValueRef callee = LLVMGetCalledValue(call->value);
 	size_t length;
-	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "?";
+	const char *name = LLVMIsAFunction(callee)    ? LLVMGetValueName2(callee, &length)
+			   : LLVMIsAInlineAsm(callee) ? "inline assembly"
+						      : "a pointer";
 	uint32_t i = 0;
 
 	if (walker->is_before)

@@ -5,6 +5,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/bug.h"
@@ -59,6 +60,47 @@ static void count_unknown(struct sensitivity_figures *figures, const struct walk
 	}
 }
 
+static bool is_unfinished(const struct walked_thread *thread)
+{
+	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
+}
+
+/* How many threads stopped there, where it is not one. */
+static uint32_t count_alike(const struct walk *walk, uint32_t first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		if (!is_unfinished(&walk->threads[i]) ||
+			strcmp(walk->threads[i].summary.reason,
+				walk->threads[first].summary.reason) != 0)
+			continue;
+		if (i < first)
+			return 0; /* told already */
+		count++;
+	}
+	return count;
+}
+
+/* Why threads could not be walked to their ends: as many reasons as there is room for. */
+static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		const uint32_t count = is_unfinished(&walk->threads[i]) ? count_alike(walk, i) : 0;
+
+		if (!count || used >= sizeof figures->unfinished)
+			continue;
+		used += (size_t)snprintf(figures->unfinished + used,
+			sizeof figures->unfinished - used, "%s%s", used ? ", " : "",
+			walk->threads[i].summary.reason);
+		if (count > 1 && used < sizeof figures->unfinished)
+			used += (size_t)snprintf(figures->unfinished + used,
+				sizeof figures->unfinished - used, " (%u)", count);
+	}
+}
+
 /* Of the whole run. */
 static void count_run(struct sensitivity *analysis)
 {
@@ -70,12 +112,9 @@ static void count_run(struct sensitivity *analysis)
 		const struct walked_thread *thread = &walk->threads[i];
 
 		figures->instructions += thread->summary.instructions;
-		if (thread->summary.end != WALK_UNKNOWN && thread->summary.end != WALK_LOST)
-			continue;
-		if (!figures->unfinished_threads++)
-			(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s",
-				thread->summary.reason);
+		figures->unfinished_threads += is_unfinished(thread);
 	}
+	count_reasons(figures, walk);
 	for (uint64_t i = 0; i < walk->shared.capacity; i++)
 		figures->shared_words +=
 			walk->shared.words[i].is_many && walk->shared.words[i].is_written;

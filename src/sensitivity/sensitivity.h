@@ -99,7 +99,7 @@ struct sensitivity_figures {
 	uint64_t unknown_writes;     /* calls that wrote shared memory, nobody knows what */
 	char unknown[200];	     /* of which functions: "memcpy 3, read 1" */
 	uint32_t unfinished_threads; /* that could not be walked to their end */
-	char unfinished[200];	     /* why the first one could not */
+	char unfinished[200];	     /* why they could not: "computed goto (2), ..." */
 	bool is_model_wrong;	     /* the observed run contradicts the constraints: a defect */
 };
 
