@@ -173,7 +173,8 @@ def table_one(names):
         wanted = listed_in(lines)
         listed += sum(wanted.values())
         for branch in result["branches"]:
-            text = re.sub(r"[ \t]*/\*.*$", "", lines[branch["line"] - 1]).strip()
+            text = open(branch["path"]).read().split("\n")[branch["line"] - 1]
+            text = re.sub(r"[ \t]*/\*.*$", "", text).strip()
             listed_found += wanted.get(text, 0) > 0
             others += not wanted.get(text, 0)
             wanted[text] = wanted.get(text, 0) - 1
@@ -183,7 +184,8 @@ def table_one(names):
         found += len(result["branches"])
         lost += len(result["unproven"]) + result["samples"]["lost"]
         for branch in result["branches"]:
-            text = re.sub(r"[ \t]*/\*.*$", "", lines[branch["line"] - 1]).strip()
+            text = open(branch["path"]).read().split("\n")[branch["line"] - 1]
+            text = re.sub(r"[ \t]*/\*.*$", "", text).strip()
             table_three.append([name, branch["function"], branch["line"], text[:60], branch["class"]])
     if not rows:
         return

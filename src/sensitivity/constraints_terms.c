@@ -359,7 +359,30 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 	       term->a->op != TERM_CONSTANT && term->b->op != TERM_CONSTANT && term->width > 16;
 }
 
-/* The value that it had; and, so that nothing wrong is concluded, its operands had theirs. */
+/* Does what is computed behind this event not depend on it? */
+static bool only_looks(const struct walk_event *event)
+{
+	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
+	       event->kind == EVENT_INDEX;
+}
+
+/*
+ * Does the thread come to something that may use the term? That is behind the last read in it, and behind the
+ * divisors and addresses that are looked at first: a divisor that is zero has no quotient.
+ */
+static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
+{
+	const struct event_id read = constraints->order->reads[term->number];
+	const struct walked_thread *thread = &constraints->walk->threads[read.thread];
+	uint64_t next = read.index + 1u;
+
+	while (next < thread->count && only_looks(&thread->events[next]))
+		next++;
+	return Z3_mk_ge(constraints->z3, constraints->cuts[read.thread],
+		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
+}
+
+/* The value that it had; and, so that nothing wrong is concluded, where it is used its operands had theirs. */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
 	struct term *parts[3] = {term->a, term->b, term->c};
@@ -368,9 +391,11 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	for (int i = 0; i < 3; i++)
 		if (parts[i] && parts[i]->op != TERM_CONSTANT)
 			constraints_add(constraints,
-				Z3_mk_eq(constraints->z3, constraints_term(constraints, parts[i]),
-					constraints_bits(
-						constraints, parts[i]->width, parts[i]->value)));
+				constraints_implies(constraints, is_used(constraints, term),
+					Z3_mk_eq(constraints->z3,
+						constraints_term(constraints, parts[i]),
+						constraints_bits(constraints, parts[i]->width,
+							parts[i]->value))));
 	return constraints_bits(constraints, term->width, term->value);
 }
 

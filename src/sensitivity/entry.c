@@ -136,8 +136,8 @@ static uint16_t thread_in(
 	return UINT16_MAX;
 }
 
-/* The same event of the same path: where did it access memory? */
-static enum sensitivity_verdict judge_index(
+/* The same event of the same path: where did it access memory, or by what did it divide? */
+static enum sensitivity_verdict judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
 {
 	const struct event_id goal = analysis->search.current->goal;
@@ -145,7 +145,7 @@ static enum sensitivity_verdict judge_index(
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
 	struct walk walk;
 
-	if (crashed->threads[thread].summary.end == WALK_CRASHED)
+	if (event->kind == EVENT_INDEX && crashed->threads[thread].summary.end == WALK_CRASHED)
 		return VERDICT_FLIPPED;
 	walk_open(&walk, &analysis->book, crashed->record);
 	/* Lent: the events are to be those of the record, and objects are known from the walk before. */
@@ -159,9 +159,12 @@ static enum sensitivity_verdict judge_index(
 		/* Its object may be elsewhere than in the record. */
 		const struct walk_event *own = &walk.threads[thread].events[goal.index];
 
-		verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
-			  : own->occurrence			      ? VERDICT_FLIPPED
-								      : VERDICT_NOT_REACHED;
+		if (event->kind == EVENT_DIVISOR)
+			verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
+		else
+			verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
+				  : own->occurrence			      ? VERDICT_FLIPPED
+									      : VERDICT_NOT_REACHED;
 	}
 	walk_close(&walk);
 	return verdict;
@@ -183,9 +186,9 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watches = &watch;
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
-		if (event->kind == EVENT_INDEX)
-			verdict = judge_index(analysis, &walk, watch.thread);
-		else if (event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR)
+		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR)
+			verdict = judge_event(analysis, &walk, watch.thread);
+		else if (event->kind == EVENT_ADDRESS)
 			verdict = walk.threads[watch.thread].summary.end == WALK_CRASHED
 					  ? VERDICT_FLIPPED
 					  : VERDICT_SAME;
