@@ -12,6 +12,7 @@
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
 #include "cli/explain_result.h"
+#include "cli/given_back.h"
 #include "cli/explain_work.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
@@ -298,6 +299,8 @@ static int load(
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
 	store_close(store);
+	if (result == 0)
+		give_environment_back(finding);
 	return result;
 }
 

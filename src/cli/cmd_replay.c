@@ -6,8 +6,8 @@
 #include "campaign/launch.h"
 #include "campaign/replay.h"
 #include "campaign/store.h"
-#include "campaign/surroundings.h"
 #include "cli/command.h"
+#include "cli/given_back.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 
@@ -97,31 +97,6 @@ static int load(
 	return 0;
 }
 
-/* Where the failure does not come again: it may be for one of these. */
-static void hint_environment(const struct finding *finding)
-{
-	struct strbuf names;
-
-	strbuf_init(&names);
-	surroundings_compare(finding->environment, &names);
-	if (names.length)
-		terminal_hint("note: other environment variables than when it was found: %s\n",
-			names.text);
-	strbuf_release(&names);
-}
-
-/* Variables that libraries look at are as they were when it was found. */
-static void restore_environment(const struct finding *finding)
-{
-	struct strbuf names;
-
-	strbuf_init(&names);
-	surroundings_restore(finding->environment, &names);
-	if (names.length)
-		terminal_hint("note: as when it was found: %s\n", names.text);
-	strbuf_release(&names);
-}
-
 /* What happened, and the next thing to type. */
 static int conclude(const struct finding *finding, const struct replay_result *result)
 {
@@ -198,7 +173,7 @@ static int replay_run(int argc, char **argv)
 		free(runtime);
 		return command_fail("%s", err.text);
 	}
-	restore_environment(&finding);
+	give_environment_back(&finding);
 	options.runtime = runtime;
 	options.is_traced = arguments.is_trace;
 	options.is_interrupted = command_interruption();

@@ -1,0 +1,29 @@
+#include "cli/given_back.h"
+
+#include "campaign/surroundings.h"
+#include "cli/terminal.h"
+
+static void hint(const char *what, struct strbuf *names)
+{
+	if (names->length)
+		terminal_hint("note: %s: %s\n", what, names->text);
+	strbuf_release(names);
+}
+
+void give_environment_back(const struct finding *finding)
+{
+	struct strbuf names;
+
+	strbuf_init(&names);
+	surroundings_restore(finding->environment, &names);
+	hint("as when it was found", &names);
+}
+
+void hint_environment(const struct finding *finding)
+{
+	struct strbuf names;
+
+	strbuf_init(&names);
+	surroundings_compare(finding->environment, &names);
+	hint("other environment variables than when it was found", &names);
+}

@@ -1,0 +1,12 @@
+/* The environment of a finding, for the commands that run its program again. */
+#ifndef RADDLE_CLI_GIVEN_BACK_H
+#define RADDLE_CLI_GIVEN_BACK_H
+
+#include "findings/finding.h"
+
+/* Variables that libraries look at become what they were when it was found; it is said which do. */
+void give_environment_back(const struct finding *finding);
+/* Where the failure does not come again: it may be for one of these. */
+void hint_environment(const struct finding *finding);
+
+#endif
