@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -15,7 +14,6 @@
 #include "campaign/cores.h"
 #include "campaign/memory_view.h"
 #include "campaign/restart.h"
-#include "campaign/strategy_option.h"
 #include "detectors/detector.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
@@ -317,32 +315,12 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	return 0;
 }
 
-static char *command_line(char *const *argv)
-{
-	struct strbuf text;
-
-	strbuf_init(&text);
-	for (; *argv; argv++)
-		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
-	return text.text;
-}
-
 static int begin_row(struct campaign *campaign, struct error *err)
 {
-	const struct campaign_options *options = campaign->options;
 	struct store_campaign *row = &campaign->row;
-	char strategy[256];
 	int status;
 
-	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
-	row->command = command_line(options->argv);
-	row->options = settings_to_json(&campaign->settings);
-	row->strategy = strdup(strategy);
-	row->seed = options->seed;
-	row->state = strdup("running");
-	row->restart = strdup(restart_descriptions[campaign->restart].word);
-	row->started = time(NULL);
-	BUG_ON(!row->strategy || !row->state || !row->restart);
+	campaign_row_fill(row, campaign->options, &campaign->settings, campaign->restart);
 	status = target_fingerprint(&campaign->target, &row->target, err);
 	if (status == 0)
 		status = campaign_find_runs(campaign, err);

@@ -75,6 +75,10 @@ struct campaign_options {
 
 void campaign_options_init(struct campaign_options *options);
 
+/* What the store keeps of the campaign from its beginning on; the target's fingerprint is still to be set. */
+void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
+	const struct settings *settings, enum contract_restart restart);
+
 /* What is known after the first run. */
 struct campaign_start {
 	const char *program;

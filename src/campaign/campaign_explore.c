@@ -5,7 +5,6 @@
 
 #include "campaign/children.h"
 #include "campaign/forward.h"
-#include "campaign/restart.h"
 #include "platform/platform.h"
 
 /* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
@@ -16,47 +15,6 @@
 #define END_GRACE_NS UINT64_C(1000000000)
 /* Kills from outside that are taken for accidents. */
 #define OUTSIDE_KILLS_MAX 3
-
-/* ---- restart ---- */
-
-static void notice_fall_back(const struct campaign *campaign, enum contract_restart from,
-	enum contract_restart to, const char *reason)
-{
-	unsigned ratio = restart_descriptions[to].cost_ns / restart_descriptions[from].cost_ns;
-	char cost[64] = "at about the same speed";
-
-	if (ratio > 1)
-		(void)snprintf(
-			cost, sizeof cost, "about %u times slower on a small program", ratio);
-	campaign_notice(campaign,
-		"restart %s does not do for this program (%s); from now on %s: %s, %s",
-		restart_descriptions[from].word, reason, restart_descriptions[to].word,
-		restart_descriptions[to].sentence, cost);
-}
-
-int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
-	bool is_shared, struct error *err)
-{
-	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
-
-	/* What all runs share, such as an open pipe, a fork at the first creation shares as well. */
-	if (is_shared && next == RESTART_FORK_CREATE)
-		next = restart_next(next, campaign->options->settings.executor);
-	if (campaign->restart != restart)
-		return 0; /* another worker has been through this */
-	if (campaign->options->is_restart_forced)
-		return error_set(err, ERROR_TARGET,
-			"restart %s cannot be used for this program: %s; leave --restart away, or "
-			"use "
-			"%s",
-			restart_descriptions[restart].word, reason,
-			restart_descriptions[next == RESTART_COUNT ? restart : next].word);
-	if (next == RESTART_COUNT)
-		return error_set(err, ERROR_TARGET, "the program cannot be run again: %s", reason);
-	campaign->restart = next;
-	notice_fall_back(campaign, restart, next, reason);
-	return 0;
-}
 
 /* ---- workers ---- */
 

@@ -129,6 +129,8 @@ static void settle_vias(const struct contract_memory *memory, struct memory_vari
 	if (variable->news & VARIABLE_VIA_LOST)
 		via[0] = MEMORY_VIA_UNKNOWN;
 	if (via[0] == MEMORY_VIA_UNKNOWN) {
+		for (uint32_t i = 1; i < MEMORY_VIAS_MAX; i++)
+			via[i] = 0;
 		variable->via_known = 1;
 		return;
 	}

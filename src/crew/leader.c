@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "campaign/restart.h"
-#include "campaign/strategy_option.h"
 #include "crew/leader_internal.h"
 #include "platform/platform.h"
 
@@ -326,24 +323,10 @@ static void say_farewell(struct leader *leader, struct error *failure)
 static int begin_row(struct leader *leader, struct error *err)
 {
 	const struct campaign_options *options = leader->options;
-	struct store_campaign *row = &leader->row;
-	struct strbuf command;
-	char strategy[256];
 
-	strbuf_init(&command);
-	for (char *const *word = options->argv; *word; word++)
-		strbuf_addf(&command, "%s%s", command.length ? " " : "", *word);
-	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
-	row->command = strbuf_detach(&command);
-	row->options = settings_to_json(&options->settings);
-	row->strategy = strdup(strategy);
-	row->state = strdup("running");
-	row->restart = strdup(restart_descriptions[leader->result->restart].word);
-	row->seed = options->seed;
-	row->started = time(NULL);
-	row->target = leader->fingerprint;
-	BUG_ON(!row->strategy || !row->state || !row->restart);
-	return store_campaign_begin(leader->store, row, err);
+	campaign_row_fill(&leader->row, options, &options->settings, leader->result->restart);
+	leader->row.target = leader->fingerprint;
+	return store_campaign_begin(leader->store, &leader->row, err);
 }
 
 static int set_up(struct leader *leader, struct error *err)

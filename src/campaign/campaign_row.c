@@ -1,0 +1,30 @@
+/* What the store keeps of a campaign from its beginning on. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/campaign.h"
+#include "campaign/restart.h"
+#include "campaign/strategy_option.h"
+
+void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
+	const struct settings *settings, enum contract_restart restart)
+{
+	struct strbuf command;
+	char strategy[256];
+
+	strbuf_init(&command);
+	for (char *const *word = options->argv; *word; word++)
+		strbuf_addf(&command, "%s%s", command.length ? " " : "", *word);
+	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
+	row->command = strbuf_detach(&command);
+	row->options = settings_to_json(settings);
+	row->strategy = strdup(strategy);
+	row->seed = options->seed;
+	row->state = strdup("running");
+	row->restart = strdup(restart_descriptions[restart].word);
+	row->started = time(NULL);
+	BUG_ON(!row->strategy || !row->state || !row->restart);
+}
