@@ -103,6 +103,7 @@ struct predict_attempt {
 	char shown_by
 		[32]; /* scenarios, races: the finding whose schedule shows it; empty: none was kept */
 	uint32_t other_findings;
+	uint64_t kept_ns; /* what that finding has taken: replaying and minimising */
 	uint64_t runs;
 	uint64_t meetings;			 /* runs in which all places were taken at once */
 	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread came to the place */

@@ -283,9 +283,11 @@ static int keep(struct drive *drive, int64_t campaign, struct error *err)
 		.judge = drive->judge,
 		.context = drive->context,
 		.campaign = campaign};
+	const uint64_t begun_ns = predict_clock_ns();
 	const int status =
 		keeping.run->segments ? predict_keep(&keeping, attempt->shown_by, err) : 0;
 
+	attempt->kept_ns = predict_clock_ns() - begun_ns;
 	if (attempt->fails || !keeping.run->segments)
 		return status;
 	memcpy(attempt->finding, attempt->shown_by, sizeof attempt->finding);

@@ -186,6 +186,7 @@ static int drive_one(
 	if (status < 0)
 		return status;
 	prediction->state = state_after(candidate, &prediction->attempt);
+	result->investigated_driving_ns += prediction->attempt.kept_ns;
 	result->harmless_count += prediction->state == PREDICTION_HARMLESS;
 	if (prediction->attempt.is_confirmed)
 		memcpy(prediction->finding, prediction->attempt.finding,
