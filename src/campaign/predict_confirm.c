@@ -20,7 +20,8 @@ struct drive {
 	uint64_t key;		    /* of that failure */
 	uint64_t completions;	    /* runs that came to the end of the scenario, so far */
 	struct failure kept;	    /* the first run that showed it and passed, */
-	struct failure kept_failed; /* and the first one that then failed as a known finding */
+	struct failure kept_failed; /* and the one that then failed */
+	uint64_t awaited_key; /* of that failure, while it is not known what became of it; 0: is */
 };
 
 /* Is the place the same wide access as the one before it? */
@@ -122,13 +123,33 @@ static void on_equip(void *context, void *strategy_state)
 	directed_state_set_ring(strategy_state);
 }
 
+static void fail_as(struct drive *drive, const char *finding)
+{
+	drive->attempt->fails = true;
+	drive->awaited_key = 0;
+	(void)snprintf(drive->attempt->finding, sizeof drive->attempt->finding, "%s", finding);
+}
+
+/* A run that showed it has failed. What became of the failure may be told before this or after. */
+static void note_failed(struct drive *drive, struct contract *contract)
+{
+	const uint64_t key = failure_key(&contract->outcome);
+	const char *finding = predict_known(drive->predict, key);
+
+	if (drive->attempt->fails)
+		return;
+	failure_take(&drive->kept_failed, contract);
+	drive->awaited_key = key;
+	if (finding)
+		fail_as(drive, finding);
+}
+
 /* The run is over; the strategy says whether the scenario came about, the judge whether it is the one. */
 static void look_at_scenario(
 	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {
 	struct predict_attempt *attempt = drive->attempt;
 	const bool has_failed = outcome_is_failure(&contract->outcome);
-	const char *finding;
 	bool is_shown;
 
 	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
@@ -147,13 +168,8 @@ static void look_at_scenario(
 	attempt->is_confirmed = true;
 	if (!has_failed && !drive->kept.segments)
 		failure_take(&drive->kept, contract);
-	finding =
-		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
-	if (!finding || attempt->fails)
-		return;
-	attempt->fails = true;
-	failure_take(&drive->kept_failed, contract);
-	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
+	if (has_failed)
+		note_failed(drive, contract);
 }
 
 /* Two threads before the same memory, one about to write: no trace says more. */
@@ -162,7 +178,6 @@ static void look_at_race(
 {
 	struct predict_attempt *attempt = drive->attempt;
 	const bool has_failed = outcome_is_failure(&contract->outcome);
-	const char *finding;
 
 	if (state->meetings == attempt->meetings)
 		return;
@@ -171,13 +186,8 @@ static void look_at_race(
 	attempt->is_confirmed = true;
 	if (!has_failed && !drive->kept.segments)
 		failure_take(&drive->kept, contract);
-	finding =
-		has_failed ? predict_known(drive->predict, failure_key(&contract->outcome)) : NULL;
-	if (!finding || attempt->fails)
-		return;
-	attempt->fails = true;
-	failure_take(&drive->kept_failed, contract);
-	(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", finding);
+	if (has_failed)
+		note_failed(drive, contract);
 }
 
 static void on_ran(void *context, struct contract *contract)
@@ -233,6 +243,8 @@ static void on_found(void *context, const struct campaign_found *found)
 	const bool is_repeatable = confirmation_is_repeatable(&found->confirmation);
 
 	predict_learn(drive->predict, drive->key, found->finding->id);
+	if (drive->awaited_key == drive->key && !attempt->fails)
+		fail_as(drive, found->finding->id);
 	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
 		if (listener->found)
 			listener->found(listener->context, found);
