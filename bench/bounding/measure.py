@@ -174,19 +174,32 @@ def processor_time(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def time_of_runs(bench, program, count, *arguments):
+    """Processor time in seconds; None: there were fewer."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result, said = bench.explore(program, "--schedules", str(count), "--time", "600s", "--max-steps", "1000000000",
+                                 *arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if result is None or result["schedules"] < count:
+        print("bounding: %s: %s" % (program, said.strip().splitlines()[-1:]), file=sys.stderr)
+        return None
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def time_per_run(bench, program, fewer, more, *arguments):
-    """Processor time of a run in seconds: of those between the first `fewer`, which learn, and the first `more`."""
-    spent = []
-    for count in (fewer, more):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        result, said = bench.explore(program, "--schedules", str(count), "--time", "600s", "--max-steps", "1000000000",
-                                     *arguments)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if result is None or result["schedules"] < count:
-            print("bounding: %s: %s" % (program, said.strip().splitlines()[-1:]), file=sys.stderr)
-            return None
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return max(spent[1] - spent[0], 1e-4) / (more - fewer)
+    """
+    Processor time of a run in seconds: of those between the first `fewer`, which learn, and the first `more`. The first
+    ones may take many times as long: so many others are made that they take at least a third of that.
+    """
+    first = time_of_runs(bench, program, fewer, *arguments)
+    while first is not None:
+        both = time_of_runs(bench, program, more, *arguments)
+        if both is None:
+            break
+        if both - first > first / 3 or more > 1000:
+            return (both - first) / (more - fewer) if both > first else None
+        more *= 3
+    return None
 
 
 def times(bench, name, source):
