@@ -221,9 +221,9 @@ class Lanes {
 				style: { left: GUTTER + at * this.laneWidth + "px", width: (at + 1 < count ? this.laneWidth : SPARE) + "px" } })));
 	}
 
-	/* Where something happens: before the first preemption, else at the end. */
+	/* Where something happens: before the first difference, or the first preemption, else at the end. */
 	showBeginning() {
-		const row = this.preemptions.length ? this.preemptions[0] : this.steps.length;
+		const row = this.differsAt ?? this.preemptions[0] ?? this.steps.length;
 		this.hasBegun = true;
 		this.body.style.height = this.steps.length * this.rowHeight + "px";
 		if (this.steps.length * this.rowHeight > this.viewHeight()) this.frame.scrollTop = (row - 8) * this.rowHeight;
