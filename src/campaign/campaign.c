@@ -386,6 +386,8 @@ static int set_up(struct campaign *campaign, struct error *err)
 		campaign->worker_count += result == 0;
 	}
 	parts_begin(campaign);
+	if (result == 0 && campaign->resumed_id)
+		result = state_load(campaign, err);
 	campaign->keys = calloc(options->known_failure_count + 1u, sizeof *campaign->keys);
 	BUG_ON(!campaign->keys);
 	for (uint32_t i = 0; i < options->known_failure_count; i++)

@@ -300,6 +300,10 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	}
 	if (is_exhausted(campaign, contract))
 		campaign->is_stopping = true;
+	if (worker == campaign->workers) {
+		worker->is_busy = false;
+		state_save(campaign, false);
+	}
 	/* Only the first worker runs until it is known how runs are restarted. */
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
@@ -474,6 +478,8 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 	result = explore(campaign, err);
 	if (result == 0)
 		result = settle_all(campaign, err);
+	if (result == 0)
+		state_save(campaign, true);
 	forward_end();
 	return result;
 }

@@ -155,6 +155,8 @@ struct campaign {
 	uint64_t *suppressed;	  /* keys of those */
 	uint32_t suppressed_count;
 	struct campaign_parts parts;
+	int64_t resumed_id;    /* of the campaign that this one continues; 0: none */
+	uint64_t state_due_ns; /* campaign_state.c: when it is to be kept again */
 	struct campaign_course course;
 	uint64_t *keys; /* of failures that have been investigated */
 	uint32_t key_count;
@@ -176,6 +178,15 @@ void campaign_ask_for_runs(struct campaign *campaign);
 /* All below this number have been made; where they are handed out nothing is said. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
 
+/* ---- campaign_state.c: strategies that go through all runs go on later ---- */
+
+/* The first worker stands still: keeps what is needed, if that is due or the last. Of a campaign that is done: nothing. */
+void state_save(struct campaign *campaign, bool is_last);
+/* Where the campaign that this one continues has stopped. */
+int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);
+/* Into the first worker, before its first run. */
+int state_load(struct campaign *campaign, struct error *err);
+
 /* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign);
 bool campaign_is_interrupted(const struct campaign *campaign);
@@ -193,6 +204,8 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 /* Another worker has reported. */
 int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
+/* Runs in the order of one worker that are made. */
+uint64_t parts_runs_done(const struct campaign *campaign);
 /* Adds what the others have made of parts that are not dropped. */
 void parts_add_up(const struct campaign *campaign, struct contract_totals *totals);
 /* Interrupts the leader where others have nothing to do, now or in so many nanoseconds. */

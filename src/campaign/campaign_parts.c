@@ -68,9 +68,9 @@ static uint64_t count_runs(const struct contract_totals *totals)
 }
 
 /* Runs in the leader's order that are made. */
-static uint64_t runs_done(struct campaign *campaign)
+uint64_t parts_runs_done(const struct campaign *campaign)
 {
-	return count_runs(&leader_of(campaign)->worker.contract->totals) +
+	return count_runs(&campaign->workers[0].worker.contract->totals) +
 	       campaign->parts.joined_runs;
 }
 
@@ -176,17 +176,11 @@ static int look_into(struct campaign *campaign, const struct campaign_part *part
 /* Of an area of a contract, into zeroed memory. */
 static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
 {
-	const off_t end = (off_t)(offset + bytes);
-	off_t at = lseek(from->block.file, (off_t)offset, SEEK_DATA);
+	uint64_t at = offset, length;
 
-	while (at >= 0 && at < end) {
-		off_t hole = lseek(from->block.file, at, SEEK_HOLE);
-
-		if (hole < 0 || hole > end)
-			hole = end;
-		memcpy((char *)to + (at - (off_t)offset), (char *)from->contract + at,
-			(size_t)(hole - at));
-		at = lseek(from->block.file, hole, SEEK_DATA);
+	while ((length = contract_block_next(&from->block, &at, offset + bytes)) != 0) {
+		memcpy((char *)to + (at - offset), (char *)from->contract + at, length);
+		at += length;
 	}
 }
 
@@ -324,7 +318,7 @@ static bool join_state(struct campaign *campaign, uint32_t number, void *state,
 	if (!parts->strategy->join(state_of(leader), state, campaign->options->schedules != 0))
 		return false;
 	parts->joined_runs += count_runs(totals);
-	campaign->run_next = campaign->row.run_first + runs_done(campaign);
+	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 	return true;
 }
 
@@ -408,7 +402,7 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 	*may_go_on = true;
 	if (!campaign->has_started)
 		return 0;
-	campaign->run_next = campaign->row.run_first + runs_done(campaign);
+	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 	leader->run_first = leader->run_end = campaign->run_next;
 	if (has_news(leader->worker.contract)) {
 		drop_all(campaign); /* its next run begins all over */

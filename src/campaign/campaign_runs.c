@@ -54,7 +54,10 @@ static int resume(struct campaign *campaign, struct error *err)
 			"%s has changed since campaign %" PRId64
 			" was made, so its runs would be others; begin anew without --resume",
 			campaign->target.path, earlier->id);
-	else
+	else if (strategy_is_sequential(strategies[campaign->options->strategy])) {
+		campaign->resumed_id = earlier->id;
+		status = state_find(campaign, &row->run_first, err);
+	} else
 		row->run_first = earlier->run_end;
 	while (count)
 		store_campaign_release(&rows[--count]);
@@ -71,10 +74,10 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 	const struct strategy *strategy = strategies[options->strategy];
 	int status = 0;
 
-	if ((options->shards > 1 || options->resumes) && strategy->is_exhausted)
+	if (options->shards > 1 && strategy_is_sequential(strategy))
 		return error_set(err, ERROR_USAGE,
-			"strategy %s goes through all schedules from one to the next, so it makes "
-			"neither a part of them nor the rest; leave --shard and --resume away",
+			"strategy %s goes through all schedules from one to the next, so no part of "
+			"them can be made alone; leave --shard away",
 			strategy->name);
 	campaign->run_end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)

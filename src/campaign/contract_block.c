@@ -76,6 +76,18 @@ int contract_block_open(
 	return 0;
 }
 
+uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end)
+{
+	const off_t from = lseek(block->file, (off_t)*at, SEEK_DATA);
+	off_t hole;
+
+	if (from < 0 || (uint64_t)from >= end)
+		return 0;
+	hole = lseek(block->file, from, SEEK_HOLE);
+	*at = (uint64_t)from;
+	return (hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole) - *at;
+}
+
 void contract_block_close(struct contract_block *block)
 {
 	if (!block->contract)

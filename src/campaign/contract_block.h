@@ -32,6 +32,8 @@ struct contract_sizes {
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
 void contract_block_close(struct contract_block *block);
+/* The next bytes that have been written to between *at, which moves there, and `end`; their number, 0: none. */
+uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);
 
 static inline struct schedule *contract_schedule(struct contract *contract)
 {

@@ -93,6 +93,10 @@ bool deviations_split(
 
 void deviations_leave(struct deviations *deviations, uint32_t number)
 {
+	if (!number) {
+		number = deviations->awaited;
+		deviations->limit_count = 0;
+	}
 	for (uint32_t i = 0; i < deviations->limit_count; i++) {
 		if (deviations->limits[i].part != number)
 			continue;
@@ -100,7 +104,7 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 		memmove(&deviations->limits[i], &deviations->limits[i + 1],
 			(deviations->limit_count - i) * sizeof deviations->limits[i]);
 	}
-	if (deviations->awaited != number)
+	if (!number || deviations->awaited != number)
 		return;
 	deviations->awaited = 0;
 	deviations_find_child(deviations);

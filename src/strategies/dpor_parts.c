@@ -444,9 +444,9 @@ static void dpor_leave(void *state, uint32_t number)
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++)
 		for (uint32_t branch = dpor_steps(dpor)[i].wakeup; branch != DPOR_NONE;
 			branch = dpor_branches(dpor)[branch].sibling)
-			if (dpor_branches(dpor)[branch].part == number)
+			if (!number || dpor_branches(dpor)[branch].part == number)
 				dpor_branches(dpor)[branch].part = 0;
-	if (dpor->awaited == number)
+	if (!number || dpor->awaited == number)
 		dpor->awaited = 0;
 }
 

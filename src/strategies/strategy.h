@@ -109,7 +109,7 @@ struct strategy_parts {
 	 * in which one state makes them, else only their number and what they show is to be the same.
 	 */
 	bool (*join)(void *state, void *part, bool is_exact);
-	/* Its runs are made here. */
+	/* Its runs are made here; 0: those of all. */
 	void (*leave)(void *state, uint32_t number);
 };
 
