@@ -1,0 +1,133 @@
+/* What every strategy that learns owes rounds: who makes which run of a round makes no difference. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "support/simulated_program.h"
+
+#define RUNS 700u
+#define WORKERS_MOST 3u
+
+/* Locks, memory, a thread that is created late, and runs of different lengths. */
+static const struct simulated_op helper[] = {ADD(3, 1), LOCK(1), ADD(0, 1), UNLOCK(1)};
+static const struct simulated_op starter[] = {
+	CREATE(2), LOCK(0), ADD(0, 1), UNLOCK(0), ADD(1, 1), LEAVE(2, 1), ADD(1, 1), JOIN(0)};
+static const struct simulated_op other[] = {
+	LOCK(1), ADD(1, 1), UNLOCK(1), ADD(2, 1), LOCK(0), ADD(0, 1), UNLOCK(0)};
+static const struct simulated_code codes[] = {CODE(starter), CODE(other), CODE(helper)};
+static const struct simulated_program program = {
+	.codes = codes, .code_count = 3, .initial_count = 2};
+
+/* How the runs of a round are dealt to workers: by turns, or in parts. */
+static uint32_t worker_of(uint32_t place, uint32_t runs, uint32_t workers, bool is_in_parts)
+{
+	return is_in_parts ? place * workers / runs : place % workers;
+}
+
+/* Makes one run in the worker's state, as the runtime does. */
+static uint64_t make_run(struct simulated_campaign *worker, uint64_t number, uint32_t place)
+{
+	struct simulated_run *run = &worker->run;
+	struct run_summary summary;
+
+	run->state = worker->state;
+	run->seed = hash_pair(worker->seed, number);
+	if (run->strategy->take_place)
+		run->strategy->take_place(run->state, place);
+	simulated_run(run);
+	summary = simulated_summary(run);
+	if (run->strategy->end_run)
+		run->strategy->end_run(run->state, &summary);
+	return hash_pair(run->order_hash, run->outcome);
+}
+
+static uint32_t round_runs(uint32_t before)
+{
+	const uint32_t runs = before ? before : 1;
+
+	return runs < RUNS - before ? runs : RUNS - before;
+}
+
+/* A number of what all runs did, in their order. */
+static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool is_in_parts)
+{
+	struct simulated_campaign knowledge, worker[WORKERS_MOST];
+	uint64_t hash[RUNS], digest = 0;
+	uint32_t before = 0;
+
+	simulated_campaign_init(&knowledge, &program, strategy, 0, 5);
+	for (uint32_t i = 0; i < workers; i++)
+		simulated_campaign_init(&worker[i], &program, strategy, 0, 5);
+	while (before < RUNS) {
+		const uint32_t runs = round_runs(before);
+
+		/* From the end, so that whoever is late does not matter. */
+		for (uint32_t place = runs; place-- > 0;) {
+			const uint32_t i = worker_of(place, runs, workers, is_in_parts);
+
+			hash[before + place] = make_run(&worker[i], before + place, place);
+			if (strategy->gather)
+				strategy->gather(knowledge.state, worker[i].state, place, 1);
+		}
+		before += runs;
+		if (strategy->learn)
+			strategy->learn(knowledge.state, runs, round_runs(before));
+		for (uint32_t i = 0; strategy->share && i < workers; i++)
+			strategy->share(worker[i].state, knowledge.state);
+	}
+	for (uint32_t i = 0; i < RUNS; i++)
+		digest = hash_pair(digest, hash[i]);
+	for (uint32_t i = 0; i < workers; i++)
+		simulated_campaign_release(&worker[i]);
+	simulated_campaign_release(&knowledge);
+	return digest;
+}
+
+static void test_rounds__do_not_tell_who_made_which_run(void **unused)
+{
+	uint32_t tested = 0;
+
+	(void)unused;
+	for (uint32_t i = 0; i < strategy_count; i++) {
+		const struct strategy *strategy = strategies[i];
+		uint64_t expected;
+
+		if (strategy_is_sequential(strategy) || strategy == &strategy_replay ||
+			strategy == &strategy_directed)
+			continue;
+		expected = campaign(strategy, 1, false);
+		assert_true(campaign(strategy, 2, false) == expected);
+		assert_true(campaign(strategy, 2, true) == expected);
+		assert_true(campaign(strategy, 3, true) == expected);
+		tested++;
+	}
+	assert_true(tested >= 7);
+}
+
+/* What is learnt does make a difference: without it the test above could not fail. */
+static void test_rounds__learning_makes_other_runs(void **unused)
+{
+	(void)unused;
+	for (uint32_t i = 0; i < strategy_count; i++) {
+		struct strategy ignorant = *strategies[i];
+
+		if (!ignorant.learn)
+			continue;
+		ignorant.learn = NULL;
+		assert_true(campaign(&ignorant, 1, false) != campaign(strategies[i], 1, false));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounds__do_not_tell_who_made_which_run),
+		cmocka_unit_test(test_rounds__learning_makes_other_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
