@@ -41,8 +41,12 @@ static void print_outcomes(const struct sensitive_branch *branch)
 			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
 	else if (branch->kind == SENSITIVE_INDEX)
 		printf("    inside the array in the recorded run, outside under the schedule below\n");
+	else if (branch->kind == SENSITIVE_NULL)
+		printf("    memory in the recorded run, a null pointer under the schedule below\n");
+	else if (branch->kind == SENSITIVE_DIVISOR)
+		printf("    not zero in the recorded run, zero under the schedule below\n");
 	else
-		printf("    another outcome under the schedule below\n");
+		printf("    another case under the schedule below\n");
 	if (branch->round)
 		printf("    in a run that %u flipped %s led to\n", branch->round,
 			branch->round == 1 ? "branch" : "branches");

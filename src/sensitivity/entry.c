@@ -12,6 +12,9 @@
  */
 #define SOLVERS_BYTES "2000000000"
 
+/* Null, or a member of what would be there; as constraints_otherwise() has it. */
+#define NULL_PAGE 4096
+
 static sensitivity_bug *report;
 
 void bug_report(const char *condition, const char *file, int line)
@@ -136,6 +139,23 @@ static uint16_t thread_in(
 	return UINT16_MAX;
 }
 
+/* A pointer is null where the thread went the same way and came to its end there, at the latest. */
+static enum sensitivity_verdict judge_pointer(
+	const struct walked_thread *thread, struct event_id goal, const struct walk_event *event)
+{
+	const struct walk_event *own =
+		thread->count > goal.index ? &thread->events[goal.index] : NULL;
+
+	if (thread->summary.end != WALK_CRASHED)
+		return VERDICT_SAME;
+	/* The access that fails is not reported any more, so its address may be missing. */
+	if (!own)
+		return thread->count == goal.index ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
+	return own->instruction == event->instruction && own->value < NULL_PAGE
+		       ? VERDICT_FLIPPED
+		       : VERDICT_NOT_REACHED;
+}
+
 /* The same event of the same path: where did it access memory, or by what did it divide? */
 static enum sensitivity_verdict judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
@@ -154,8 +174,10 @@ static enum sensitivity_verdict judge_event(
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};
 	walk.objects = (struct object_table){0};
-	if (walk.threads[thread].count > goal.index &&
-		walk.threads[thread].events[goal.index].instruction == event->instruction) {
+	if (event->kind == EVENT_ADDRESS)
+		verdict = judge_pointer(&walk.threads[thread], goal, event);
+	else if (walk.threads[thread].count > goal.index &&
+		 walk.threads[thread].events[goal.index].instruction == event->instruction) {
 		/* Its object may be elsewhere than in the record. */
 		const struct walk_event *own = &walk.threads[thread].events[goal.index];
 
@@ -186,12 +208,9 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watches = &watch;
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
-		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR)
+		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
+			event->kind == EVENT_ADDRESS)
 			verdict = judge_event(analysis, &walk, watch.thread);
-		else if (event->kind == EVENT_ADDRESS)
-			verdict = walk.threads[watch.thread].summary.end == WALK_CRASHED
-					  ? VERDICT_FLIPPED
-					  : VERDICT_SAME;
 		else if (watch.is_reached)
 			verdict =
 				watch.outcome != event->case_value ? VERDICT_FLIPPED : VERDICT_SAME;

@@ -8,7 +8,6 @@
  * EXPECT-PATTERN: R1-W2-R1 name.length_ @length @truncate @copy
  * EXPECT-VIOLATION: R1-W2-R1 StringBuffer::append StringBuffer::truncate @length @truncate @copy
  * EXPECT-BRANCH: assert(length <= length_); [bug]
- * EXPECT-BRANCH: return length_ == std::strlen(text) && std::memcmp(text_, text, length_) == 0; [benign]
  */
 #include <cassert>
 #include <cstddef>
