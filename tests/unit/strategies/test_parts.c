@@ -323,7 +323,7 @@ static void parts__of_dpor_make_the_traces_of_one(void **state)
 {
 	(void)state;
 	sameness = SAME_TRACES;
-	of_random_programs(&strategy_dpor, 300, 6);
+	of_random_programs(&strategy_dpor, 200, 6);
 	of_writers(&strategy_dpor, 6, 1);
 	of_writers(&strategy_dpor, 3, 3);
 }
@@ -332,7 +332,7 @@ static void parts__of_dpor_make_the_runs_of_one(void **state)
 {
 	(void)state;
 	sameness = SAME_RUNS;
-	of_random_programs(&strategy_dpor, 300, 6);
+	of_random_programs(&strategy_dpor, 200, 6);
 }
 
 static void parts__of_dpor_make_the_runs_of_one_among_writers(void **state)
@@ -347,14 +347,14 @@ static void parts__of_icb_make_the_runs_of_one(void **state)
 {
 	(void)state;
 	sameness = SAME_RUNS;
-	of_random_programs(&strategy_icb, 300, 4);
+	of_random_programs(&strategy_icb, 50, 4);
 }
 
 static void parts__of_vt_make_the_runs_of_one(void **state)
 {
 	(void)state;
 	sameness = SAME_RUNS;
-	of_random_programs(&strategy_vt, 300, 4);
+	of_random_programs(&strategy_vt, 50, 4);
 }
 
 int main(void)
