@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Fewer children are not worth a part. */
+/* Fewer children are not worth a part, nor one in so many records, which are all copied. */
 #define CHILDREN_LEAST 8
+#define RECORDS_PER_CHILD 16
 
 /* A place among the children: `record` may be the one behind the last. */
 struct place {
@@ -69,7 +70,7 @@ bool deviations_split(
 	/* So many children of the last point are taken for the rule; a part that had more would be of no use. */
 	most = (most - most / 8) / (deviations->alternatives ? deviations->alternatives : 1);
 	end = go_on(deviations, start, end_of_own(deviations), most, &points);
-	if (points < CHILDREN_LEAST)
+	if (points < CHILDREN_LEAST + deviations->count / RECORDS_PER_CHILD)
 		return false;
 	middle = go_on(deviations, start, end, points / 2, &half);
 	memcpy(part, deviations,
