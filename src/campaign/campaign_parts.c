@@ -236,7 +236,7 @@ static bool split(struct campaign *campaign, struct campaign_worker *worker)
 	struct campaign_parts *parts = &campaign->parts;
 	struct contract *contract = worker->worker.contract;
 
-	clear_area(&worker->worker, contract->strategy_offset, contract->strategy_bytes);
+	/* What lies there from before does no harm, and its pages need not be had again. */
 	if (!parts->strategy->split(state_of(leader_of(campaign)), state_of(worker),
 		    parts->numbers + 1, campaign_runs_left(campaign)))
 		return false;
