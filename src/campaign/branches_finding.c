@@ -66,6 +66,19 @@ static void fill_row(const struct campaign_options *options, const struct branch
 		.started = time(NULL)};
 }
 
+/* Stores of another build are not merged with this one. */
+static int tell_target(
+	const struct campaign_options *options, struct store_campaign *row, struct error *err)
+{
+	struct target target = {0};
+	int status = target_find(&target, options->argv[0], err);
+
+	if (status == 0)
+		status = target_fingerprint(&target, &row->target, err);
+	target_release(&target);
+	return status;
+}
+
 static int open_row(struct store **store, const struct campaign_options *options,
 	struct branches_result *result, struct error *err)
 {
@@ -75,8 +88,10 @@ static int open_row(struct store **store, const struct campaign_options *options
 	if (status < 0)
 		return status;
 	fill_row(options, result, &row);
-	status = row.id ? store_campaign_update(*store, &row, err)
-			: store_campaign_begin(*store, &row, err);
+	status = tell_target(options, &row, err);
+	if (status == 0)
+		status = row.id ? store_campaign_update(*store, &row, err)
+				: store_campaign_begin(*store, &row, err);
 	result->campaign = row.id;
 	store_campaign_release(&row);
 	if (status < 0)
