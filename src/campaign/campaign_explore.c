@@ -40,6 +40,8 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	bool may_go_on = true;
 
 	worker->is_busy = false;
+	if (campaign->is_alone && worker != campaign->workers)
+		return 0;
 	if (campaign->parts.strategy && worker != campaign->workers)
 		return parts_make(campaign, worker, err);
 	if (campaign->parts.strategy && !campaign->is_stopping) {
@@ -249,6 +251,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		tell_start(campaign, worker);
 		tell_refusal(campaign, worker);
 	}
+	if (!contract->is_live && report == REPORT_FAILURE && worker != campaign->workers)
+		campaign_go_on_alone(campaign, worker);
 	if (campaign->parts.strategy && worker != campaign->workers) {
 		result = parts_take_report(campaign, worker, report, err);
 		/* The first may have waited for this. */
@@ -256,6 +260,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 			       ? result
 			       : give_batch(campaign, &campaign->workers[0], err);
 	}
+	if (!worker->is_busy) /* it has just been left out */
+		return 0;
 	switch (report) {
 	case REPORT_TAINTED:
 		/*

@@ -135,15 +135,16 @@ struct campaign {
 	uint64_t progress_ns;	   /* when progress was last told */
 	uint64_t saved_ns;	   /* when the store was last told */
 	bool has_started;	   /* a run that reached its first thread has ended */
-	bool is_focused;	   /* processes are to know of groups of sites (chosen.h) */
-	bool has_told_start;	   /* the listener knows what kind of target it is */
-	bool has_told_refusal;	   /* likewise, why accesses to memory are not seen */
-	bool has_told_remark;	   /* likewise, what is odd about the strategy's options */
-	bool has_told_limit;	   /* likewise, that findings are kept without traces */
-	bool has_told_stop;	   /* likewise, that the program goes on after a signal to end */
-	uint64_t asked_to_end_ns;  /* when that was passed on; 0: it was not */
-	bool is_stopping;	   /* no new batches */
-	bool is_over;		   /* runs that are not settled do not count */
+	bool is_alone; /* processes of the target disturb each other: only the first worker works */
+	bool is_focused;	  /* processes are to know of groups of sites (chosen.h) */
+	bool has_told_start;	  /* the listener knows what kind of target it is */
+	bool has_told_refusal;	  /* likewise, why accesses to memory are not seen */
+	bool has_told_remark;	  /* likewise, what is odd about the strategy's options */
+	bool has_told_limit;	  /* likewise, that findings are kept without traces */
+	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
+	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
+	bool is_stopping;	  /* no new batches */
+	bool is_over;		  /* runs that are not settled do not count */
 	bool has_rounds;
 	struct campaign_round *round;
 	void *knowledge;		/* the strategy's state, with the lessons of all workers */
@@ -271,5 +272,11 @@ int campaign_worker_died(
  */
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	bool is_shared, struct error *err);
+
+/*
+ * The process of a worker that is not the first one has ended before its first thread, which the first worker's does
+ * not: it wants what that one has (a port, a file, a name). From now on there is one worker; the run is made again.
+ */
+void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *worker);
 
 #endif

@@ -461,7 +461,7 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 		result = campaign_worker_died(campaign, worker, err);
 	if (result < 0)
 		return result;
-	if (has_news(contract)) {
+	if (campaign->is_alone || has_news(contract)) {
 		worker->has_memory = false;
 		drop_part(campaign, worker);
 		return 0;

@@ -42,3 +42,20 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 	notice_fall_back(campaign, restart, next, reason);
 	return 0;
 }
+
+void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct contract *contract = worker->worker.contract;
+	struct contract_totals *totals = &contract->totals;
+
+	totals->runs--;
+	totals->steps -= contract->outcome.step;
+	totals->failures -= worker_is_failure(&worker->worker);
+	totals->outcome[contract->outcome.kind]--;
+	worker->is_busy = false;
+	if (!campaign->is_alone)
+		campaign_notice(campaign,
+			"a second process of the program ended before its first thread while another one was "
+			"there (they may want the same port or file); from now on one worker, as by -j 1");
+	campaign->is_alone = true;
+}

@@ -106,11 +106,28 @@ static uint32_t part_size(const struct campaign *campaign, const struct campaign
 	return size ? (uint32_t)size : 1;
 }
 
+/* The first worker makes what was left to those that may not work any more. */
+static void take_over(struct campaign *campaign, struct campaign_worker *worker)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct campaign_worker *other = &campaign->workers[i];
+
+		if (other == worker || other->is_busy || other->run_first == other->run_end)
+			continue;
+		worker->run_first = other->run_first;
+		worker->run_end = other->run_end;
+		other->run_first = other->run_end;
+		return;
+	}
+}
+
 bool rounds_give(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct contract_plan *plan = &worker->worker.contract->plan;
 	struct campaign_round *round = campaign->round;
 
+	if (worker->run_first == worker->run_end && campaign->is_alone)
+		take_over(campaign, worker);
 	if (worker->run_first == worker->run_end) {
 		if (round->given == round->runs || round->given >= round->hold)
 			return false;

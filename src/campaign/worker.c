@@ -157,6 +157,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	worker->is_left = worker->has_followed = false;
 	contract->report = REPORT_NONE;
 	contract->thread_count = 0;
+	contract->run_number = contract->plan.run_first; /* also where it ends before it says so */
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	schedule_clear(contract_schedule(contract));
 	if (worker->capture.file >= 0)
