@@ -49,6 +49,14 @@ void branches_add_interleavings(struct branches_state *state, struct sensitive_b
 	const struct run_record *run);
 void branches_release_interleaving(struct branch_interleaving *interleaving);
 
+/* The candidate as one more branch of the result. `record`: of the run that it was found in. */
+struct sensitive_branch *branches_add(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate);
+/* Likewise as an answer that `run` did not show. */
+void branches_add_unproven(struct branches_result *result, const struct run_record *record,
+	const struct sensitive_candidate *candidate, const struct recorded *run,
+	enum sensitivity_verdict verdict);
+
 /* record_run(), counted. */
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err);

@@ -122,6 +122,16 @@ static void tell_refusal(struct campaign *campaign, const struct campaign_worker
 		refusal);
 }
 
+/* A run has reached its first thread. */
+static void take_start(struct campaign *campaign, struct campaign_worker *worker)
+{
+	campaign->is_focused |=
+		!campaign->has_started && campaign_wants_focus(campaign, worker->worker.contract);
+	campaign->has_started = true;
+	tell_start(campaign, worker);
+	tell_refusal(campaign, worker);
+}
+
 /* Runs of the batch below `run` are done; a number of another batch says nothing. */
 static void done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
 {
@@ -210,16 +220,6 @@ static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
 
-/* Has the strategy made every run it knows of, of the program as it is known now? */
-static bool is_exhausted(const struct campaign *campaign, struct contract *contract)
-{
-	const struct strategy *strategy = strategies[campaign->options->strategy];
-
-	return contract->is_live && strategy->is_exhausted &&
-	       !contract_memory(contract)->newly_shared &&
-	       strategy->is_exhausted(contract_strategy(contract));
-}
-
 static void tell_ran(struct campaign *campaign, struct campaign_worker *worker)
 {
 	const struct campaign_listener *listener = campaign->listener;
@@ -228,6 +228,27 @@ static void tell_ran(struct campaign *campaign, struct campaign_worker *worker)
 		listener->ran(listener->context, worker->worker.contract);
 	if (listener->is_enough && listener->is_enough(listener->context))
 		campaign->is_stopping = true;
+}
+
+/*
+ * The run itself was good, only the next one cannot be made like this; or it ended in a way that proves nothing, and
+ * is made again.
+ */
+static int take_taint(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	const struct contract *contract = worker->worker.contract;
+	const bool is_made = contract->outcome.kind != OUTCOME_TAINTED;
+	int result = 0;
+
+	done_until(campaign, worker, contract->run_number + is_made);
+	if (is_made)
+		tell_ran(campaign, worker); /* before more runs are asked for */
+	if (campaign->has_rounds)
+		result = rounds_advance(campaign, false, err);
+	if (result < 0)
+		return result;
+	return campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
+		contract->taint_text, contract->taint == TAINT_SHARED, err);
 }
 
 /* What a worker reported. Afterwards it is given its next batch. */
@@ -244,13 +265,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	if (!contract->is_live && !campaign->has_started && report != REPORT_TAINTED &&
 		!worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);
-	if (contract->is_live) {
-		campaign->is_focused |=
-			!campaign->has_started && campaign_wants_focus(campaign, contract);
-		campaign->has_started = true;
-		tell_start(campaign, worker);
-		tell_refusal(campaign, worker);
-	}
+	if (contract->is_live)
+		take_start(campaign, worker);
 	if (!contract->is_live && report == REPORT_FAILURE && worker != campaign->workers)
 		campaign_go_on_alone(campaign, worker);
 	if (campaign->parts.strategy && worker != campaign->workers) {
@@ -264,20 +280,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return 0;
 	switch (report) {
 	case REPORT_TAINTED:
-		/*
-		 * The run itself was good, only the next one cannot be made like this; or it ended in
-		 * a way that proves nothing, and is made again.
-		 */
-		done_until(campaign, worker,
-			contract->run_number + (contract->outcome.kind != OUTCOME_TAINTED));
-		if (contract->outcome.kind != OUTCOME_TAINTED)
-			tell_ran(campaign, worker); /* before more runs are asked for */
-		if (result == 0 && campaign->has_rounds)
-			result = rounds_advance(campaign, false, err);
-		if (result == 0)
-			result = campaign_fall_back(campaign,
-				(enum contract_restart)contract->plan.restart, contract->taint_text,
-				contract->taint == TAINT_SHARED, err);
+		result = take_taint(campaign, worker, err);
 		break;
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */
@@ -304,7 +307,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 			result = rounds_advance(campaign, false, err);
 		break;
 	}
-	if (is_exhausted(campaign, contract))
+	if (campaign_is_exhausted(campaign, contract))
 		campaign->is_stopping = true;
 	if (worker == campaign->workers) {
 		worker->is_busy = false;

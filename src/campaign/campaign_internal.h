@@ -165,6 +165,8 @@ struct campaign {
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Has the strategy made every run it knows of, of the program as it is known now? campaign_runs.c. */
+bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract);
 /* Sets row.run_first, run_next and run_end; the rest of the row is known. campaign_runs.c. */
 int campaign_find_runs(struct campaign *campaign, struct error *err);
 /* After the first run: do the strategy and the program want few sites on? campaign_focus.c. */

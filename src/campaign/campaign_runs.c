@@ -138,3 +138,12 @@ void campaign_ask_for_runs(struct campaign *campaign)
 	campaign->run_next = first;
 	campaign->run_end = end;
 }
+
+bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+
+	return contract->is_live && strategy->is_exhausted &&
+	       !contract_memory(contract)->newly_shared &&
+	       strategy->is_exhausted(contract_strategy(contract));
+}

@@ -7,7 +7,7 @@
 #include "campaign/launch.h"
 #include "cli/branches_result.h"
 #include "cli/command.h"
-#include "cli/number.h"
+#include "cli/option_value.h"
 #include "cli/terminal.h"
 
 enum {
@@ -103,58 +103,45 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 	options->excludes = arguments->excludes;
 }
 
-/* False: not one of those that are numbers; a wrong number ends the command. */
-static bool parse_number(
+/* False: not one of those that are numbers or times; a wrong one ends the command. */
+static bool parse_amount(
 	int key, const char *text, struct branches_options *options, struct argp_state *state)
 {
-	uint64_t number;
+	struct sensitivity_options *search = &options->sensitivity;
 
 	switch (key) {
 	case 'j':
-		if (!number_parse(text, 1, 256, &number))
-			argp_error(state, "-j wants a whole number up to 256, not %s", text);
-		options->sensitivity.workers = (uint32_t)number;
+		search->workers = (uint32_t)option_number(state, "-j", text, 1, 256);
 		return true;
 	case OPTION_ROUNDS:
-		if (!number_parse(text, 1, 100000, &number))
-			argp_error(state, "--rounds wants a whole number from 1 on, not %s", text);
-		options->rounds = (uint32_t)number;
+		options->rounds = (uint32_t)option_number(state, "--rounds", text, 1, 100000);
 		return true;
 	case OPTION_SAMPLE:
-		if (!number_parse(text, 1, 1000000, &number))
-			argp_error(state, "--sample wants a whole number from 1 on, not %s", text);
-		options->samples = (uint32_t)number;
+		options->samples = (uint32_t)option_number(state, "--sample", text, 1, 1000000);
 		return true;
 	case OPTION_WINDOW:
-		if (!number_parse(text, 10, 1000000, &number))
-			argp_error(state, "--window wants a whole number from 10 on, not %s", text);
-		options->sensitivity.window = (uint32_t)number;
+		search->window = (uint32_t)option_number(state, "--window", text, 10, 1000000);
 		return true;
 	case OPTION_PART:
-		if (!number_parse(text, 100, UINT64_C(1) << 40, &number))
-			argp_error(state, "--part wants a whole number from 100 on, not %s", text);
-		options->sensitivity.part = number;
+		search->part = option_number(state, "--part", text, 100, UINT64_C(1) << 40);
 		return true;
 	case OPTION_QUERIES:
-		if (!number_parse(text, 0, 1000000000, &number))
-			argp_error(state, "--queries wants a whole number, not %s", text);
-		options->sensitivity.queries_most = (uint32_t)number;
+		search->queries_most =
+			(uint32_t)option_number(state, "--queries", text, 0, 1000000000);
 		return true;
-	case OPTION_SAVE_RECORD:
-		options->save_record = text;
-		return true;
-	case OPTION_FROM_RECORD:
-		options->from_record = text;
-		return true;
-	case OPTION_RECORD_SIZE:
-		if (!number_parse(text, 1, UINT64_C(1) << 20, &number))
-			argp_error(state, "--record-size wants megabytes, not %s", text);
-		options->record_bytes = number << 20;
+	case OPTION_RECORD_SIZE: /* in megabytes */
+		options->record_bytes =
+			option_number(state, "--record-size", text, 1, UINT64_C(1) << 20) << 20;
 		return true;
 	case OPTION_CONTINUATIONS:
-		if (!number_parse(text, 0, 1000000, &number))
-			argp_error(state, "--continuations wants a whole number, not %s", text);
-		options->continuations = (uint32_t)number;
+		options->continuations =
+			(uint32_t)option_number(state, "--continuations", text, 0, 1000000);
+		return true;
+	case OPTION_QUERY_TIME:
+		search->query_ns = option_time(state, "--query-time", text);
+		return true;
+	case OPTION_TIME:
+		search->time_ns = option_time(state, "--time", text);
 		return true;
 	default:
 		return false;
@@ -168,11 +155,17 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 	struct settings *settings = &options->campaign.settings;
 	struct error err;
 
-	if (parse_number(key, text, options, state))
+	if (parse_amount(key, text, options, state))
 		return 0;
 	switch (key) {
 	case OPTION_ASSERTIONS:
 		options->sensitivity.only_failures = true;
+		return 0;
+	case OPTION_SAVE_RECORD:
+		options->save_record = text;
+		return 0;
+	case OPTION_FROM_RECORD:
+		options->from_record = text;
 		return 0;
 	case OPTION_EXCLUDE:
 		add_exclude(arguments, text);
@@ -182,16 +175,6 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_STORE_BUFFERS:
 		options->sensitivity.has_store_buffers = true;
-		return 0;
-	case OPTION_QUERY_TIME:
-		if (!duration_parse(text, &options->sensitivity.query_ns))
-			argp_error(state,
-				"--query-time wants a time such as 500ms, 10s or 2m, not %s", text);
-		return 0;
-	case OPTION_TIME:
-		if (!duration_parse(text, &options->sensitivity.time_ns))
-			argp_error(state, "--time wants a time such as 500ms, 30s or 2m, not %s",
-				text);
 		return 0;
 	case OPTION_GLOBAL:
 		options->sensitivity.is_global = true;

@@ -1,0 +1,140 @@
+/* What is told of the branches that were found, and of answers that no run showed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/branches_internal.h"
+
+const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
+	[CLASS_BUG] = "bug",
+	[CLASS_AD_HOC] = "ad hoc synchronisation",
+	[CLASS_BENIGN] = "benign so far",
+};
+
+char *branches_copy_text(const char *text)
+{
+	char *copy = strdup(text);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+static void add_thread_name(struct strbuf *out, const struct run_record *record, uint16_t thread)
+{
+	const struct run_thread *of = &record->threads[thread];
+
+	if (!thread || of->parent >= record->thread_count || of->parent == thread) {
+		strbuf_adds(out, "main");
+		return;
+	}
+	add_thread_name(out, record, of->parent);
+	strbuf_addf(out, ".%u", of->ordinal);
+}
+
+char *branches_thread_name(const struct run_record *record, uint16_t thread)
+{
+	struct strbuf name;
+
+	strbuf_init(&name);
+	add_thread_name(&name, record, thread);
+	return strbuf_detach(&name);
+}
+
+static char *schedule_text(
+	const struct run_record *record, const struct sensitive_candidate *candidate)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (uint32_t i = 0; i < candidate->segment_count; i++) {
+		if (i)
+			strbuf_adds(&text, " ");
+		add_thread_name(&text, record, candidate->segments[i].thread);
+		strbuf_addf(&text, ":%u", candidate->segments[i].count);
+	}
+	return strbuf_detach(&text);
+}
+
+char *branches_path_of(const struct sensitive_place *place)
+{
+	struct strbuf path;
+
+	strbuf_init(&path);
+	if (*place->file != '/' && *place->directory)
+		strbuf_addf(&path, "%s/", place->directory);
+	strbuf_adds(&path, place->file);
+	return strbuf_detach(&path);
+}
+
+struct sensitive_branch *branches_add(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate)
+{
+	struct sensitive_branch *branch;
+
+	result->items = realloc(result->items, (result->count + 1) * sizeof *result->items);
+	BUG_ON(!result->items);
+	branch = &result->items[result->count++];
+	*branch = (struct sensitive_branch){.kind = candidate->kind,
+		.function = branches_copy_text(candidate->place.function),
+		.file = branches_copy_text(candidate->place.file),
+		.path = branches_path_of(&candidate->place),
+		.line = candidate->place.line,
+		.column = candidate->place.column,
+		.thread = branches_thread_name(record, candidate->thread),
+		.variables = branches_copy_text(candidate->variables),
+		.occurrence = candidate->occurrence,
+		.was_taken = candidate->was_taken,
+		.schedule = schedule_text(record, candidate),
+		.class = candidate->is_waiting ? CLASS_AD_HOC : CLASS_BENIGN};
+	return branch;
+}
+
+void branches_add_unproven(struct branches_result *result, const struct run_record *record,
+	const struct sensitive_candidate *candidate, const struct recorded *run,
+	enum sensitivity_verdict verdict)
+{
+	char *schedule = schedule_text(record, candidate);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s:%u: ", candidate->place.file, candidate->place.line);
+	if (run->has_diverged)
+		strbuf_addf(&text, "the run left the schedule at step %llu",
+			(unsigned long long)run->diverged_step);
+	else
+		strbuf_adds(&text, verdict == VERDICT_SAME ? "the run took the same side"
+							   : "the run did not come there");
+	strbuf_addf(&text, " (%s)", schedule);
+	free(schedule);
+	result->unproven =
+		realloc(result->unproven, (result->unproven_count + 1) * sizeof *result->unproven);
+	BUG_ON(!result->unproven);
+	result->unproven[result->unproven_count++] = strbuf_detach(&text);
+}
+
+void branches_result_release(struct branches_result *result)
+{
+	for (uint32_t i = 0; i < result->count; i++) {
+		free(result->items[i].function);
+		free(result->items[i].file);
+		free(result->items[i].path);
+		free(result->items[i].thread);
+		free(result->items[i].variables);
+		free(result->items[i].schedule);
+		free(result->items[i].delayed);
+		for (int run = 0; run < SENSITIVE_RUNS; run++)
+			branches_release_interleaving(&result->items[i].interleavings[run]);
+	}
+	for (uint32_t i = 0; i < result->observed_count; i++) {
+		free(result->observed[i].file);
+		free(result->observed[i].path);
+		free(result->observed[i].function);
+	}
+	free(result->observed);
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		free(result->unproven[i]);
+	free(result->unproven);
+	free(result->items);
+	*result = (struct branches_result){0};
+}
