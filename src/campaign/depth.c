@@ -24,7 +24,8 @@ struct measuring {
 	const struct depth_params *params;
 	const struct failure *failure;
 	struct probe probe;
-	uint64_t deadline_ns;
+	uint64_t begun_ns;
+	bool is_over_budget;
 	struct priorities best; /* the failure shows under these */
 	struct depth depth;	/* of the best */
 	struct failure run;	/* of the best */
@@ -79,10 +80,12 @@ static void without(
 	out->fall_count -= count;
 }
 
-static bool has_budget(const struct measuring *measuring)
+static bool has_budget(struct measuring *measuring)
 {
-	return measuring->probe.run_count < measuring->params->run_limit &&
-	       platform_monotonic_ns() < measuring->deadline_ns;
+	if (!budget_allows(
+		    &measuring->params->budget, measuring->probe.run_count, measuring->begun_ns))
+		measuring->is_over_budget = true;
+	return !measuring->is_over_budget;
 }
 
 /* One run. Takes the contents of `priorities`, which become the best where the failure shows. */
@@ -244,7 +247,7 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 	struct measuring measuring = {
 		.params = params,
 		.failure = failure,
-		.deadline_ns = platform_monotonic_ns() + params->time_limit_ns,
+		.begun_ns = platform_monotonic_ns(),
 	};
 	struct priorities all = {0};
 	bool is_done = false;
@@ -260,7 +263,7 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 		result = cut_beginning(&measuring, &all, err);
 	if (result == 0 && measuring.depth.depth)
 		result = reduce(&measuring, err);
-	if (result == 0 && measuring.depth.depth &&
+	if (result == 0 && measuring.depth.depth && !measuring.is_over_budget &&
 		(!depth->depth || measuring.depth.depth < depth->depth))
 		*depth = measuring.depth;
 	if (measuring.depth.depth && is_simpler(&measuring.run, failure)) {

@@ -11,13 +11,13 @@
 #ifndef RADDLE_CAMPAIGN_DEPTH_H
 #define RADDLE_CAMPAIGN_DEPTH_H
 
+#include "campaign/budget.h"
 #include "campaign/failure.h"
 #include "campaign/probe.h"
 
 struct depth_params {
 	struct probe_params probe; /* with the fastest restart that works for the target */
-	uint64_t run_limit;
-	uint64_t time_limit_ns;
+	struct budget budget;
 };
 
 struct depth {
@@ -26,6 +26,7 @@ struct depth {
 };
 
 /*
+ * Where the budget ends first, *depth stays as it was: a number that was not worked out says nothing.
  * *depth, which may be known already, becomes what is found where that is less. `failure` becomes the run that those falls give, where that has fewer preemptions. Fails only where
  * runs cannot be made at all, or are interrupted.
  */

@@ -14,9 +14,12 @@
 /* What a person reads of a run's output. */
 #define OUTPUT_SHOWN_BYTES 4096
 
-/* The number is good to know, not worth waiting for. */
-#define DEPTH_RUNS 1000
-#define DEPTH_TIME_NS UINT64_C(3000000000)
+/* The number is good to know, not worth waiting for; the simpler run is, where runs take long. */
+#define DEPTH_BUDGET                                                                               \
+	((struct budget){.runs = 1000,                                                             \
+		.time_ns = UINT64_C(3000000000),                                                   \
+		.slow_runs = 100,                                                                  \
+		.slow_time_ns = UINT64_C(20000000000)})
 
 uint64_t investigate_trace_events(uint64_t step_count)
 {
@@ -240,8 +243,7 @@ static int measure_depth(
 {
 	struct depth_params params = {
 		.probe = investigation->probe,
-		.run_limit = DEPTH_RUNS,
-		.time_limit_ns = DEPTH_TIME_NS,
+		.budget = DEPTH_BUDGET,
 	};
 
 	if (!investigation->measures_depth || failure->outcome.kind == OUTCOME_HANG ||
@@ -257,8 +259,7 @@ static int minimise_and_confirm(
 {
 	struct minimise_params params = {
 		.probe = investigation->probe,
-		.run_limit = MINIMISE_RUNS,
-		.time_limit_ns = MINIMISE_TIME_NS,
+		.budget = MINIMISE_BUDGET,
 		.progress = investigation->minimising,
 		.context = investigation->context,
 	};

@@ -8,14 +8,14 @@ struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
-	uint64_t deadline_ns;
+	uint64_t begun_ns;
 	bool is_over_budget;
 };
 
 static bool has_budget(struct minimiser *minimiser)
 {
-	if (minimiser->probe.run_count >= minimiser->params->run_limit ||
-		platform_monotonic_ns() >= minimiser->deadline_ns)
+	if (!budget_allows(
+		    &minimiser->params->budget, minimiser->probe.run_count, minimiser->begun_ns))
 		minimiser->is_over_budget = true;
 	return !minimiser->is_over_budget;
 }
@@ -341,7 +341,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 	struct minimiser minimiser = {
 		.params = params,
 		.best = failure,
-		.deadline_ns = platform_monotonic_ns() + params->time_limit_ns,
+		.begun_ns = platform_monotonic_ns(),
 	};
 	bool is_found = false;
 	int result;

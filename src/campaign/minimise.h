@@ -13,6 +13,7 @@
 #ifndef RADDLE_CAMPAIGN_MINIMISE_H
 #define RADDLE_CAMPAIGN_MINIMISE_H
 
+#include "campaign/budget.h"
 #include "campaign/failure.h"
 #include "campaign/probe.h"
 
@@ -23,8 +24,7 @@ struct minimise_progress {
 
 struct minimise_params {
 	struct probe_params probe; /* with the fastest restart that works for the target */
-	uint64_t run_limit;
-	uint64_t time_limit_ns;
+	struct budget budget;
 	/* What the last run must have shown to be taken; NULL: the failure again. */
 	bool (*shows)(void *shows_context, const struct probe *probe);
 	void *shows_context;
@@ -32,9 +32,16 @@ struct minimise_params {
 	void *context;
 };
 
-/* People wait for it: a few seconds, and on a fast restart all the runs that are of use. */
-#define MINIMISE_RUNS 5000
-#define MINIMISE_TIME_NS UINT64_C(10000000000)
+/*
+ * People wait for it: a few seconds, and on a fast restart all the runs that are of use. A schedule of
+ * hundreds of preemptions, on the other hand, takes some hundred runs to become one that can be read:
+ * that is worth a minute.
+ */
+#define MINIMISE_BUDGET                                                                            \
+	((struct budget){.runs = 5000,                                                             \
+		.time_ns = UINT64_C(10000000000),                                                  \
+		.slow_runs = 300,                                                                  \
+		.slow_time_ns = UINT64_C(60000000000)})
 
 /*
  * Replaces `failure` by the best one found, which may be itself. *is_minimal: no single switch can

@@ -18,7 +18,7 @@
 #include "campaign/surroundings.h"
 
 /* There may be dozens of them, and what fails has been minimised on its own already. */
-#define MINIMISE_VIOLATION_NS UINT64_C(1000000000)
+#define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
 static char *copy_text(const char *text)
 {
@@ -174,8 +174,7 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 {
 	struct minimise_params params = {
 		.probe = probe_of(keeping, target),
-		.run_limit = MINIMISE_RUNS,
-		.time_limit_ns = MINIMISE_VIOLATION_NS,
+		.budget = MINIMISE_VIOLATION_BUDGET,
 		.shows = shows,
 		.shows_context = (void *)(uintptr_t)keeping, /* only read */
 	};

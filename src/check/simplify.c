@@ -102,7 +102,7 @@ static void tell(
 
 static void child_work(const struct simplify *simplify, int pipe)
 {
-	struct minimise_params params = {.run_limit = SIMPLIFY_RUNS, .time_limit_ns = SIMPLIFY_NS};
+	struct minimise_params params = {.budget = {.runs = SIMPLIFY_RUNS, .time_ns = SIMPLIFY_NS}};
 	struct failure found = {0}, best = {0};
 	struct probe probe;
 	struct error err;

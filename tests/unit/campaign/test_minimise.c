@@ -107,7 +107,7 @@ static void minimise_from_seed(
 	unsigned program, uint64_t seed, uint32_t preemptions_most, uint32_t switches_most)
 {
 	struct minimise_params params = {
-		.run_limit = MINIMISE_RUNS, .time_limit_ns = UINT64_C(60000000000)};
+		.budget = {.runs = 5000, .time_ns = UINT64_C(60000000000)}};
 	struct confirmation confirmation;
 	struct failure failure = {0};
 	struct fixture fixture;
@@ -156,7 +156,7 @@ static void test_minimise__keeps_the_value_choices_it_needs(void **state)
 
 static void test_minimise__stops_at_its_budget_with_a_failing_schedule(void **state)
 {
-	struct minimise_params params = {.run_limit = 3, .time_limit_ns = UINT64_C(60000000000)};
+	struct minimise_params params = {.budget = {.runs = 3, .time_ns = UINT64_C(60000000000)}};
 	struct failure failure = {0};
 	struct failure found = {0};
 	struct fixture fixture;
