@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "campaign/branches.h"
+#include "campaign/cores.h"
 #include "campaign/launch.h"
 #include "cli/branches_result.h"
 #include "cli/command.h"
@@ -52,7 +53,7 @@ static const struct argp_option branches_options[] = {
 	{.doc = "How much is done:", .group = 2},
 	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
 		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
-	{"jobs", 'j', "N", 0, "Ask from N threads (1)", 2},
+	{"jobs", 'j', "N", 0, "Ask from N threads (as many as processors may be used)", 2},
 	{"sample", OPTION_SAMPLE, "N", 0,
 		"Also make N random runs, and say whether they show a branch that solving missed",
 		2},
@@ -274,6 +275,7 @@ static int branches_run_command(int argc, char **argv)
 
 	campaign_options_init(&options->campaign);
 	options->campaign.is_interrupted = command_interruption();
+	options->sensitivity.workers = cores_available();
 	options->progress = show_progress;
 	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0) {

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "rewalk/code.h"
+#include "symbols/symbols.h"
 
 static uint32_t *slot_of(const struct code_book *book, uint64_t address)
 {
@@ -81,12 +82,15 @@ void code_book_exclude(struct code_book *book, const char *const *patterns, uint
 		const struct unit *unit = &book->image->program.units[function->unit];
 		size_t length;
 		const char *name = LLVMGetValueName2(function->value, &length);
+		char *readable = symbols_readable_name(name);
 
 		for (uint32_t j = 0; j < count && !function->is_excluded; j++)
 			function->is_excluded =
 				fnmatch(patterns[j], name, 0) == 0 ||
+				fnmatch(patterns[j], readable, 0) == 0 ||
 				code_book_matches(patterns[j], book->image->paths[unit->file]) ||
 				is_in_file(function->value, patterns[j]);
+		free(readable);
 	}
 }
 

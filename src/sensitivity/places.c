@@ -6,9 +6,7 @@
 
 #include "base/bug.h"
 #include "sensitivity/sensitivity_internal.h"
-
-/* libstdc++'s demangler, which LLVM needs anyway; <cxxabi.h> is C++ only. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+#include "symbols/symbols.h"
 
 /* ---- kinds ---- */
 
@@ -123,12 +121,17 @@ static void grow_slots(struct places *places)
 static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
+	const char *linked;
+	size_t length;
 
 	if (!analysis->options.exclude_count)
 		return false;
 	places_describe(analysis, instruction, &place);
+	linked = LLVMGetValueName2(
+		LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &length);
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
 		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
+			fnmatch(analysis->options.excludes[i], linked, 0) == 0 ||
 			code_book_matches(analysis->options.excludes[i], place.file))
 			return true;
 	return false;
@@ -248,9 +251,7 @@ static LLVMValueRef with_place(LLVMValueRef instruction)
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place)
 {
-	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	unsigned length = 0;
-	size_t name_length;
 	const char *text;
 
 	instruction = with_place(instruction);
@@ -261,8 +262,7 @@ void places_describe(
 	analysis->file = text_of(text, length);
 	text = LLVMGetDebugLocDirectory(instruction, &length);
 	analysis->directory = text_of(text, length);
-	text = LLVMGetValueName2(function, &name_length);
-	analysis->function = text_of(text, (unsigned)name_length);
+	analysis->function = places_function(instruction);
 	*place = (struct sensitive_place){.function = analysis->function,
 		.file = analysis->file,
 		.directory = analysis->directory,
@@ -289,16 +289,17 @@ static LLVMValueRef operand_of(const struct walk_event *access)
 	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
 }
 
-/* Of a static variable, as it stands in the source. */
+/* Of a static variable, as it stands in the source; those of which optimisers left only a member have a suffix. */
 static void add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
-	int status;
-	char *text = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+	char *linked = text_of(name, (unsigned)strcspn(name, "."));
+	char *text = symbols_readable_name(linked);
 
-	strbuf_adds(out, text ? text : name);
+	strbuf_adds(out, text);
 	free(text);
+	free(linked);
 }
 
 void places_name_access(

@@ -42,14 +42,6 @@ static bool is_failure(enum sensitive_kind kind)
 	       kind == SENSITIVE_INDEX;
 }
 
-/* Half of the questions about a place are kept for the large windows. */
-static uint32_t queries_most(const struct worker *worker)
-{
-	const uint32_t most = worker->analysis->options.queries_most;
-
-	return search_is_near(worker->pass) ? most / 2 : most;
-}
-
 /* Is the event asked about in this pass? Then *out is its place. */
 static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
@@ -64,16 +56,6 @@ static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	if (pass == PASS_RELAXED)
 		return fails || !analysis->options.only_failures;
 	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR ? fails : !fails;
-}
-
-/* Guarded by search.lock. */
-static bool is_open(const struct worker *worker, uint32_t number)
-{
-	const struct asked *place = &worker->analysis->places.items[number];
-
-	if (worker->pass == PASS_RELAXED)
-		return !place->is_proven && !place->tries && !place->is_relaxed;
-	return !place->is_proven && place->tries < TRIES_MOST;
 }
 
 /* Following what matters when deciding took half the time of the standard on programs with many locks. */
@@ -152,16 +134,16 @@ static bool admit(struct worker *worker, uint32_t place)
 {
 	struct sensitivity *analysis = worker->analysis;
 
-	if (!is_open(worker, place) || analysis->search.is_stopping)
+	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
 		return false;
 	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
-		analysis->places.items[place].queries < queries_most(worker) &&
+		analysis->places.items[place].queries + worker->queries[place] <
+			turns_queries_most(worker) &&
 		!is_late(analysis)) {
 		worker->queries[place]++;
-		analysis->places.items[place].queries++;
 		return true;
 	}
-	analysis->figures.unasked += !search_is_near(worker->pass);
+	worker->unasked += !search_is_near(worker->pass);
 	return false;
 }
 
@@ -173,8 +155,9 @@ static void look_at(struct worker *worker, struct event_id goal)
 	Z3_lbool answer;
 	uint32_t place;
 
-	if (!is_wanted(analysis, worker->pass,
-		    &analysis->walk.threads[goal.thread].events[goal.index], &place))
+	if (worker->is_void ||
+		!is_wanted(analysis, worker->pass,
+			&analysis->walk.threads[goal.thread].events[goal.index], &place))
 		return;
 	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
 	if (!admit(worker, place))
@@ -183,11 +166,9 @@ static void look_at(struct worker *worker, struct event_id goal)
 	answer = ask(worker, goal);
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.solve_ns += search_now_ns() - begin;
-	analysis->figures.queries++;
 	/* What is too hard is asked again in the large window. */
-	analysis->figures.timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
-	/* Another worker may have had an answer in the meantime. */
-	if (answer == Z3_L_TRUE && is_open(worker, place) && !search->is_stopping) {
+	worker->timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
+	if (answer == Z3_L_TRUE && turns_take(worker)) {
 		worker->goal = goal;
 		worker->place = place;
 		hand_over(worker);
@@ -216,8 +197,8 @@ static bool has_goals(const struct worker *worker)
 
 			if (!is_wanted(analysis, worker->pass,
 				    &analysis->walk.threads[thread].events[i], &place) ||
-				!is_open(worker, place) ||
-				analysis->places.items[place].queries >= queries_most(worker))
+				!turns_is_open(worker, place) ||
+				analysis->places.items[place].queries >= turns_queries_most(worker))
 				continue;
 			if (has_time)
 				return true;
@@ -288,7 +269,6 @@ static void search_chunk(struct worker *worker)
 {
 	const struct chunk *chunk = &worker->chunk;
 
-	memset(worker->queries, 0, worker->analysis->places.count * sizeof *worker->queries);
 	open_constraints(worker);
 	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
@@ -327,9 +307,13 @@ static void *work(void *context)
 	while (next_chunk(worker)) {
 		if (!has_goals(worker))
 			continue;
-		(void)pthread_mutex_unlock(&search->lock);
-		search_chunk(worker);
-		(void)pthread_mutex_lock(&search->lock);
+		worker->number = search->given++;
+		do {
+			turns_begin(worker);
+			(void)pthread_mutex_unlock(&search->lock);
+			search_chunk(worker);
+			(void)pthread_mutex_lock(&search->lock);
+		} while (!turns_end(worker));
 	}
 	search->running--;
 	(void)pthread_cond_broadcast(&search->changed);

@@ -84,7 +84,12 @@ struct worker {
 	struct constraints constraints;
 	struct chunk chunk;
 	enum search_pass pass; /* of the chunk */
-	uint32_t *queries;     /* in it, by place */
+	/* Of the chunk, and part of what the whole search knows when it is settled. */
+	uint64_t number;   /* among those that there are questions in */
+	uint32_t *queries; /* by place */
+	uint64_t timeouts, unasked;
+	bool has_turn; /* all chunks before this one are settled */
+	bool is_void;  /* they left no room for what was asked ahead of them: asked again */
 	/* Its last answer. */
 	struct event_id goal;
 	uint32_t place;
@@ -101,7 +106,8 @@ struct search {
 	enum search_pass pass;
 	struct worker *workers;
 	uint32_t worker_count, running;
-	struct worker *current; /* whose answer the caller has */
+	struct worker *current;	 /* whose answer the caller has */
+	uint64_t given, settled; /* chunks that there are questions in */
 	bool is_stopping;
 };
 
@@ -152,6 +158,8 @@ enum sensitive_kind places_kind(const struct walk_event *event);
 /* `place` refers to texts of the analysis, until the next call. */
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
+/* The function that the instruction stands in in the source, whatever it was inlined into. To be freed. */
+char *places_function(LLVMValueRef instruction);
 /* Appends "table.next" of a read or write. */
 void places_name_access(
 	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out);
@@ -196,6 +204,19 @@ void search_go_on(struct sensitivity *analysis, bool is_proven);
 /* False: a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
+
+/* ---- search_turns.c ---- */
+
+/* May the place still be asked about? Guarded by search.lock, as are the others. */
+bool turns_is_open(const struct worker *worker, uint32_t place);
+/* So many questions about one place in the chunk's pass. */
+uint32_t turns_queries_most(const struct worker *worker);
+/* A chunk is about to be searched. */
+void turns_begin(struct worker *worker);
+/* Waits until all chunks before are settled. False: what was asked cannot stand, or the search is over. */
+bool turns_take(struct worker *worker);
+/* The chunk was searched. False: it has to be searched again, and nobody is before it. */
+bool turns_end(struct worker *worker);
 
 /* ---- search_passes.c ---- */
 

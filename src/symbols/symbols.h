@@ -141,4 +141,10 @@ unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_point
  */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
+/*
+ * A name as people write it: demangled, without the list of parameters and without the compiler's
+ * suffixes (.part.0, .1234, @@VERSION). To be freed.
+ */
+char *symbols_readable_name(const char *raw);
+
 #endif

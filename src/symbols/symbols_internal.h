@@ -69,11 +69,6 @@ Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
 
-/*
- * A name as people write it: demangled, without the list of parameters and without the compiler's
- * suffixes (.part.0, .1234, @@VERSION). To be freed.
- */
-char *symbols_readable_name(const char *raw);
 /* The mangled name of a DIE, also through its origin. NULL: it has none, as everything static. */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
 /* A path as it is shown: absolute, without . and .., relative to the working folder where under it.
