@@ -423,6 +423,8 @@ static void keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	struct contract *contract = worker->worker.contract;
+	const size_t used = parts->strategy->used ? parts->strategy->used(state_of(worker))
+						  : contract->strategy_bytes;
 	void *state = mmap(NULL, contract->strategy_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -431,7 +433,7 @@ static void keep(struct campaign *campaign, struct campaign_worker *worker)
 		return;
 	}
 	BUG_ON(parts->kept_count == CAMPAIGN_PARTS_KEPT);
-	copy_area(&worker->worker, contract->strategy_offset, contract->strategy_bytes, state);
+	copy_area(&worker->worker, contract->strategy_offset, used, state);
 	worker->part->state = state;
 	worker->part->totals = part_totals(worker);
 	parts->kept[parts->kept_count++] = worker->part;

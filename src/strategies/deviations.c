@@ -171,9 +171,11 @@ static void add_record(struct deviations *deviations, bool is_extended)
 /* Behind the child that has been run. */
 static void next_child(struct deviations *deviations, bool has_diverged)
 {
+	deviations->children_made++;
 	if (deviations->alternative + 1 < deviations->alternatives && !has_diverged) {
 		deviations->alternative++;
 	} else {
+		deviations->points_tried++;
 		deviations->alternative = 0;
 		deviations->ordinal++;
 	}

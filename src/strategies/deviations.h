@@ -38,9 +38,10 @@ struct deviation_record {
 
 #define DEVIATIONS_PARTS_MOST 64
 
-/* Where the children of others begin: deviations_parts.c. */
+/* The children of a part, from a point on and up to another: deviations_parts.c. */
 struct deviation_limit {
 	uint32_t record, ordinal;
+	uint32_t end_record, end_ordinal;
 	uint32_t part;
 };
 
@@ -61,9 +62,10 @@ struct deviations {
 	/* Parts of the children of this kind and level, the nearest last. */
 	struct deviation_limit limits[DEVIATIONS_PARTS_MOST];
 	uint32_t limit_count;
-	uint32_t awaited; /* the part whose first child is the next; 0: none */
-	/* Of a part: its number, where it ends, and how many records it was given. 0: it is whole. */
-	uint32_t part, count_given;
+	uint32_t awaited;		      /* the part whose first child is the next; 0: none */
+	uint64_t points_tried, children_made; /* so many children such points have */
+	/* Of a part, 0: it is whole. The first of its records is `given_first` there; it was given so many. */
+	uint32_t part, given_first, count_given;
 	uint32_t end_record, end_ordinal;
 
 	/* The run at hand. */
@@ -101,6 +103,8 @@ void deviations_find_child(struct deviations *deviations);
 /* Parts, as in struct strategy_parts. */
 bool deviations_split(
 	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
+/* Bytes of a part that say something. */
+size_t deviations_used(const struct deviations *part);
 bool deviations_join(struct deviations *deviations, struct deviations *part);
 void deviations_leave(struct deviations *deviations, uint32_t number);
 

@@ -181,6 +181,12 @@ static bool icb_split(void *state, void *part, uint32_t number, uint64_t most)
 	return deviations_split(&icb->deviations, &other->deviations, number, most);
 }
 
+static size_t icb_used(const void *part)
+{
+	return offsetof(struct icb, deviations) +
+	       deviations_used(&((const struct icb *)part)->deviations);
+}
+
 static uint32_t icb_awaited(const void *state)
 {
 	return ((const struct icb *)state)->deviations.awaited;
@@ -205,6 +211,7 @@ static void icb_leave(void *state, uint32_t number)
 
 static const struct strategy_parts icb_parts = {
 	.split = icb_split,
+	.used = icb_used,
 	.awaited = icb_awaited,
 	.runs = icb_runs,
 	.join = icb_join,

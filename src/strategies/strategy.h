@@ -99,6 +99,8 @@ struct strategy_parts {
 	 * is not 0 and not in use; `most`: more runs are not wanted. False: there are none now.
 	 */
 	bool (*split)(void *state, void *part, uint32_t number, uint64_t most);
+	/* Of the block, from its start: bytes that hold the part. NULL: it may be anywhere in it. */
+	size_t (*used)(const void *part);
 	/* The part that has to be joined or left before another run is made; 0: none. */
 	uint32_t (*awaited)(const void *state);
 	/* Runs that it has made. */
