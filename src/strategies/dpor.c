@@ -9,7 +9,9 @@
  *
  * Deviations from the paper:
  * - A race that is settled (dpor_reverse_races) is not looked at again in later runs that have it.
- * - One run is made before, only to learn what threads race for: see dpor_somebody_awake().
+ * - Two runs are made before, only to learn what threads race for: see dpor_somebody_awake(). In the second
+ *   whoever was created last goes first of all that were created: what threads share only where a race has ended the other way
+ *   round is known then, too, and not found out one by one, each time with all that was made in vain.
  * - Ops that have nothing to do with a wakeup tree may be performed before it: see dpor_bystander().
  * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
  *   lock's release and the next acquisition have one order only, so the race is between the two
@@ -273,6 +275,16 @@ static struct thread_id choose_again(struct dpor *dpor, const struct schedule_vi
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
+/* Main while it can move, so that it creates the others, then the one of those that was created last. */
+static struct thread_id latest(const struct schedule_view *view)
+{
+	uint32_t index = view_is_enabled(view, 0) ? 0 : view->thread_count - 1;
+
+	while (!view_is_enabled(view, index))
+		index--;
+	return (struct thread_id){(uint16_t)index};
+}
+
 static struct thread_id dpor_choose(void *state, const struct schedule_view *view)
 {
 	struct dpor *dpor = state;
@@ -280,6 +292,8 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 	dpor_meet(dpor, view);
 	if (is_adrift(dpor))
 		return view_default(view);
+	if (dpor->lessons == DPOR_LESSON_LATEST)
+		return latest(view);
 	return dpor->depth < dpor->step_count ? choose_again(dpor, view) : choose_new(dpor, view);
 }
 
@@ -360,10 +374,10 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 
 /* ---- from one run to the next ---- */
 
-/* The first run was made to see who races for what: from now on they go last. */
+/* The run was made to see who races for what: from now on they go last. */
 static void begin_again(struct dpor *dpor)
 {
-	dpor->knows_racy = true;
+	dpor->lessons++;
 	dpor->step_count = dpor->first_new = 0;
 	dpor->branch_free = dpor->open = DPOR_NONE;
 	dpor->branch_used = dpor->sleeper_used = 0;
@@ -382,7 +396,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	if (!dpor->is_blocked && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
 	dpor_back_up(dpor);
-	if (!dpor->knows_racy && !dpor->is_exhausted && !dpor->is_lost)
+	if (dpor->lessons < DPOR_LESSONS && !dpor->is_exhausted && !dpor->is_lost)
 		begin_again(dpor);
 }
 

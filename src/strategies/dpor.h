@@ -22,6 +22,9 @@
 #define DPOR_BUCKETS 256 /* of steps by what they are about; a power of two */
 #define DPOR_RACY 1024	 /* bits of what was raced for; a power of two */
 
+/* Runs that only teach what is raced for. */
+enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
+
 struct dpor_op {
 	object_name object;
 	uint8_t kind, flags;
@@ -81,7 +84,7 @@ struct dpor {
 	 * nothing but time.
 	 */
 	uint64_t racy[DPOR_RACY / 64];
-	bool knows_racy; /* the run that is made only for this is over */
+	uint32_t lessons; /* so many are over; DPOR_LESSONS: all */
 
 	/* A part of another state's work (dpor_parts.c); 0: it is whole. */
 	uint32_t base;	    /* steps below are not its own: it tries nothing else there */

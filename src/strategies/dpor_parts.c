@@ -200,7 +200,7 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most)
 	struct dpor *dpor = state, *part = block;
 
 	(void)most; /* how many there are behind a branch nobody knows */
-	if (!dpor->knows_racy || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
+	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
 		return false;
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++) {
 		const uint32_t branch = find_waiting(dpor, &dpor_steps(dpor)[i]);
