@@ -42,6 +42,8 @@ static struct {
 	uint32_t reads;		/* since that step */
 	uint64_t streak_step;	/* step before the current streak of yields */
 	uint64_t streak_yields; /* how many, with nothing else between */
+	uint64_t
+		realtime_set_ns; /* what the target has set CLOCK_REALTIME forward by, modulo 2^64 */
 } clocks;
 
 bool time_is_virtual(void)
@@ -116,7 +118,7 @@ static bool time_clock_start(clockid_t clock, uint64_t *start)
 	case CLOCK_REALTIME_COARSE:
 	case CLOCK_REALTIME_ALARM:
 	case CLOCK_TAI:
-		*start = REALTIME_START_NS;
+		*start = REALTIME_START_NS + clocks.realtime_set_ns;
 		return true;
 	case CLOCK_MONOTONIC:
 	case CLOCK_MONOTONIC_RAW:
@@ -134,6 +136,11 @@ static bool time_clock_start(clockid_t clock, uint64_t *start)
 		*start = PROCESSOR_START_NS;
 		return clock < 0 && (clock & 7) != 3; /* 3: a device's clock by descriptor */
 	}
+}
+
+void time_set_realtime(const struct timespec *wanted)
+{
+	clocks.realtime_set_ns = time_from_timespec(wanted) - time_now_ns() - REALTIME_START_NS;
 }
 
 static long time_read_real(clockid_t clock, struct timespec *time)
@@ -334,6 +341,6 @@ bool runtime_emulate_time(long number, const long arguments[6], long *result)
 		*result = times((struct tms *)arguments[0]);
 		return true;
 	default:
-		return false;
+		return time_emulate_setting(number, arguments, result);
 	}
 }

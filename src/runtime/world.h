@@ -38,6 +38,9 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock; brought up to the real one first where time is real. */
 uint64_t time_now_ns(void);
+/* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: interpose_clock_set.c. */
+void time_set_realtime(const struct timespec *wanted);
+bool time_emulate_setting(long number, const long arguments[6], long *result);
 /* `ns` from now, saturating below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
 /* What a clock of the target's world shows, and the real one with the same name. False: EINVAL. */

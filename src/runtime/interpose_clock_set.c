@@ -1,0 +1,134 @@
+/*
+ * Setting the clock. Where time is virtual the machine's clock is nobody's business: a program that may set
+ * it sees its own clock move, in this run alone, and others are told what the kernel would tell them.
+ * Runs in the target's moving thread.
+ */
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+static bool may_set_clock(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {0};
+
+	return !platform_failed(platform_call(SYS_capget, &header, sets)) &&
+	       sets[0].effective & 1U << CAP_SYS_TIME;
+}
+
+static long clock_set(clockid_t clock, const struct timespec *wanted)
+{
+	struct timespec time;
+
+	if (!runtime.has_virtual_time)
+		return target_call(SYS_clock_settime, clock, wanted);
+	if (clock != CLOCK_REALTIME || !time_is_valid(wanted) || wanted->tv_sec < 0)
+		return -EINVAL;
+	if (!may_set_clock())
+		return -EPERM;
+	time = *wanted;
+	time_set_realtime(&time);
+	return 0;
+}
+
+static long day_set(const struct timeval *wanted, const struct timezone *zone)
+{
+	struct timespec time;
+
+	if (!runtime.has_virtual_time)
+		return target_call(SYS_settimeofday, wanted, zone);
+	if (wanted && (wanted->tv_usec < 0 || wanted->tv_usec >= 1000000))
+		return -EINVAL;
+	if (!wanted)
+		return may_set_clock() ? 0 : -EPERM;
+	time = (struct timespec){.tv_sec = wanted->tv_sec, .tv_nsec = wanted->tv_usec * 1000};
+	return clock_set(CLOCK_REALTIME, &time);
+}
+
+/* How fast the clock goes: it can be asked, and a virtual one is not to be changed. */
+static long clock_adjust(long number, clockid_t clock, struct timex *timex)
+{
+	struct timex question = {0};
+	long result;
+
+	if (!runtime.has_virtual_time || !timex->modes)
+		return number == SYS_adjtimex ? target_call(SYS_adjtimex, timex)
+					      : target_call(SYS_clock_adjtime, clock, timex);
+	if (!may_set_clock())
+		return -EPERM;
+	result = platform_call(SYS_adjtimex, &question);
+	*timex = question;
+	return result;
+}
+
+bool time_emulate_setting(long number, const long arguments[6], long *result)
+{
+	switch (number) {
+	case SYS_clock_settime:
+		*result = clock_set((clockid_t)arguments[0], (const struct timespec *)arguments[1]);
+		return true;
+	case SYS_settimeofday:
+		*result = day_set((const struct timeval *)arguments[0],
+			(const struct timezone *)arguments[1]);
+		return true;
+	case SYS_adjtimex:
+		*result = clock_adjust(number, CLOCK_REALTIME, (struct timex *)arguments[0]);
+		return true;
+	case SYS_clock_adjtime:
+		*result =
+			clock_adjust(number, (clockid_t)arguments[0], (struct timex *)arguments[1]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+EXPORT int clock_settime(clockid_t clock, const struct timespec *wanted)
+{
+	ENTER();
+	return (int)interpose_result(clock_set(clock, wanted));
+}
+
+EXPORT int settimeofday(const struct timeval *wanted, const struct timezone *zone)
+{
+	ENTER();
+	return (int)interpose_result(day_set(wanted, zone));
+}
+
+EXPORT int adjtimex(struct timex *timex)
+{
+	ENTER();
+	return (int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex));
+}
+
+EXPORT int ntp_adjtime(struct timex *timex)
+{
+	ENTER();
+	return (int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex));
+}
+
+EXPORT int clock_adjtime(clockid_t clock, struct timex *timex)
+{
+	ENTER();
+	return (int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex));
+}
+
+/* Nothing is left of an adjustment that a virtual clock has made at once. */
+EXPORT int adjtime(const struct timeval *change, struct timeval *left)
+{
+	ENTER();
+	if (!runtime.has_virtual_time)
+		return REAL(adjtime)(change, left);
+	if (change && !may_set_clock())
+		return (int)interpose_result(-EPERM);
+	if (left)
+		*left = (struct timeval){0};
+	return 0;
+}
