@@ -372,7 +372,9 @@ static int set_up(struct campaign *campaign, struct error *err)
 	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
 	children_init();
-	result = store_open(&campaign->store, options->directory, true, err);
+	campaign->store = options->store;
+	if (!campaign->store)
+		result = store_open(&campaign->store, options->directory, true, err);
 	if (result == 0)
 		result = begin_row(campaign, err);
 	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
@@ -410,7 +412,7 @@ static void tear_down(struct campaign *campaign)
 	free(campaign->keys);
 	free(campaign->directory);
 	store_campaign_release(&campaign->row);
-	if (campaign->store)
+	if (!campaign->options->store)
 		store_close(campaign->store);
 	settings_release(&campaign->settings);
 	chosen_release(&campaign->chosen);

@@ -30,6 +30,7 @@ enum campaign_focus {
 struct campaign_options {
 	char *const *argv;     /* the target's, NULL-terminated; argv[0] is looked for in PATH */
 	const char *directory; /* where .raddle is */
+	struct store *store;   /* that is to be used, and stays open; NULL: the one there */
 	uint32_t strategy;     /* index in `strategies` */
 	struct strategy_config strategy_config;
 	uint64_t seed;

@@ -41,6 +41,13 @@ void children_init(void)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* since Linux 3.4: cannot fail */
 }
 
+void children_forget(void)
+{
+	children.process_count = 0;
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++)
+		__atomic_store_n(&children.doorbells[i], NULL, __ATOMIC_RELAXED);
+}
+
 static void replace_doorbell(uint32_t *from, uint32_t *to)
 {
 	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {

@@ -19,6 +19,9 @@
 /* Installs the handler and becomes the reaper. May be called again. */
 void children_init(void);
 
+/* In a copy of this process (fork): none of the children are its own. */
+void children_forget(void);
+
 void children_watch(uint32_t *doorbell);
 void children_unwatch(uint32_t *doorbell);
 

@@ -103,7 +103,9 @@ struct predict_attempt {
 	char shown_by
 		[32]; /* scenarios, races: the finding whose schedule shows it; empty: none was kept */
 	uint32_t other_findings;
-	uint64_t kept_ns; /* what that finding has taken: replaying and minimising */
+	uint64_t kept_ns;    /* what findings have taken: replaying and minimising */
+	uint64_t driven_ns;  /* what it took else */
+	bool has_no_threads; /* a process ended without any, as those of recorded runs have not */
 	uint64_t runs;
 	uint64_t meetings;			 /* runs in which all places were taken at once */
 	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread came to the place */
@@ -115,6 +117,19 @@ struct predict_attempt {
 /* `judge` is asked about runs of scenarios, and about the run of a race that is kept. */
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);
+
+/* All candidates, side by side; what comes of each is told in their order, and is the same for any number of workers. */
+struct predict_drive {
+	const struct candidate *candidates;
+	uint32_t count;
+	uint32_t workers; /* 0: as many as there are cores */
+	void *context;
+	predict_judge *judge;
+	void *(*judging)(void *context, uint32_t number); /* the judge's context for this one */
+	void (*came)(void *context, uint32_t number, const struct predict_attempt *attempt);
+	void (*waits)(void *context, uint32_t number); /* that one is waited for; or NULL */
+};
+int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err);
 
 /* What watching runs came to. */
 struct predict_watched {

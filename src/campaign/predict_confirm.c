@@ -354,6 +354,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	}
 	status = campaign_run(&options, &listener, &result, err);
 	attempt->is_interrupted = status == 0 && result.is_interrupted;
+	attempt->has_no_threads = status == 0 && result.has_no_threads;
 	if (status == 0 && attempt->is_confirmed)
 		status = keep(&drive, result.campaign, err);
 	failure_release(&drive.kept);

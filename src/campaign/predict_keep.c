@@ -104,10 +104,13 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 static int store_it(
 	const struct predict *predict, int64_t campaign, struct finding *finding, struct error *err)
 {
-	struct store *store;
+	struct store *store = predict->options->campaign.store;
 	bool is_new;
-	int result = store_open(&store, predict->options->campaign.directory, true, err);
+	int result;
 
+	if (store)
+		return store_add_finding(store, campaign, finding, &is_new, err);
+	result = store_open(&store, predict->options->campaign.directory, true, err);
 	if (result < 0)
 		return result;
 	result = store_add_finding(store, campaign, finding, &is_new, err);

@@ -312,6 +312,7 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	store_aside_free(store->aside);
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK); /* a statement was left open */
 	free(store->folder);
 	free(store->findings);
@@ -340,13 +341,18 @@ static void bind_progress(sqlite3_stmt *statement, const struct store_campaign *
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int status = store_prepare(store, &statement,
+	char target[17];
+	int status;
+
+	if (store->aside) {
+		store_aside_begin(store->aside, campaign);
+		return 0;
+	}
+	status = store_prepare(store, &statement,
 		"INSERT INTO campaigns(strategy, seed, runs, failures, steps, seconds, state,"
 		" restart, run_end, course, command, options, started, run_first, target)"
 		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
-	char target[17];
-
 	if (status)
 		return status;
 	bind_progress(statement, campaign);
@@ -368,11 +374,16 @@ int store_campaign_update(
 	struct store *store, const struct store_campaign *campaign, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int status = store_prepare(store, &statement,
+	int status;
+
+	if (store->aside) {
+		store_aside_update(store->aside, campaign);
+		return 0;
+	}
+	status = store_prepare(store, &statement,
 		"UPDATE campaigns SET strategy=?, seed=?, runs=?, failures=?, steps=?, seconds=?,"
 		" state=?, restart=?, run_end=?, course=? WHERE id=?",
 		err);
-
 	if (status)
 		return status;
 	bind_progress(statement, campaign);

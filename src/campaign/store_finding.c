@@ -242,10 +242,17 @@ int store_put_finding(struct store *store, int64_t campaign, struct finding *fin
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err)
 {
-	char *program = program_of(finding);
+	char *program;
 	bool is_unknown = false;
-	int status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
+	int status;
 
+	if (store->aside) {
+		store_aside_add(store->aside, campaign, finding);
+		*is_new = true;
+		return 0;
+	}
+	program = program_of(finding);
+	status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
 	if (!status) {
 		status = store_put_finding(store, campaign, finding, program, 1, &is_unknown, err);
 		status = store_end(store, status, err);
@@ -435,8 +442,14 @@ int store_list_campaigns(
 	struct store_campaign *list = NULL;
 	uint32_t used = 0;
 	sqlite3_stmt *statement;
+	int result, status;
+
+	*rows = NULL;
+	*count = 0;
+	if (store->aside)
+		return 0;
 	/* One that cannot be written has not been renewed. */
-	int status = store_prepare(store, &statement,
+	status = store_prepare(store, &statement,
 		store->version < 2
 			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
 			  " seconds, state, restart, started, 0, 0, NULL, NULL FROM campaigns"
@@ -449,8 +462,6 @@ int store_list_campaigns(
 			  " seconds, state, restart, started, run_first, run_end, target, course"
 			  " FROM campaigns ORDER BY id",
 		err);
-	int result;
-
 	if (status)
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -64,7 +64,7 @@ static uint64_t folder_bytes(const char *path, int levels)
 
 uint64_t store_bytes(struct store *store)
 {
-	return folder_bytes(store->folder, 2);
+	return store->aside ? 0 : folder_bytes(store->folder, 2);
 }
 
 static int folder_error(const char *doing, const char *path, struct error *err)

@@ -8,7 +8,10 @@
 
 #include "campaign/store.h"
 
+struct store_aside;
+
 struct store {
+	struct store_aside *aside; /* NULL: it is a real one; else the rest is empty */
 	sqlite3 *database;
 	char *folder;	/* <directory>/.raddle */
 	char *findings; /* <folder>/findings */
@@ -28,6 +31,13 @@ void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
 char *store_column_text(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
 int store_end(struct store *store, int status, struct error *err);
+
+/* ---- store_aside.c: where a store is none ---- */
+
+void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign);
+void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign);
+void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding *finding);
+void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 

@@ -70,6 +70,8 @@ static const struct argp_option predict_options[] = {
 		"Who chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
 		2},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
+	{"jobs", 'j', "N", 0,
+		"Candidates that are driven side by side; that changes no result (the cores)", 2},
 	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
@@ -115,6 +117,9 @@ static error_t parse_amounts(int key, char *text, struct argp_state *state)
 	case OPTION_SEED:
 		options->campaign.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
 		options->campaign.settings.random_seed = options->campaign.seed;
+		return 0;
+	case 'j':
+		options->campaign.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
 		return 0;
 	case OPTION_MAX_STEPS:
 		options->campaign.settings.step_limit =
@@ -310,8 +315,7 @@ static int do_work(const struct predict_arguments *arguments)
 		.is_quiet = arguments->is_quiet,
 		.nothing = arguments->wants_atomicity || arguments->wants_races
 				   ? "nothing in them could go wrong, as far as is seen"
-				   : "no circle of locks that could close",
-		.candidate_now = UINT32_MAX};
+				   : "no circle of locks that could close"};
 	struct predict_work work = {.result = &result,
 		.candidates = arguments->candidates,
 		.method = arguments->method,
@@ -362,6 +366,7 @@ static int predict_run_command(int argc, char **argv)
 
 	campaign_options_init(campaign);
 	campaign->is_interrupted = command_interruption();
+	campaign->workers = 0; /* all cores */
 	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	sees_memory = arguments.wants_atomicity || arguments.wants_races;
 	/* Threads wait for each other at operations; accesses to memory would only be in the way. */

@@ -148,8 +148,7 @@ void predict_print_json(const struct predict_result *result)
 		seconds_between(
 			result->begun_ns, result->recorded_ns, result->investigated_recording_ns),
 		seconds_between(result->recorded_ns, result->inferred_ns, 0),
-		seconds_between(
-			result->inferred_ns, result->ended_ns, result->investigated_driving_ns),
+		(double)result->driving_ns / 1e9,
 		(double)(result->investigated_recording_ns + result->investigated_driving_ns) / 1e9,
 		run_text, candidate_text, result->findings.text);
 	free(candidate_text);

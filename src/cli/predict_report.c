@@ -28,7 +28,7 @@ static void on_started(void *context, const struct campaign_start *start)
 	struct predict_result *result = context;
 
 	/* Runs that are driven are told of as well. */
-	if (result->has_started || result->candidate_now != UINT32_MAX)
+	if (result->has_started)
 		return;
 	result->has_started = true;
 	result->has_memory_sites = start->has_memory_sites;
@@ -43,14 +43,15 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 {
 	const struct predict_result *result = context;
 
-	if (is_silent(result))
-		return;
-	if (result->candidate_now == UINT32_MAX)
+	if (!is_silent(result))
 		terminal_live("recording: %" PRIu64 " runs", progress->runs);
-	else
-		terminal_live("candidate %u of %u: run %" PRIu64 " of %u",
-			result->candidate_now + 1, result->candidates.count, progress->runs,
-			result->options->attempts);
+}
+
+void predict_report_driving(const struct predict_result *result, uint32_t candidate)
+{
+	if (!is_silent(result))
+		terminal_live(
+			"driving: candidate %u of %u", candidate + 1, result->candidates.count);
 }
 
 static void on_confirming(void *context, const struct failure *failure)

@@ -36,7 +36,8 @@ struct predict_result {
 	uint32_t harmless_count;	/* predictions that came about and did no harm */
 	uint32_t finding_count;		/* of this command, also those that nobody predicted */
 	char last_finding[32];
-	uint64_t begun_ns, recorded_ns, inferred_ns, ended_ns; /* when phases began and ended */
+	uint64_t begun_ns, recorded_ns, inferred_ns; /* when phases began */
+	uint64_t driving_ns; /* what driving took, in all processes together */
 	/* Failures that come up are investigated in between: since when, 0: none is; and how long. */
 	uint64_t investigating_since_ns, investigated_recording_ns, investigated_driving_ns;
 	bool has_started;
@@ -45,7 +46,6 @@ struct predict_result {
 	char *told;	       /* ids that have been printed, " F1 F2 "; owned */
 	bool is_json;
 	bool is_quiet;
-	uint32_t candidate_now; /* that is being driven; UINT32_MAX: recording */
 };
 
 /* "confirmed", "candidate", "not tried" */
@@ -63,6 +63,8 @@ uint32_t *predict_ranking(const struct predict_result *result);
 void predict_report_recorded(const struct predict_result *result);
 /* Lines of which each is a note. */
 void predict_report_notes(const struct predict_result *result, const char *lines);
+/* Candidates before this one have been driven. */
+void predict_report_driving(const struct predict_result *result, uint32_t candidate);
 void predict_report_candidate(const struct predict_result *result, uint32_t index);
 void predict_report_candidates(const struct predict_result *result);
 void predict_report_end(const struct predict_result *result);

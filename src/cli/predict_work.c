@@ -134,15 +134,9 @@ static struct prediction *prediction_at(struct predict_result *result, uint32_t 
 	return &result->predictions[index];
 }
 
-/* Who is asked about a run that was driven towards a candidate. */
-struct judging {
-	const struct predict_work *work;
-	const struct candidate *candidate;
-};
-
 static bool judge_driven(void *context, const struct predict_trace *trace)
 {
-	const struct judging *judging = context;
+	const struct predict_judging *judging = context;
 	const struct analysis_run run = {.number = 0, .memory = trace->memory};
 	struct candidates shown = {0};
 	bool is_shown = false;
@@ -171,27 +165,35 @@ static enum prediction_state state_after(
 	return attempt->fails ? PREDICTION_CONFIRMED : PREDICTION_HARMLESS;
 }
 
-static int drive_one(
-	struct predict_work *work, struct predict *predict, uint32_t index, struct error *err)
+static void *judging_of(void *context, uint32_t index)
 {
+	struct predict_work *work = context;
+
+	work->judging = (struct predict_judging){
+		.work = work, .candidate = &work->result->candidates.items[index]};
+	return &work->judging;
+}
+
+static void on_came(void *context, uint32_t index, const struct predict_attempt *attempt)
+{
+	struct predict_work *work = context;
 	struct predict_result *result = work->result;
 	struct prediction *prediction = prediction_at(result, index);
-	const struct candidate *candidate = &result->candidates.items[index];
-	struct judging judging = {.work = work, .candidate = candidate};
-	int status;
 
-	result->candidate_now = index;
-	status = predict_confirm(
-		predict, candidate, judge_driven, &judging, &prediction->attempt, err);
-	if (status < 0)
-		return status;
-	prediction->state = state_after(candidate, &prediction->attempt);
-	result->investigated_driving_ns += prediction->attempt.kept_ns;
+	prediction->attempt = *attempt;
+	prediction->state = state_after(&result->candidates.items[index], attempt);
+	result->driving_ns += attempt->driven_ns;
+	result->investigated_driving_ns += attempt->kept_ns;
 	result->harmless_count += prediction->state == PREDICTION_HARMLESS;
-	if (prediction->attempt.is_confirmed)
-		memcpy(prediction->finding, prediction->attempt.finding,
-			sizeof prediction->finding);
-	return 0;
+	if (attempt->is_confirmed)
+		memcpy(prediction->finding, attempt->finding, sizeof prediction->finding);
+}
+
+static void on_wait(void *context, uint32_t index)
+{
+	struct predict_work *work = context;
+
+	predict_report_driving(work->result, index);
 }
 
 /* What the analyses have to say of the runs. */
@@ -205,6 +207,22 @@ static void tell(const struct predict_work *work)
 			work->analyses[i]->tell(work->states[i], &lines);
 	predict_report_notes(work->result, lines.text);
 	strbuf_release(&lines);
+}
+
+static int drive_all(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	const struct candidates *candidates = &work->result->candidates;
+	const struct predict_drive drive = {.candidates = candidates->items,
+		.count = candidates->count < work->candidates ? candidates->count
+							      : (uint32_t)work->candidates,
+		.workers = work->result->options->campaign.workers,
+		.context = work,
+		.judge = judge_driven,
+		.judging = judging_of,
+		.came = on_came,
+		.waits = on_wait};
+
+	return predict_drive(predict, &drive, err);
 }
 
 static int drive(struct predict_work *work, struct predict *predict, struct error *err)
@@ -222,11 +240,10 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 		tell(work);
 	}
 	result->inferred_ns = predict_clock_ns();
-	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
-		(void)prediction_at(result, i);
-		if (i < work->candidates && !*result->options->campaign.is_interrupted)
-			status = drive_one(work, predict, i, err);
-	}
+	if (result->candidates.count)
+		(void)prediction_at(result, result->candidates.count - 1);
+	if (status == 0)
+		status = drive_all(work, predict, err);
 	return status;
 }
 
@@ -275,6 +292,8 @@ static int watch(struct predict_work *work, struct predict *predict, struct erro
 	result->inferred_ns = predict_clock_ns();
 	status = predict_watch(
 		predict, result->options->attempts, judge_watched, work, &result->watched, err);
+	result->driving_ns =
+		predict_clock_ns() - result->inferred_ns - result->investigated_driving_ns;
 
 	for (uint32_t i = 0; i < result->candidates.count; i++) {
 		struct prediction *prediction = &result->predictions[i];
@@ -293,11 +312,8 @@ static int watch(struct predict_work *work, struct predict *predict, struct erro
 
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err)
 {
-	const int status = work->method == METHOD_MONITOR ? watch(work, predict, err)
-							  : drive(work, predict, err);
-
-	work->result->ended_ns = predict_clock_ns();
-	return status;
+	return work->method == METHOD_MONITOR ? watch(work, predict, err)
+					      : drive(work, predict, err);
 }
 
 /* ---- what was inferred ---- */

@@ -13,6 +13,14 @@ extern const char *const predict_method_words[METHODS];
 
 #define PREDICT_ANALYSES_MAX 4
 
+struct predict_work;
+
+/* Who is asked about a run that was driven towards a candidate. */
+struct predict_judging {
+	const struct predict_work *work;
+	const struct candidate *candidate;
+};
+
 struct predict_work {
 	struct predict_result *result;
 	uint64_t candidates; /* that are driven at most */
@@ -25,6 +33,7 @@ struct predict_work {
 	const struct analysis *analyses[PREDICT_ANALYSES_MAX];
 	void *states[PREDICT_ANALYSES_MAX];
 	uint32_t analysis_count;
+	struct predict_judging judging; /* of the candidate that this process drives */
 };
 
 /* After recording: annotations are read, analyses begun and shown all recorded runs. */
