@@ -197,8 +197,9 @@ void runtime_note_call(long number, const long arguments[6], long result);
 
 /* signal_delivery.c: takes over masks and dispositions; after runtime_crash_set_up(). */
 void runtime_signals_set_up(void);
-bool runtime_patch_vdso(void);	/* vdso.c: false when the kernel does not let us */
-void runtime_add_modules(void); /* modules.c: tells the engine where static objects live */
+bool runtime_patch_vdso(void);	  /* vdso.c: false when the kernel does not let us */
+void runtime_load_unwinder(void); /* unwinder.c: where threads may end by pthread_exit */
+void runtime_add_modules(void);	  /* modules.c: tells the engine where static objects live */
 
 extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;

@@ -227,8 +227,10 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	(void)mallopt(M_ARENA_MAX, 1); /* arenas would be given out by address of the moment */
 	if (runtime.has_virtual_time)
 		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */
-	if (runtime.contract)
+	if (runtime.contract) {
+		runtime_load_unwinder();
 		runtime.restart->at_main();
+	}
 	if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		/* pthread_exit in main, or main was cancelled. */
 		runtime_leave_thread();

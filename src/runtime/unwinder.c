@@ -1,0 +1,101 @@
+/*
+ * pthread_exit and cancellation unwind the stack by libgcc_s, which glibc loads when a thread first ends so.
+ * In a run that is rewound it would be loaded anew each time, which takes longer than everything else in
+ * it. So it is loaded before main, in programs that may need it.
+ */
+#include <execinfo.h>
+#include <link.h>
+#include <string.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* What of a module tells which symbols it wants of others. */
+struct unwinder_module {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const ElfW(Rela) * relocations[2]; /* of calls, and all others */
+	size_t bytes[2];
+};
+
+static const void *unwinder_address(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
+{
+	/* The loader has added the base, but where a module's dynamic section cannot be written. */
+	return (const void *)(entry->d_un.d_ptr < info->dlpi_addr
+				      ? entry->d_un.d_ptr + info->dlpi_addr
+				      : entry->d_un.d_ptr);
+}
+
+static void unwinder_read(
+	struct unwinder_module *module, const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
+{
+	for (; entry->d_tag != DT_NULL; entry++)
+		switch (entry->d_tag) {
+		case DT_SYMTAB:
+			module->symbols = unwinder_address(info, entry);
+			break;
+		case DT_STRTAB:
+			module->names = unwinder_address(info, entry);
+			break;
+		case DT_JMPREL:
+			module->relocations[0] = unwinder_address(info, entry);
+			break;
+		case DT_PLTRELSZ:
+			module->bytes[0] = entry->d_un.d_val;
+			break;
+		case DT_RELA:
+			module->relocations[1] = unwinder_address(info, entry);
+			break;
+		case DT_RELASZ:
+			module->bytes[1] = entry->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+}
+
+static bool unwinder_is_wanted_as(const char *name)
+{
+	return strcmp(name, "pthread_exit") == 0 || strcmp(name, "pthread_cancel") == 0 ||
+	       strcmp(name, "thrd_exit") == 0;
+}
+
+static bool unwinder_is_wanted(const struct unwinder_module *module, int kind)
+{
+	const ElfW(Rela) *relocations = module->relocations[kind];
+	size_t count = relocations ? module->bytes[kind] / sizeof *relocations : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t symbol = ELF64_R_SYM(relocations[i].r_info);
+
+		if (symbol &&
+			unwinder_is_wanted_as(module->names + module->symbols[symbol].st_name))
+			return true;
+	}
+	return false;
+}
+
+static int unwinder_look(struct dl_phdr_info *info, size_t size, void *is_wanted)
+{
+	struct unwinder_module module = {0};
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			unwinder_read(&module, info,
+				(const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+	if (module.symbols && module.names)
+		*(bool *)is_wanted =
+			unwinder_is_wanted(&module, 0) || unwinder_is_wanted(&module, 1);
+	return *(bool *)is_wanted;
+}
+
+void runtime_load_unwinder(void)
+{
+	bool is_wanted = false;
+	void *frame;
+
+	(void)dl_iterate_phdr(unwinder_look, &is_wanted);
+	if (is_wanted)
+		(void)backtrace(&frame, 1); /* loads it, as ending a thread would */
+}
