@@ -1,6 +1,6 @@
 /*
- * pthread_exit and cancellation unwind the stack by libgcc_s, which glibc loads when a thread first ends so.
- * In a run that is rewound it would be loaded anew each time, which takes longer than everything else in
+ * pthread_exit, cancellation and backtrace unwind the stack by libgcc_s, which glibc loads when it is first
+ * wanted. In a run that is rewound it would be loaded anew each time, which takes longer than everything else in
  * it. So it is loaded before main, in programs that may need it.
  */
 #include <execinfo.h>
@@ -57,7 +57,7 @@ static void unwinder_read(
 static bool unwinder_is_wanted_as(const char *name)
 {
 	return strcmp(name, "pthread_exit") == 0 || strcmp(name, "pthread_cancel") == 0 ||
-	       strcmp(name, "thrd_exit") == 0;
+	       strcmp(name, "thrd_exit") == 0 || strcmp(name, "backtrace") == 0;
 }
 
 static bool unwinder_is_wanted(const struct unwinder_module *module, int kind)

@@ -50,6 +50,7 @@ static void test_is_wanted_as__ways_to_end_a_thread(void **state)
 	assert_true(unwinder_is_wanted_as("pthread_exit"));
 	assert_true(unwinder_is_wanted_as("pthread_cancel"));
 	assert_true(unwinder_is_wanted_as("thrd_exit"));
+	assert_true(unwinder_is_wanted_as("backtrace"));
 	assert_false(unwinder_is_wanted_as("pthread_exit_"));
 	assert_false(unwinder_is_wanted_as("exit"));
 }
