@@ -25,7 +25,8 @@ struct term {
 	uint32_t is_pinned : 1;
 	uint32_t is_fixed : 1;	    /* TERM_VARIABLE */
 	uint32_t is_one_to_one : 1; /* has `sole`; no two of its values give one of the term */
-	uint32_t number : 29;	    /* of the variable, or of the last one in it */
+	uint32_t is_told : 1;	    /* memory is accessed there, and an event says so */
+	uint32_t number : 28;	    /* of the variable, or of the last one in it */
 	uint64_t value;		    /* in this run */
 	struct term *a, *b, *c;
 	struct term *sole; /* the only variable in it; NULL: there are none, or more */

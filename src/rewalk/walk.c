@@ -99,6 +99,7 @@ void walk_close(struct walk *walk)
 	free(walk->shared.words);
 	free(walk->shared_lines);
 	free(walk->unknowns);
+	free(walk->wanted);
 	free(walk->copied.pairs);
 	objects_release(&walk->objects);
 	*walk = (struct walk){0};

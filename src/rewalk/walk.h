@@ -47,6 +47,7 @@ struct walk_event {
 	uint8_t bytes;
 	bool is_atomic;	     /* part of one access with the event before: an update's write */
 	bool is_taken;	     /* BRANCH, CHOICE: the condition was true */
+	bool is_open;	     /* ADDRESS, INDEX: what follows may be known for other values, too */
 	uint32_t site;	     /* READ, WRITE; SITE_NONE */
 	uint32_t branch;     /* number in the code book */
 	uint32_t case_value; /* BRANCH of a switch: number of the edge that was taken */
@@ -58,6 +59,7 @@ struct walk_event {
 		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
 	uint64_t position; /* in the run: see RECORD_SYNC */
 	struct term *term;
+	struct term *at; /* READ, WRITE: of its address, where that is open; else NULL */
 	LLVMValueRef instruction;
 };
 
@@ -152,6 +154,13 @@ struct walk {
 	uint64_t weight_count;
 	struct word_before *before; /* what was written before the part */
 	uint64_t before_count, before_capacity;
+	/*
+	 * Addresses of shared memory that are terms are not pinned: who has the events knows where else the access may
+	 * lead (sensitivity/addresses.h). Those of other memory are pinned, and it is noted here.
+	 */
+	bool has_open_addresses;
+	uint64_t *wanted; /* words of memory, by address divided by eight */
+	uint32_t wanted_count, wanted_capacity;
 };
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
@@ -165,6 +174,11 @@ uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_
 void walk_forget_events(struct walk *walk);
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
+/* Has a thread accessed the word, or was it there when the second thread was created? By address divided by eight. */
+bool walk_is_known(const struct walk *walk, uint64_t word);
+/* From the next walks on the word counts as shared. False: it does already. */
+bool walk_share(struct walk *walk, uint64_t word);
+void walk_want(struct walk *walk, uint64_t word);
 /* What stood there when the second thread was created, or when the part began; false: not known. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 

@@ -56,7 +56,7 @@ static void set_loaded_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 
-	walk_pin_address(walker, code, code->a);
+	walker->where = walk_open_address(walker, code, code->a, address);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint64_t value = 0;
 		struct term *term;
@@ -67,6 +67,7 @@ static void set_loaded_term(
 			term = walk_resize(walker, term, code->width);
 		walk_set_term(walker, code->to + (int32_t)i, term);
 	}
+	walker->where = NULL;
 }
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
@@ -110,7 +111,7 @@ static void set_stored_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 
-	walk_pin_address(walker, code, code->b);
+	walker->where = walk_open_address(walker, code, code->b, address);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint64_t value = 0;
 
@@ -118,6 +119,7 @@ static void set_stored_term(
 		walk_write_term(walker, code, address + i * lane, lane, value,
 			walk_operand_term(walker, decode_lane(code->a, i)));
 	}
+	walker->where = NULL;
 }
 
 /* A report that tells nothing. */
@@ -219,7 +221,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 	struct term *operand = walk_operand_term(walker, code->b);
 	struct term *read, *written = NULL;
 
-	walk_pin_address(walker, code, code->a);
+	walker->where = walk_open_address(walker, code, code->a, address);
 	read = walk_read_term(walker, code, address, code->bytes, old);
 	if (read)
 		read = walk_resize(walker, read, code->width);
@@ -237,6 +239,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		written = term_make(arena, &like);
 	}
 	walk_write_term(walker, code, address, code->bytes, value, written);
+	walker->where = NULL;
 	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }
@@ -288,7 +291,7 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 	struct term *wanted = walk_term_of(walker, code->c, code->width);
 	struct term *read, *written = NULL, *equal = NULL;
 
-	walk_pin_address(walker, code, code->a);
+	walker->where = walk_open_address(walker, code, code->a, address);
 	read = walk_read_term(walker, code, address, code->bytes, old);
 	if (read)
 		read = walk_resize(walker, read, code->width);
@@ -311,6 +314,7 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 	walk_set_term(walker, code->to, read);
 	walk_set_term(walker, code->to + 1, equal);
 	walk_write_term(walker, code, address, code->bytes, value, written);
+	walker->where = NULL;
 	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }

@@ -66,8 +66,9 @@ struct walker {
 	uint64_t object_count; /* that the thread has made or given back */
 	struct walk_summary *summary;
 	struct walked_thread *out;
-	uint64_t *seen;	  /* words of memory that were looked at, by SEEN_SLOTS */
-	uint64_t *visits; /* by branch; WALK_WATCHED */
+	struct term *where; /* of the access that is looked at: its address, where that is open */
+	uint64_t *seen;	    /* words of memory that were looked at, by SEEN_SLOTS */
+	uint64_t *visits;   /* by branch; WALK_WATCHED */
 	uint32_t visit_capacity;
 	struct shadow *shadows;
 	uint64_t shadow_count, shadow_capacity;
@@ -279,6 +280,9 @@ void walk_note_allocation(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
 /* Memory at an operand is accessed: where its address is a term what follows is only known for this one. */
 void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand);
+/* The same; but of shared memory, if it may be, without pinning: then the term of the address. */
+struct term *walk_open_address(
+	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
 /* ---- walk_access.c ---- */
 

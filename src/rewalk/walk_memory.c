@@ -74,6 +74,37 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 	return false;
 }
 
+bool walk_share(struct walk *walk, uint64_t word)
+{
+	struct shared_map *map = &walk->shared;
+	struct shared_word *found;
+
+	if (is_word_shared(walk, word))
+		return false;
+	if (2 * (map->count + 1) > map->capacity)
+		grow_map(map);
+	found = find_word(map, word + 1);
+	if (!found->address) {
+		*found = (struct shared_word){.address = word + 1, .bytes = 8};
+		map->count++;
+	}
+	found->is_many = found->is_written = true;
+	return true;
+}
+
+void walk_want(struct walk *walk, uint64_t word)
+{
+	for (uint32_t i = 0; i < walk->wanted_count; i++)
+		if (walk->wanted[i] == word)
+			return;
+	if (walk->wanted_count == walk->wanted_capacity) {
+		walk->wanted_capacity = walk->wanted_capacity ? 2 * walk->wanted_capacity : 16;
+		walk->wanted = realloc(walk->wanted, walk->wanted_capacity * sizeof *walk->wanted);
+		BUG_ON(!walk->wanted);
+	}
+	walk->wanted[walk->wanted_count++] = word;
+}
+
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
 {
 	struct shared_word *found =
@@ -200,6 +231,13 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 		return true;
 	}
 	return false;
+}
+
+bool walk_is_known(const struct walk *walk, uint64_t word)
+{
+	uint64_t value;
+
+	return walk_shared_word(walk, word) || find_first(walk, word << 3, 8, &value);
 }
 
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
@@ -409,6 +447,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	event->address = address;
 	event->value = value;
 	event->term = term;
+	event->at = walker->where;
 	event->instruction = code->value;
 	event->step = walker->steps - 1;
 	return unless_excluded(walker, code, term);
@@ -438,6 +477,7 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	event->address = address;
 	event->value = value;
 	event->term = term;
+	event->at = walker->where;
 	event->instruction = code->value;
 	event->step = walker->steps - 1;
 }

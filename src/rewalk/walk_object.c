@@ -73,41 +73,88 @@ static struct term *for_this_base(struct walker *walker, struct term *address, s
 	return term_make(arena, &select);
 }
 
-/* Where the base may be another one, the address itself is said to be as it was by an event of its own. */
-static struct walk_event *add_index(
-	struct walker *walker, const struct code *code, struct term *address, struct term *base)
+/* Nothing is pinned: the event asks, and what follows holds for other addresses, too. */
+static struct walk_event *add_open(
+	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
 {
-	struct walk_event *event;
+	struct walk_event *event = walk_add_event(walker, kind);
 
-	if (!base)
-		return walk_pin(walker, EVENT_INDEX, address, code);
-	event = walk_add_event(walker, EVENT_INDEX);
-	event->term = for_this_base(walker, address, base);
+	event->term = address;
 	event->value = address->value;
 	event->instruction = code->value;
+	event->is_open = true;
 	return event;
 }
 
-void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand)
+/*
+ * Where the base may be another one, or what follows holds for other addresses, the address itself has an event of its
+ * own.
+ */
+static void add_index(struct walker *walker, const struct code *code, struct term *address,
+	struct term *base, bool is_open)
 {
-	struct term *term = walk_operand_term(walker, operand);
-	struct term *base;
-	uint64_t begin, bytes, number = walker->out->count;
-	bool has_part;
+	struct walk_event *event;
 
-	if (!term || term->op == TERM_CONSTANT || term->is_pinned)
+	if (!base && !is_open) {
+		(void)walk_pin(walker, EVENT_INDEX, address, code); /* it is not pinned yet */
 		return;
-	has_part = find_part(walker, code, &begin, &bytes);
-	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
+	}
+	event = add_open(
+		walker, EVENT_INDEX, base ? for_this_base(walker, address, base) : address, code);
+	event->is_open = is_open;
+}
+
+static void tell_address(
+	struct walker *walker, const struct code *code, struct term *term, bool is_open)
+{
+	const uint64_t number = walker->out->count;
+	uint64_t begin, bytes;
+	const bool has_part = find_part(walker, code, &begin, &bytes);
+
 	/*
 	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
 	 * beginning, so in later parts nothing is searched for, either.
 	 */
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes)
-		(void)add_index(walker, code, term, base);
-	(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
+		add_index(
+			walker, code, term, walk_operand_term(walker, code->object.base), is_open);
+	if (is_open)
+		(void)add_open(walker, EVENT_ADDRESS, term, code); /* complete as it is */
+	else
+		(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
 	if (has_part) {
 		walker->out->events[number].address = begin;
 		walker->out->events[number].occurrence = bytes;
 	}
+}
+
+void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand)
+{
+	struct term *term = walk_operand_term(walker, operand);
+
+	if (term && term->op != TERM_CONSTANT && !term->is_pinned)
+		tell_address(walker, code, term, false);
+}
+
+struct term *walk_open_address(
+	struct walker *walker, const struct code *code, int32_t operand, uint64_t address)
+{
+	struct walk *walk = walker->walk;
+	struct term *term = walk_operand_term(walker, operand);
+
+	if (!term || term->op == TERM_CONSTANT || term->is_pinned)
+		return NULL;
+	if (walk->has_open_addresses && code->place == PLACE_SITE && walker->is_live &&
+		!walker->is_before && !code->is_vector && code->bytes <= 8 &&
+		!walker->frames[walker->frame_count - 1].function->is_excluded) {
+		if (walk_is_shared(walk, address, code->bytes)) {
+			if (!term->is_told)
+				tell_address(walker, code, term, true);
+			term->is_told = true;
+			return term;
+		}
+		walk_want(walk, address >> 3);
+	}
+	tell_address(walker, code, term, false);
+	return NULL;
 }

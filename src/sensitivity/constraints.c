@@ -111,6 +111,31 @@ static Z3_ast equals(struct constraints *constraints, struct term *term, uint64_
 		constraints_bits(constraints, term->width, value));
 }
 
+static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
+{
+	Z3_ast at = constraints_term(constraints, event->term);
+
+	return constraints_or(constraints,
+		Z3_mk_bvult(constraints->z3, at, constraints_bits(constraints, 64, event->address)),
+		Z3_mk_bvuge(constraints->z3, at,
+			constraints_bits(constraints, 64, event->address + event->occurrence)));
+}
+
+/* Of those that are known, with store buffers only that of the run. */
+static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
+{
+	const struct address_set *set =
+		constraints->has_store_buffers
+			? NULL
+			: addresses_find(&constraints->order->addresses, event->term);
+	Z3_ast any = equals(constraints, event->term, event->value);
+
+	for (uint32_t i = 1; set && i < set->count; i++)
+		any = constraints_or(
+			constraints, any, equals(constraints, event->term, set->items[i]));
+	return any;
+}
+
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event)
 {
 	switch (event->kind) {
@@ -123,23 +148,18 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 		return NULL; /* its value is a term, whichever it is */
 	case EVENT_DIVISOR:
 		return Z3_mk_not(constraints->z3, equals(constraints, event->term, 0));
-	case EVENT_ADDRESS:
-	case EVENT_VALUE:
 	case EVENT_INDEX:
+		if (event->is_open)
+			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
+		return equals(constraints, event->term, event->value);
+	case EVENT_ADDRESS:
+		return event->is_open ? is_one_of_addresses(constraints, event)
+				      : equals(constraints, event->term, event->value);
+	case EVENT_VALUE:
 		return equals(constraints, event->term, event->value);
 	default:
 		return NULL;
 	}
-}
-
-static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
-{
-	Z3_ast at = constraints_term(constraints, event->term);
-
-	return constraints_or(constraints,
-		Z3_mk_bvult(constraints->z3, at, constraints_bits(constraints, 64, event->address)),
-		Z3_mk_bvuge(constraints->z3, at,
-			constraints_bits(constraints, 64, event->address + event->occurrence)));
 }
 
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <z3.h>
 
+#include "sensitivity/addresses.h"
 #include "sensitivity/order.h"
 
 /* A read or write of a place of memory. */
@@ -19,6 +20,20 @@ struct place_access {
 	struct event_id id;
 	uint8_t bytes;
 	bool is_write;
+};
+
+/* Accesses that overlap, directly or through others; and those that stand with other groups. */
+struct place_group {
+	uint32_t first, count;
+	uint32_t united; /* number of a group that it stands with; its own: of the first of them */
+	bool is_mixed;	 /* of different sizes */
+	bool is_open;	 /* what is read there is said already */
+};
+
+struct place_groups {
+	const struct place_access *accesses; /* by address */
+	struct place_group *items;	     /* likewise */
+	uint32_t count, capacity;
 };
 
 /* Critical sections of one thread. */
@@ -96,6 +111,12 @@ bool constraints_find_guard(const struct constraints *constraints, const struct 
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);
+/* Of these, reads of places that accesses without a fixed address may go to (constraints_aliases.c). */
+void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
+/* What was there before all writes of the window, of accesses to one place; false: not known. */
+bool constraints_find_initial(const struct constraints *constraints,
+	const struct place_access *items, uint32_t count, uint64_t *value);
+Z3_ast constraints_written(struct constraints *constraints, const struct place_access *write);
 /* A term as the solver's (constraints_terms.c). */
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
 /* Makes room for more of them; also for the first ones. */

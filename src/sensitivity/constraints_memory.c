@@ -58,8 +58,8 @@ static const struct walk_event *event_of(const struct constraints *constraints, 
 }
 
 /* What was there before all writes of the run: known, or seen by a read before any of them. */
-static bool find_initial(const struct constraints *constraints, const struct place_access *items,
-	uint32_t count, uint64_t *value)
+bool constraints_find_initial(const struct constraints *constraints,
+	const struct place_access *items, uint32_t count, uint64_t *value)
 {
 	const struct place_access *first = NULL, *last = NULL;
 
@@ -85,7 +85,7 @@ static bool find_initial(const struct constraints *constraints, const struct pla
 	return true;
 }
 
-static Z3_ast written(struct constraints *constraints, const struct place_access *write)
+Z3_ast constraints_written(struct constraints *constraints, const struct place_access *write)
 {
 	const struct walk_event *event = event_of(constraints, write->id);
 
@@ -203,7 +203,7 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 	BUG_ON(!parts);
 	parts[count++] = Z3_mk_eq(constraints->z3,
 		constraints_term(constraints, event_of(constraints, of->read->id)->term),
-		written(constraints, write));
+		constraints_written(constraints, write));
 	if (write->id.thread != of->read->id.thread)
 		parts[count++] = constraints_happens(constraints, write->id);
 	if (!is_own(of, number))
@@ -238,7 +238,7 @@ static void add_seen(const struct read_case *of, const struct place_access *seen
 	constraints_add(constraints,
 		Z3_mk_eq(constraints->z3,
 			constraints_term(constraints, event_of(constraints, of->read->id)->term),
-			seen->is_write ? written(constraints, seen)
+			seen->is_write ? constraints_written(constraints, seen)
 				       : constraints_term(constraints, event->term)));
 }
 
@@ -261,7 +261,8 @@ static void add_read(struct read_case *of)
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->is_candidate[i])
 			any = constraints_or(constraints, any, reads_from(of, i));
-	if (!is_initial_hidden(of) && find_initial(constraints, of->items, of->count, &initial))
+	if (!is_initial_hidden(of) &&
+		constraints_find_initial(constraints, of->items, of->count, &initial))
 		any = constraints_or(constraints, any, reads_initial(of, initial));
 	constraints_add(constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, of->read->id), any));
@@ -307,31 +308,51 @@ static void add_place(
 	}
 }
 
+/* `end` accesses, sorted. */
+static void add_group(struct place_groups *groups, uint32_t first, uint32_t end)
+{
+	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;
+	struct place_group *group;
+
+	if (groups->count == groups->capacity) {
+		groups->capacity = groups->capacity ? 2 * groups->capacity : 64;
+		groups->items = realloc(groups->items, groups->capacity * sizeof *groups->items);
+		BUG_ON(!groups->items);
+	}
+	group = &groups->items[groups->count];
+	*group = (struct place_group){.first = first, .count = 1, .united = groups->count++};
+	for (; first + group->count < end; group->count++) {
+		const struct place_access *item = &groups->accesses[first + group->count];
+
+		if (item->address >= behind)
+			return;
+		group->is_mixed |= item->address != groups->accesses[first].address ||
+				   item->bytes != groups->accesses[first].bytes;
+		if (item->address + item->bytes > behind)
+			behind = item->address + item->bytes;
+	}
+}
+
 void constraints_add_memory(struct constraints *constraints)
 {
 	struct accesses list = {0};
-	uint32_t next;
+	struct place_groups groups = {0};
 
 	collect(constraints, &list);
-	for (uint32_t first = 0; first < list.count; first = next) {
-		uint64_t end = list.items[first].address + list.items[first].bytes;
-		bool is_mixed = false;
+	groups.accesses = list.items;
+	for (uint32_t first = 0; first < list.count; first += groups.items[groups.count - 1].count)
+		add_group(&groups, first, list.count);
+	constraints_add_aliases(constraints, &groups);
+	for (uint32_t i = 0; i < groups.count; i++) {
+		const struct place_group *group = &groups.items[i];
 
-		/* All that overlaps, directly or through others. */
-		for (next = first + 1; next < list.count && list.items[next].address < end;
-			next++) {
-			const struct place_access *item = &list.items[next];
-
-			is_mixed |= item->address != list.items[first].address ||
-				    item->bytes != list.items[first].bytes;
-			if (item->address + item->bytes > end)
-				end = item->address + item->bytes;
-		}
-		if (is_mixed) {
-			keep_reads(constraints, &list.items[first], next - first);
+		if (group->is_open)
 			continue;
-		}
-		add_place(constraints, &list.items[first], next - first);
+		if (group->is_mixed)
+			keep_reads(constraints, &list.items[group->first], group->count);
+		else
+			add_place(constraints, &list.items[group->first], group->count);
 	}
+	free(groups.items);
 	free(list.items);
 }

@@ -139,21 +139,43 @@ static uint16_t thread_in(
 	return UINT16_MAX;
 }
 
+/* Of an access that is outside of its object already there is only the event of its address, with the bounds. */
+static bool corresponds(const struct walk_event *own, const struct walk_event *event)
+{
+	if (own->instruction != event->instruction)
+		return false;
+	return event->kind == EVENT_INDEX
+		       ? (own->kind == EVENT_INDEX || own->kind == EVENT_ADDRESS) && own->occurrence
+		       : own->kind == event->kind;
+}
+
+/*
+ * The event of another run that corresponds to the goal: as many like it are before it. Others may be more or fewer
+ * there: pointers may have led to memory that only one thread accesses. NULL: there is none.
+ */
+static const struct walk_event *find_own(const struct walked_thread *recorded,
+	const struct walked_thread *thread, const struct walk_event *event)
+{
+	uint64_t left = 0;
+
+	for (const struct walk_event *i = recorded->events; i < event; i++)
+		left += corresponds(i, event);
+	for (uint64_t i = 0; i < thread->count; i++)
+		if (corresponds(&thread->events[i], event) && !left--)
+			return &thread->events[i];
+	return NULL;
+}
+
 /* A pointer is null where the thread went the same way and came to its end there, at the latest. */
 static enum sensitivity_verdict judge_pointer(
-	const struct walked_thread *thread, struct event_id goal, const struct walk_event *event)
+	const struct walked_thread *thread, struct event_id goal, const struct walk_event *own)
 {
-	const struct walk_event *own =
-		thread->count > goal.index ? &thread->events[goal.index] : NULL;
-
 	if (thread->summary.end != WALK_CRASHED)
 		return VERDICT_SAME;
 	/* The access that fails is not reported any more, so its address may be missing. */
 	if (!own)
 		return thread->count == goal.index ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
-	return own->instruction == event->instruction && own->value < NULL_PAGE
-		       ? VERDICT_FLIPPED
-		       : VERDICT_NOT_REACHED;
+	return own->value < NULL_PAGE ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 }
 
 /* The same event of the same path: where did it access memory, or by what did it divide? */
@@ -163,6 +185,7 @@ static enum sensitivity_verdict judge_event(
 	const struct event_id goal = analysis->search.current->goal;
 	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
+	const struct walk_event *own;
 	struct walk walk;
 
 	if (event->kind == EVENT_INDEX && crashed->threads[thread].summary.end == WALK_CRASHED)
@@ -170,24 +193,20 @@ static enum sensitivity_verdict judge_event(
 	walk_open(&walk, &analysis->book, crashed->record);
 	/* Lent: the events are to be those of the record, and objects are known from the walk before. */
 	walk.shared = analysis->walk.shared;
+	walk.has_open_addresses = analysis->walk.has_open_addresses;
 	walk.objects = crashed->objects;
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};
 	walk.objects = (struct object_table){0};
+	own = find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
 	if (event->kind == EVENT_ADDRESS)
-		verdict = judge_pointer(&walk.threads[thread], goal, event);
-	else if (walk.threads[thread].count > goal.index &&
-		 walk.threads[thread].events[goal.index].instruction == event->instruction) {
-		/* Its object may be elsewhere than in the record. */
-		const struct walk_event *own = &walk.threads[thread].events[goal.index];
-
-		if (event->kind == EVENT_DIVISOR)
-			verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
-		else
-			verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
-				  : own->occurrence			      ? VERDICT_FLIPPED
-									      : VERDICT_NOT_REACHED;
-	}
+		verdict = judge_pointer(&walk.threads[thread], goal, own);
+	else if (own && event->kind == EVENT_DIVISOR)
+		verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
+	else if (own) /* its object may be elsewhere than in the record */
+		verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
+			  : own->occurrence			      ? VERDICT_FLIPPED
+								      : VERDICT_NOT_REACHED;
 	walk_close(&walk);
 	return verdict;
 }

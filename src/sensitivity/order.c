@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "sensitivity/addresses.h"
 #include "sensitivity/order_internal.h"
 
 /* ---- events of ops in the order of the run ---- */
@@ -388,6 +389,7 @@ void order_build(struct order *order, const struct walk *walk)
 	add_edges(order, &list);
 	free(list.items);
 	order_fill_clocks(order);
+	addresses_build(&order->addresses, order);
 }
 
 void order_release(struct order *order)
@@ -403,6 +405,7 @@ void order_release(struct order *order)
 	free(order->edges);
 	free(order->sections);
 	free(order->failures);
+	addresses_release(&order->addresses);
 	*order = (struct order){0};
 }
 

@@ -36,6 +36,24 @@ struct order_failure {
 	struct event_id event;
 };
 
+/*
+ * Where accesses of an open address may go (addresses.h): of one term. The first one is the address
+ * of the run.
+ */
+#define ADDRESSES_MOST 16
+
+struct address_set {
+	const struct term *term; /* NULL: free */
+	uint8_t bytes;		 /* of the accesses */
+	uint8_t count;
+	uint64_t items[ADDRESSES_MOST];
+};
+
+struct addresses {
+	struct address_set *sets; /* open addressing */
+	uint32_t count, capacity;
+};
+
 struct order {
 	const struct walk *walk;
 	uint32_t thread_count;
@@ -51,6 +69,7 @@ struct order {
 	struct event_id *reads; /* by the number of a variable: where it was read */
 	/* The same with what happened to be before it in this run: what it read, who had its lock. */
 	uint32_t **pasts;
+	struct addresses addresses;
 };
 
 void order_build(struct order *order, const struct walk *walk);

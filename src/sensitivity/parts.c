@@ -19,6 +19,9 @@
 /* Its clocks, for each thread. */
 #define CLOCK_BYTES 8u
 
+/* Pointers that lead to pointers: so often more memory is looked at. */
+#define ADDRESS_ROUNDS_MOST 4
+
 /* ---- figures ---- */
 
 /* Equal for runs whose branches on shared memory went the same ways. */
@@ -162,12 +165,48 @@ static uint64_t path_of_record(const struct run_record *record)
 	return hash;
 }
 
+/* Pointers and indices that may be others make constraints, and more walks: of runs that are short. */
+#define OPEN_INSTRUCTIONS_MOST UINT64_C(20000000)
+#define OPEN_EVENTS_MOST 20000
+
+static bool may_have_open_addresses(const struct sensitivity *analysis)
+{
+	uint64_t events = 0;
+
+	for (uint64_t i = 0; i < analysis->walk.weight_count; i++)
+		events += analysis->walk.weights[i];
+	return analysis->part_count == 1 &&
+	       analysis->figures.instructions <= OPEN_INSTRUCTIONS_MOST &&
+	       events <= OPEN_EVENTS_MOST;
+}
+
+/* Memory that they may lead to and that only one thread accessed: what is done there are events, too. */
+static void share_addresses(struct sensitivity *analysis)
+{
+	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {
+		struct order order;
+		uint32_t count;
+
+		order_build(&order, &analysis->walk);
+		count = addresses_share(&analysis->walk, &order);
+		order_release(&order);
+		if (!count)
+			return;
+		walk_forget_events(&analysis->walk);
+		walk_run(&analysis->walk, WALK_CHOOSING);
+		walk_run(&analysis->walk, WALK_EVENTS);
+	}
+}
+
 static void open_part(struct sensitivity *analysis)
 {
 	uint64_t begin = parts_processor_ns();
 
 	analysis->walk.part = analysis->parts[analysis->part];
+	analysis->walk.has_open_addresses = may_have_open_addresses(analysis);
 	walk_run(&analysis->walk, WALK_EVENTS);
+	if (analysis->walk.has_open_addresses)
+		share_addresses(analysis);
 	count_events(analysis);
 	analysis->figures.walk_ns += parts_processor_ns() - begin;
 	begin = search_now_ns();

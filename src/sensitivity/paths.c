@@ -21,36 +21,20 @@ static bool is_branch(const struct walk_event *event)
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 }
 
-static bool is_static(const struct run_record *record, uint64_t address)
-{
-	for (uint32_t i = 0; i < record->image_count; i++)
-		if (address - record->images[i].address < record->images[i].bytes)
-			return true;
-	return false;
-}
-
-/* Where blocks of the heap are depends on who asks first, and is nothing that anybody looks at. */
-static bool is_same_memory(const struct run_record *record, uint64_t a, uint64_t b)
-{
-	return a == b || (!is_static(record, a) && !is_static(record, b));
-}
-
-static bool is_same_point(
-	const struct run_record *record, const struct walk_event *a, const struct walk_event *b)
+/* Where it accesses memory may depend on the schedule, too: that is no other path. */
+static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	if (is_branch(a))
 		return a->instruction == b->instruction;
-	return a->site == b->site && is_same_memory(record, a->address, b->address);
+	return a->site == b->site;
 }
 
 /* A choice that is made otherwise leaves no path. */
-static bool departs(
-	const struct run_record *record, const struct walk_event *a, const struct walk_event *b)
+static bool departs(const struct walk_event *a, const struct walk_event *b)
 {
-	return !is_same_point(record, a, b) ||
-	       (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
+	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
 }
 
 /* Is there a term behind the branch's condition in the record? */
@@ -115,7 +99,7 @@ static struct departure find_departure(const struct walk *record, const struct w
 			continue;
 		b = &run->threads[other];
 		for (uint64_t i = 0; i < common_length(a, b); i++) {
-			if (!departs(record->record, &a->events[i], &b->events[i]))
+			if (!departs(&a->events[i], &b->events[i]))
 				continue;
 			if (b->events[i].position < result.position)
 				result = (struct departure){b->events[i].position, thread, i};
@@ -140,9 +124,9 @@ static void note_thread(struct sensitivity *analysis, const struct walk *run, ui
 				     thread == departure->thread && i == departure->index;
 
 		if (event->position > departure->position ||
-			(departs(record->record, &a->events[i], event) && !is_last))
+			(departs(&a->events[i], event) && !is_last))
 			return;
-		if (is_same_point(record->record, &a->events[i], event) && is_branch(event) &&
+		if (is_same_point(&a->events[i], event) && is_branch(event) &&
 			a->events[i].case_value != event->case_value)
 			note_flip(analysis, thread, &a->events[i]);
 		if (is_last)

@@ -71,6 +71,10 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 
 	if (a == b)
 		return true;
+	/* Optimisers make one choice of a pointer several, of pointers to what is accessed there. */
+	if (LLVMIsASelectInst(a) && LLVMIsASelectInst(b) &&
+		LLVMGetOperand(a, 0) == LLVMGetOperand(b, 0))
+		return true;
 	if (!line || line != LLVMGetDebugLocLine(b))
 		return false;
 	file_a = LLVMGetDebugLocFilename(a, &length_a);

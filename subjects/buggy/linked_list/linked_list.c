@@ -10,6 +10,7 @@
  * EXPECT-TABLE: LinkedList threads=3 schedules=23
  * EXPECT-PATTERN: R1-W2-W1 list.last @last @append @append
  * EXPECT-VIOLATION: R1-W2-W1 list_append list_append @last @append @append
+ * EXPECT-BRANCH: for (struct node *node = list.head.next; node; count++) { [bug]
  */
 #include <assert.h>
 #include <pthread.h>

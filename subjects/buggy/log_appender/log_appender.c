@@ -8,6 +8,8 @@
  *
  * EXPECT-PATTERN: R1-W2-R1 logger.appender @there @close @use
  * EXPECT-BRANCH: if ((int)level < atomic_load(&logger.level)) [bug]
+ * EXPECT-BRANCH: if (!atomic_load(&logger.appender)) { [benign]
+ * EXPECT-BRANCH: assert(to); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

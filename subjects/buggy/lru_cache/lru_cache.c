@@ -11,6 +11,7 @@
  * EXPECT-TIMES: Cache4j threads=12 paper=0.34/0.47/1.23/2.76/26.4 -DREADERS=10 -DROUNDS=1000 -DENTRIES=16
  * EXPECT-BRANCH: assert(values[i] == 10); [bug]
  * EXPECT-BRANCH: if (cache.entries[i].used < oldest->used) [benign]
+ * EXPECT-BRANCH: if (cache.entries[i].key == key) [benign]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -11,6 +11,7 @@
  * EXPECT-VIOLATION: R1-W2-W1 results_add results_add @place @more @more
  * EXPECT-TIMES: Montecarlo threads=8 paper=0.48/1.94/4.74/5.21/323 -DTHREADS=7 -DWALKS=300 -DSTEPS=10000
  * EXPECT-BRANCH: while (atomic_load(&at->arrived) < THREADS) [ad hoc synchronisation|bug]
+ * EXPECT-BRANCH: assert(atomic_load(&average) == expected); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -6,6 +6,10 @@
  * main.1 marks it as destroyed, and main.0 talks over a connection that is no more.
  *
  * EXPECT-PATTERN: R1-W2-W1 pool[0].state @is_idle @borrow @destroy
+ * EXPECT-BRANCH: if (atomic_compare_exchange_strong(&pool[i].state, &idle, BORROWED)) [benign|bug]
+ * EXPECT-BRANCH: return atomic_compare_exchange_strong(&connection->state, &borrowed, IDLE); [bug]
+ * EXPECT-BRANCH: if (atomic_load(&pool[i].state) == IDLE) [benign|bug]
+ * EXPECT-BRANCH: assert(client.broken == 0); [bug]
  */
 #include <assert.h>
 #include <pthread.h>

@@ -17,6 +17,7 @@
  * EXPECT-BRANCH: for (int i = 0; i < wrapped_size(other); i++) [benign|bug]
  * EXPECT-BRANCH: for (int i = 0; i < size; i++) [benign|bug]
  * EXPECT-BRANCH: for (int i = index + 1; i < list->size; i++) [benign|bug]
+ * EXPECT-BRANCH: for (int i = size_of(&wrapped->inner) - 1; i >= 0; i--) { [benign|bug]
  */
 #define _GNU_SOURCE
 #include <assert.h>

@@ -1,5 +1,6 @@
 /*
- * EXPECT-BRANCH: if (!atomic_load(&is_closed)) { [bug]
+ * EXPECT-BRANCH: if (!atomic_load(&is_closed)) { [benign|bug]
+ * EXPECT-BRANCH: assert(destroyed == 1); [bug]
  *
  * Object pool, the fourth bug (the others: pool_borrow, pool_evict, object_pool): an object that is given back after
  * the pool was closed stays in it, and nobody destroys it.
