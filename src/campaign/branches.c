@@ -168,9 +168,10 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		/* Another look at the same run: is this what it did first? */
 		if (state->options->samples && !state->trace->round)
 			(void)sensitivity_observe(state->analysis, &run.record);
-		if (verdict == VERDICT_FLIPPED)
+		status = recorded_check(&run, err);
+		if (status == 0 && verdict == VERDICT_FLIPPED)
 			status = take_flipped(state, &request, candidate, &run, err);
-		else
+		else if (status == 0)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
 		sensitivity_settle(state->analysis, verdict);
 	}
@@ -290,7 +291,7 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 		add_figures(state->result, &figures);
 	}
 	sensitivity_close(state->analysis);
-	return status;
+	return status == 0 ? recorded_check(&trace->run, err) : status;
 }
 
 static int analyse_all(struct branches_state *state, struct error *err)
@@ -372,7 +373,8 @@ int branches_search(
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;
 		out->run_processor_ns = first.processor_ns;
-		out->is_partial = first.record.is_partial;
+		out->is_partial = first.record.is_partial && !first.record.source;
+		out->is_made_again = first.record.source != NULL;
 		state.program = target.path;
 		add_trace(&state, &first, 0);
 		status = analyse_all(&state, err);

@@ -10,8 +10,13 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* Sparse: only what is written takes memory. */
-#define RECORD_BYTES_STANDARD (UINT64_C(4) << 30)
+/* Longer ones are made again, piece by piece, whenever they are looked at. */
+#define RECORD_BYTES_STANDARD (UINT64_C(1) << 30)
+/* Shared with the guest. Sparse: only what is written takes memory, and images are only there for a moment. */
+#define AREA_BYTES (UINT64_C(4) << 30)
+/* That entries fill before they are taken; where less is kept, no less than this: threads need chunks side by side. */
+#define ROOM_BYTES (UINT64_C(64) << 20)
+#define ROOM_LEAST (4 * RECORD_CHUNK_BYTES)
 
 /* The chosen sites of each module as the runtime is told of them. */
 static void build_view(const struct record_request *request, struct memory_view *view)
@@ -56,13 +61,214 @@ static void take_modules(struct run_record *record, const struct contract_memory
 	}
 }
 
-static void take(struct recorded *out, struct contract *contract)
+/* ---- one run ---- */
+
+/* A run that is under way: what it records is taken whenever the guest has no room left. */
+struct taking {
+	struct probe probe;
+	struct record_area *area;
+	struct run_record *record;
+	uint64_t bytes_most; /* that are kept */
+	/* Of a run that is made again: who gets the pieces. */
+	run_taker *take;
+	void *context;
+	bool has_enough;
+};
+
+static void take_entries(struct taking *taking)
 {
+	struct contract *contract = taking->probe.worker.contract;
+
+	run_record_take(taking->record, taking->area, contract->thread_count, taking->bytes_most);
+}
+
+static enum worker_care care(void *context)
+{
+	struct taking *taking = context;
+	uint32_t *is_waiting = &taking->area->is_waiting;
+
+	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE)) /* pairs with the guest's release */
+		return CARE_NONE;
+	take_entries(taking);
+	if (taking->take) {
+		taking->has_enough = !taking->take(taking->context, taking->record, false);
+		run_record_forget(taking->record);
+		if (taking->has_enough)
+			return CARE_ENOUGH;
+	}
+	__atomic_store_n(is_waiting, 0, __ATOMIC_RELEASE);
+	platform_futex_wake(is_waiting, 1, true);
+	return CARE_TAKEN;
+}
+
+/* The contract's side of a recorded run. */
+static void prepare(struct taking *taking, const struct record_request *request)
+{
+	struct contract *contract = taking->probe.worker.contract;
+	struct record_area *area = contract_area(contract, contract->record_offset);
+	const uint64_t most = request->bytes_most ? request->bytes_most : ROOM_BYTES;
+	const uint64_t room = most < ROOM_LEAST ? ROOM_LEAST : most;
+
+	contract->plan.is_recorded = true;
+	contract->plan.has_chosen_sites = request->like != NULL;
+	contract->plan.seed = request->random_seed;
+	contract->plan.inspect = request->wants_symbols;
+	area->version = RECORD_VERSION;
+	area->is_checked = request->is_checked;
+	area->is_emptied = 1;
+	area->bytes = contract->record_bytes;
+	area->used = record_area_start();
+	area->room = area->used + (room < ROOM_BYTES ? room : ROOM_BYTES);
+	taking->area = area;
+}
+
+static int run(struct taking *taking, const struct record_request *request,
+	const struct memory_view *view, struct error *err)
+{
+	const struct campaign_options *options = request->options;
+	const struct probe_plan plan = {.mode = REPLAY_EXACT,
+		.segments = request->segments,
+		.segment_count = request->segment_count,
+		.names = request->names,
+		.name_count = request->name_count,
+		.is_random_after = request->random_seed != 0};
+	struct target target = {0};
+	int status = target_find(&target, options->argv[0], err);
+
+	if (status < 0)
+		return status;
+	status = probe_open(&taking->probe,
+		&(struct probe_params){
+			.worker = {.target = &target,
+				.argv = options->argv,
+				.input = options->settings.input,
+				.runtime = options->runtime,
+				.output = OUTPUT_DISCARD,
+				.sizes = {.record_bytes = AREA_BYTES},
+				.care = care,
+				.care_context = taking},
+			.settings = &options->settings,
+			.memory = view,
+			.restart = RESTART_EXEC,
+			/* So that it stands still although it passes. */
+			.trace_events = request->wants_symbols,
+			.is_interrupted = options->is_interrupted,
+		},
+		err);
+	if (status == 0) {
+		prepare(taking, request);
+		status = probe_run(&taking->probe, &plan, err);
+	}
+	if (status == 0) {
+		take_entries(taking);
+		run_record_finish(taking->record, taking->area);
+	}
+	target_release(&target);
+	return status;
+}
+
+/* ---- a run that is not kept ---- */
+
+/* What it takes to make it again: all the same, as addresses are to be. */
+struct record_again {
+	struct run_source source; /* first: it is given as a pointer to this */
+	struct record_request request;
+	struct memory_view view;
+	struct schedule_segment *segments;
+	thread_name *names;
+	struct error error;
+};
+
+static bool is_same(const struct run_record *first, const struct run_record *again)
+{
+	if (first->thread_count != again->thread_count || first->op_count != again->op_count)
+		return false;
+	for (uint32_t i = 0; i < first->thread_count; i++)
+		if (first->threads[i].digest != again->threads[i].digest)
+			return false;
+	return true;
+}
+
+static void perform_again(
+	struct run_source *source, const struct run_record *record, run_taker *take, void *context)
+{
+	struct record_again *again = (struct record_again *)source;
+	struct run_record pieces = {0};
+	struct taking taking = {
+		.record = &pieces, .bytes_most = UINT64_MAX, .take = take, .context = context};
+	struct error err;
+	const int status = run(&taking, &again->request, &again->view, &err);
+
+	if (status == 0 && is_same(record, &pieces))
+		(void)take(context, &pieces, true); /* there is no more */
+	else if (status == 0 && again->error.code == 0)
+		(void)error_set(&again->error, ERROR_TARGET,
+			"the program did not do the same again, and its record is too long to be "
+			"kept; give it a fixed seed, or let the record be longer (--record-size)");
+	else if (status < 0 && status != ERROR_INTERRUPTED && again->error.code == 0)
+		again->error = err;
+	probe_close(&taking.probe);
+	run_record_release(&pieces);
+}
+
+static void *copy(const void *from, uint64_t bytes)
+{
+	void *memory = malloc(bytes + 1);
+
+	BUG_ON(!memory);
+	if (bytes)
+		memcpy(memory, from, bytes);
+	return memory;
+}
+
+/* Takes the view. */
+static struct record_again *again_new(
+	const struct record_request *request, struct memory_view *view)
+{
+	struct record_again *again = calloc(1, sizeof *again);
+
+	BUG_ON(!again);
+	again->source.perform = perform_again;
+	again->request = *request;
+	again->segments =
+		copy(request->segments, request->segment_count * sizeof *request->segments);
+	again->names = copy(request->names, request->name_count * sizeof *request->names);
+	again->request.segments = again->segments;
+	again->request.names = again->names;
+	again->view = *view;
+	*view = (struct memory_view){0};
+	return again;
+}
+
+static void again_free(struct record_again *again)
+{
+	if (!again)
+		return;
+	memory_view_release(&again->view);
+	free(again->segments);
+	free(again->names);
+	free(again);
+}
+
+int recorded_check(const struct recorded *recorded, struct error *err)
+{
+	if (!recorded->again || recorded->again->error.code == 0)
+		return 0;
+	*err = recorded->again->error;
+	return err->code;
+}
+
+/* ---- the first time ---- */
+
+static void tell(struct recorded *out, const struct record_request *request, struct probe *probe)
+{
+	struct contract *contract = probe->worker.contract;
 	const struct contract_thread *threads = contract_threads(contract);
 
+	out->is_failure = probe->is_failure;
+	out->has_diverged = probe->has_diverged;
+	out->diverged_step = probe->diverged_step;
 	failure_take(&out->run, contract);
-	run_record_take(&out->record, contract_area(contract, contract->record_offset),
-		contract->thread_count);
 	take_modules(&out->record, contract_memory(contract));
 	for (uint32_t i = 0; i < out->record.thread_count; i++) {
 		struct run_thread *thread = &out->record.threads[i];
@@ -73,42 +279,9 @@ static void take(struct recorded *out, struct contract *contract)
 	}
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
-}
-
-static int perform(struct probe *probe, const struct record_request *request, struct recorded *out,
-	struct error *err)
-{
-	struct contract *contract = probe->worker.contract;
-	struct record_area *area = contract_area(contract, contract->record_offset);
-	const struct probe_plan plan = {.mode = REPLAY_EXACT,
-		.segments = request->segments,
-		.segment_count = request->segment_count,
-		.names = request->names,
-		.name_count = request->name_count,
-		.is_random_after = request->random_seed != 0};
-	const uint64_t begin = platform_monotonic_ns();
-	int status;
-
-	contract->plan.is_recorded = true;
-	contract->plan.has_chosen_sites = request->like != NULL;
-	contract->plan.seed = request->random_seed;
-	contract->plan.inspect = request->wants_symbols;
-	area->version = RECORD_VERSION;
-	area->is_checked = request->is_checked;
-	area->bytes = contract->record_bytes;
-	area->used = (sizeof *area + 4095) & ~UINT64_C(4095);
-	status = probe_run(probe, &plan, err);
-	if (status < 0)
-		return status;
-	out->run_ns = platform_monotonic_ns() - begin;
-	out->is_failure = probe->is_failure;
-	out->has_diverged = probe->has_diverged;
-	out->diverged_step = probe->diverged_step;
-	take(out, contract);
 	/* Without them names are missing, and nothing else. */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
-	return 0;
 }
 
 /* Of all processes that have been waited for. */
@@ -123,41 +296,25 @@ static uint64_t children_ns(void)
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err)
 {
-	const struct campaign_options *options = request->options;
 	struct memory_view view = {0};
-	struct target target = {0};
-	struct probe probe = {0};
-	const uint64_t before = children_ns();
-	int status = target_find(&target, options->argv[0], err);
+	struct taking taking = {.record = &out->record,
+		.bytes_most = request->bytes_most ? request->bytes_most : RECORD_BYTES_STANDARD};
+	const uint64_t before = children_ns(), begin = platform_monotonic_ns();
+	int status;
 
 	*out = (struct recorded){0};
-	if (status < 0)
-		return status;
 	build_view(request, &view);
-	status = probe_open(&probe,
-		&(struct probe_params){
-			.worker = {.target = &target,
-				.argv = options->argv,
-				.input = options->settings.input,
-				.runtime = options->runtime,
-				.output = OUTPUT_DISCARD,
-				.sizes = {.record_bytes = request->bytes_most
-								  ? request->bytes_most
-								  : RECORD_BYTES_STANDARD}},
-			.settings = &options->settings,
-			.memory = &view,
-			.restart = RESTART_EXEC,
-			/* So that it stands still although it passes. */
-			.trace_events = request->wants_symbols,
-			.is_interrupted = options->is_interrupted,
-		},
-		err);
+	status = run(&taking, request, &view, err);
+	out->run_ns = platform_monotonic_ns() - begin;
 	if (status == 0)
-		status = perform(&probe, request, out, err);
-	probe_close(&probe);
+		tell(out, request, &taking.probe);
+	probe_close(&taking.probe);
 	out->processor_ns = children_ns() - before;
+	if (status == 0 && out->record.is_partial) {
+		out->again = again_new(request, &view);
+		out->record.source = &out->again->source;
+	}
 	memory_view_release(&view);
-	target_release(&target);
 	return status;
 }
 
@@ -166,5 +323,6 @@ void recorded_release(struct recorded *recorded)
 	run_record_release(&recorded->record);
 	failure_release(&recorded->run);
 	symbols_free(recorded->symbols);
+	again_free(recorded->again);
 	*recorded = (struct recorded){0};
 }

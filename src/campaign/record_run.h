@@ -23,15 +23,19 @@ struct record_request {
 	uint32_t segment_count;
 	const thread_name *names;
 	uint32_t name_count;
-	uint64_t bytes_most; /* of the record; 0: the standard limit */
+	uint64_t bytes_most; /* of the record that are kept; 0: the standard limit */
 	bool is_checked;
 	bool wants_symbols;
 	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */
 };
 
+struct record_again;
+
 /* Everything is owned. */
 struct recorded {
+	/* Where it is too long to be kept, `again` is its source. */
 	struct run_record record;
+	struct record_again *again;
 	struct failure run; /* its outcome and schedule; perhaps it is no failure */
 	bool is_failure;
 	bool has_diverged; /* it did not follow the schedule, from this step on */
@@ -44,6 +48,8 @@ struct recorded {
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
+/* Has it been made again since, as often as it was asked for, and was it always the same? */
+int recorded_check(const struct recorded *recorded, struct error *err);
 void recorded_release(struct recorded *recorded);
 
 #endif

@@ -360,6 +360,18 @@ static bool is_ending(const struct worker *worker)
 	       __atomic_load_n(&worker->contract->report, __ATOMIC_SEQ_CST) != REPORT_NONE;
 }
 
+/* False: the run need not go on. */
+static bool take_care(struct worker *worker)
+{
+	const enum worker_care care =
+		worker->params.care ? worker->params.care(worker->params.care_context) : CARE_NONE;
+
+	/* It has stood still for us. */
+	if (care == CARE_TAKEN)
+		watchdog_reset(&worker->watchdog, worker->params.hang_ns);
+	return care != CARE_ENOUGH;
+}
+
 int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err)
 {
@@ -372,7 +384,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 		result = worker_poll(worker, report, err);
 		if (result < 0 || *report != REPORT_NONE)
 			break;
-		if (*is_interrupted) {
+		if (!take_care(worker) || *is_interrupted) {
 			worker_kill(worker);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}

@@ -28,6 +28,8 @@ enum worker_output {
 	OUTPUT_SHOW	/* likewise, and passed on to our own descriptors 1 and 2 as it comes */
 };
 
+enum worker_care { CARE_NONE, CARE_TAKEN, CARE_ENOUGH };
+
 /* What does not change in a worker's life. Pointers are the caller's and must outlive it. */
 struct worker_params {
 	const struct target *target;
@@ -42,6 +44,12 @@ struct worker_params {
 	uint64_t hang_ns;
 	uint64_t run_limit_ns; /* worker_run: a run that takes longer is killed; 0: none is */
 	struct contract_sizes sizes;
+	/*
+	 * worker_run: called whenever the guest has rung, and may keep it waiting. CARE_TAKEN: it did; CARE_ENOUGH: the
+	 * run is killed, as if it were interrupted. NULL: the guest needs no such care.
+	 */
+	enum worker_care (*care)(void *context);
+	void *care_context;
 };
 
 enum worker_state {
@@ -92,7 +100,7 @@ int worker_begin(struct worker *worker, struct error *err);
  */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /*
- * worker_begin, then worker_poll until it reports. When *is_interrupted the guest is killed and the
+ * worker_begin, then worker_poll until it reports. When *is_interrupted (or with CARE_ENOUGH) the guest is killed and the
  * result is ERROR_INTERRUPTED; past run_limit_ns it is killed and the report is REPORT_DIED.
  */
 int worker_run(struct worker *worker, const volatile int *is_interrupted,

@@ -70,7 +70,8 @@ static const struct argp_option branches_options[] = {
 		2},
 	{"from-record", OPTION_FROM_RECORD, "FILE", 0,
 		"Analyse the run that --save-record kept, instead of making one", 2},
-	{"record-size", OPTION_RECORD_SIZE, "MB", 0, "The record of a run may be so long (4096)",
+	{"record-size", OPTION_RECORD_SIZE, "MB", 0,
+		"Keep records up to this length (1024); runs whose are longer are made again for each look, 0: all runs",
 		2},
 	{"continuations", OPTION_CONTINUATIONS, "N", 0,
 		"Random runs from each branch on, to see what comes of its going the other way (20)",
@@ -132,7 +133,9 @@ static bool parse_amount(
 		return true;
 	case OPTION_RECORD_SIZE: /* in megabytes */
 		options->record_bytes =
-			option_number(state, "--record-size", text, 1, UINT64_C(1) << 20) << 20;
+			option_number(state, "--record-size", text, 0, UINT64_C(1) << 20) << 20;
+		if (!options->record_bytes) /* the standard limit; no record is that short */
+			options->record_bytes = 1;
 		return true;
 	case OPTION_CONTINUATIONS:
 		options->continuations =

@@ -132,7 +132,11 @@ struct record_area {
 	uint32_t is_checked; /* [host] every report is an entry, for tests and for the curious */
 	uint64_t bytes;	     /* [host] of the area */
 	uint64_t used;
-	uint32_t is_full; /* the record is a beginning only */
+	uint64_t room; /* [host] no chunk begins behind it */
+	uint32_t
+		is_emptied; /* [host] who finds no room waits until the host has taken what there is */
+	uint32_t is_waiting; /* 1: [guest] it waits; 0: [host] there is room. A shared futex */
+	uint32_t is_full;    /* the record is a beginning only */
 	uint32_t object_count;
 	uint64_t position;
 	/* Static data of the objects with sites as it was when the run became live: chunks. */
@@ -142,5 +146,11 @@ struct record_area {
 	struct record_thread ops; /* struct record_op in chunks */
 	struct record_thread threads[THREAD_CAPACITY];
 };
+
+/* Where the first chunk begins. */
+static inline uint64_t record_area_start(void)
+{
+	return (sizeof(struct record_area) + 4095) & ~UINT64_C(4095);
+}
 
 #endif

@@ -199,8 +199,10 @@ static void get_threads(struct reader *reader, struct run_record *record)
 			(uint16_t)get_number(reader, UINT16_MAX, "the number of a thread");
 		thread->size = get_number(reader, UINT64_MAX, "the entries of a thread");
 		thread->bytes = get_bytes(reader, thread->size, 0, "the entries of a thread");
-		if (reader->status == 0)
+		if (reader->status == 0) {
+			thread->digest = run_record_digest(0, thread->bytes, thread->size);
 			record->bytes += thread->size;
+		}
 	}
 	if (!record->thread_count)
 		damaged(reader, "the number of threads");

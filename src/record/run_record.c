@@ -34,75 +34,158 @@ static uint64_t chunk_used(
 	       (uint64_t)(thread->end - thread->at);
 }
 
-static uint8_t *take_chunks(const struct record_area *area, const struct record_thread *thread,
-	uint64_t extra, uint64_t *size)
+/* FNV-1a: the same however the entries come in pieces. */
+uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size)
 {
-	uint8_t *bytes;
-
-	*size = 0;
-	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next)
-		*size += chunk_used(area, thread, at);
-	bytes = malloc(*size + extra + 1);
-	BUG_ON(!bytes);
-	*size = 0;
-	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next) {
-		const uint64_t used = chunk_used(area, thread, at);
-
-		memcpy(bytes + *size, chunk_at(area, at) + 1, used);
-		*size += used;
-	}
-	return bytes;
+	for (uint64_t i = 0; i < size; i++)
+		state = (state ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return state;
 }
 
-static void append_end(struct run_thread *thread, uint64_t predicted)
+static uint64_t size_of(const struct record_area *area, const struct record_thread *thread)
 {
-	uint64_t number = predicted << RECORD_TAG_BITS | RECORD_END;
+	uint64_t size = 0;
 
-	for (; number >= 128; number >>= 7)
-		thread->bytes[thread->size++] = (uint8_t)(number | 128);
-	thread->bytes[thread->size++] = (uint8_t)number;
+	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next)
+		size += chunk_used(area, thread, at);
+	return size;
+}
+
+/* `at`: room for all of them. */
+static void copy_chunks(
+	const struct record_area *area, const struct record_thread *thread, uint8_t *at)
+{
+	for (uint64_t chunk = thread->first; chunk; chunk = chunk_at(area, chunk)->next) {
+		const uint64_t used = chunk_used(area, thread, chunk);
+
+		memcpy(at, chunk_at(area, chunk) + 1, used);
+		at += used;
+	}
+}
+
+static void *enlarge(void *memory, uint64_t bytes)
+{
+	memory = realloc(memory, bytes + 1);
+	BUG_ON(!memory);
+	return memory;
+}
+
+static void take_thread(struct run_thread *thread, const struct record_area *area,
+	const struct record_thread *from, bool is_kept)
+{
+	const uint64_t size = size_of(area, from);
+
+	if (!size)
+		return;
+	/* Where they are not kept the end of the last ones is used for them, and they are forgotten. */
+	thread->bytes = enlarge(thread->bytes, thread->size + size + RECORD_NUMBER_MOST);
+	copy_chunks(area, from, thread->bytes + thread->size);
+	thread->digest = run_record_digest(thread->digest, thread->bytes + thread->size, size);
+	if (is_kept)
+		thread->size += size;
+}
+
+static void take_threads(
+	struct run_record *record, const struct record_area *area, uint32_t threads, uint64_t most)
+{
+	uint64_t size = 0;
+
+	/* How many there are is told at the end of the run. */
+	for (uint32_t i = threads; i < THREAD_CAPACITY; i++)
+		if (area->threads[i].first)
+			threads = i + 1;
+	if (threads > record->thread_count) {
+		record->threads = enlarge(record->threads, threads * sizeof *record->threads);
+		memset(record->threads + record->thread_count, 0,
+			(threads - record->thread_count) * sizeof *record->threads);
+		record->thread_count = threads;
+	}
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		size += record->threads[i].size + size_of(area, &area->threads[i]);
+	record->is_partial |= size > most;
+	for (uint32_t i = 0; i < record->thread_count; i++) {
+		record->bytes += size_of(area, &area->threads[i]);
+		take_thread(&record->threads[i], area, &area->threads[i], !record->is_partial);
+	}
+}
+
+static void take_ops(struct run_record *record, const struct record_area *area)
+{
+	const uint64_t size = size_of(area, &area->ops);
+
+	record->ops = enlarge(record->ops, record->op_count * sizeof *record->ops + size);
+	copy_chunks(area, &area->ops, (uint8_t *)(record->ops + record->op_count));
+	record->op_count += size / sizeof *record->ops;
+	record->bytes += size;
 }
 
 static void take_images(struct run_record *record, const struct record_area *area)
 {
-	record->image_count = area->image_count;
-	record->images = calloc(area->image_count + 1u, sizeof *record->images);
-	for (uint32_t i = 0; i < area->image_count; i++)
-		record->image_size += area->images[i].bytes;
-	record->image_bytes = malloc(record->image_size + 1);
-	BUG_ON(!record->images || !record->image_bytes);
-	record->image_size = 0;
+	record->images = enlarge(
+		record->images, (record->image_count + area->image_count) * sizeof *record->images);
 	for (uint32_t i = 0; i < area->image_count; i++) {
 		const struct record_image *from = &area->images[i];
+		struct record_image *image = &record->images[record->image_count++];
 
-		record->images[i] = *from;
-		record->images[i].offset = record->image_size;
+		*image = *from;
+		image->offset = record->image_size;
+		record->image_bytes =
+			enlarge(record->image_bytes, record->image_size + from->bytes);
 		memcpy(record->image_bytes + record->image_size, (const char *)area + from->offset,
 			from->bytes);
 		record->image_size += from->bytes;
 	}
 }
 
-void run_record_take(struct run_record *record, const struct record_area *area, uint32_t threads)
+static void empty(struct record_thread *thread)
 {
-	*record = (struct run_record){.thread_count = threads,
-		.is_partial = area->is_full,
-		.is_checked = area->is_checked,
-		.object_count = area->object_count};
-	record->threads = calloc(threads + 1u, sizeof *record->threads);
-	record->objects = calloc(area->object_count + 1u, sizeof *record->objects);
-	BUG_ON(!record->threads || !record->objects);
-	memcpy(record->objects, area->objects, area->object_count * sizeof *record->objects);
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct record_thread *from = &area->threads[i];
-		struct run_thread *thread = &record->threads[i];
+	thread->first = thread->last = 0;
+	thread->at = thread->end = NULL;
+}
 
-		thread->bytes = take_chunks(area, from, RECORD_NUMBER_MOST, &thread->size);
-		append_end(thread, from->predicted);
-		record->bytes += thread->size;
-	}
-	record->ops = (struct record_op *)take_chunks(area, &area->ops, 0, &record->op_count);
-	record->bytes += record->op_count;
+void run_record_take(
+	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most)
+{
+	take_threads(record, area, threads, most);
+	take_ops(record, area);
 	take_images(record, area);
-	record->op_count /= sizeof *record->ops;
+	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
+		empty(&area->threads[i]);
+	empty(&area->ops);
+	area->image_count = 0;
+	area->used = record_area_start();
+}
+
+static void append_end(struct run_thread *thread, uint64_t predicted)
+{
+	uint64_t number = predicted << RECORD_TAG_BITS | RECORD_END;
+	const uint64_t start = thread->size;
+
+	thread->bytes = enlarge(thread->bytes, thread->size + RECORD_NUMBER_MOST);
+	for (; number >= 128; number >>= 7)
+		thread->bytes[thread->size++] = (uint8_t)(number | 128);
+	thread->bytes[thread->size++] = (uint8_t)number;
+	thread->digest =
+		run_record_digest(thread->digest, thread->bytes + start, thread->size - start);
+}
+
+void run_record_finish(struct run_record *record, const struct record_area *area)
+{
+	record->is_partial |= area->is_full != 0;
+	record->is_checked = area->is_checked;
+	for (uint32_t i = 0; i < record->thread_count; i++) {
+		const uint64_t before = record->threads[i].size;
+
+		append_end(&record->threads[i], area->threads[i].predicted);
+		record->bytes += record->threads[i].size - before;
+	}
+	record->object_count = area->object_count;
+	record->objects = enlarge(record->objects, area->object_count * sizeof *record->objects);
+	memcpy(record->objects, area->objects, area->object_count * sizeof *record->objects);
+}
+
+void run_record_forget(struct run_record *record)
+{
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		record->threads[i].size = 0;
 }

@@ -21,7 +21,7 @@ static void *reserve(uint64_t bytes)
 	return memory;
 }
 
-static void open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
+void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
 {
 	*walker = (struct walker){.walk = walk,
 		.book = walk->book,
@@ -49,7 +49,7 @@ static void open_walker(struct walker *walker, struct walk *walk, uint16_t threa
 	*walker->summary = (struct walk_summary){.end = WALK_COMPLETE};
 }
 
-static void close_walker(struct walker *walker)
+void walk_close_walker(struct walker *walker)
 {
 	/* Cannot fail: they are our mappings. */
 	(void)munmap(walker->frames, FRAMES_MOST * sizeof *walker->frames);
@@ -64,22 +64,27 @@ static void close_walker(struct walker *walker)
 	free(walker->shadow_lines);
 }
 
+void walk_through(struct walker *walker)
+{
+	walk_next_entry(walker);
+	while (!walker->is_over) {
+		if (!walker->frame_count && walk_wait_outside(walker) == STEP_OVER)
+			break;
+		walk_frames(walker);
+	}
+	if (walker->is_before)
+		walker->out->first = walker->out->count;
+	walker->summary->instructions = walker->instructions;
+	walker->summary->steps = walker->steps;
+}
+
 static void walk_thread(struct walk *walk, uint16_t thread, unsigned mode)
 {
 	struct walker walker;
 
-	open_walker(&walker, walk, thread, mode);
-	walk_next_entry(&walker);
-	while (!walker.is_over) {
-		if (!walker.frame_count && walk_wait_outside(&walker) == STEP_OVER)
-			break;
-		walk_frames(&walker);
-	}
-	if (walker.is_before)
-		walker.out->first = walker.out->count;
-	walker.summary->instructions = walker.instructions;
-	walker.summary->steps = walker.steps;
-	close_walker(&walker);
+	walk_open_walker(&walker, walk, thread, mode);
+	walk_through(&walker);
+	walk_close_walker(&walker);
 }
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record)
@@ -130,7 +135,9 @@ void walk_run(struct walk *walk, unsigned mode)
 		note_variables(walk);
 	if (!(mode & WALK_SHARING))
 		walk_build_shared_lines(walk);
-	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+	if (walk->record->source)
+		walk_run_again(walk, mode);
+	for (uint32_t i = 0; i < walk->record->thread_count && !walk->record->source; i++)
 		walk_thread(walk, (uint16_t)i, mode);
 	if (mode & WALK_SHARING)
 		walk_unite_pieces(walk);

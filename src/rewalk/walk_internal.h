@@ -39,9 +39,10 @@ struct walker {
 
 	/* the record */
 	const uint8_t *at, *end;
-	uint64_t left;	 /* predicted reports before the entry */
-	uint32_t tag;	 /* of the entry */
-	uint8_t *memory; /* as the recorder's: record_place_of(), record_value_slot() */
+	struct walk_supply *supply; /* whence more comes; NULL: this is all */
+	uint64_t left;		    /* predicted reports before the entry */
+	uint32_t tag;		    /* of the entry */
+	uint8_t *memory;	    /* as the recorder's: record_place_of(), record_value_slot() */
 	uint64_t *values;
 	uint64_t pending; /* the last write, while no report came after it; 0: none */
 	uint32_t pending_bytes;
@@ -60,6 +61,7 @@ struct walker {
 	bool is_noting;	  /* accesses are told to walk_note_access() */
 	bool is_watching; /* accesses may be events, or of terms, or checked */
 	bool is_over;
+	bool has_passed; /* it is over because the part is */
 	uint64_t instructions;
 	uint64_t steps;
 	uint64_t position;
@@ -100,6 +102,20 @@ enum step {
 	STEP_MOVED, /* another frame is on top, or the same one elsewhere */
 	STEP_OVER
 };
+
+/* ---- walk.c ---- */
+
+void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode);
+void walk_close_walker(struct walker *walker);
+/* From the beginning to the end. */
+void walk_through(struct walker *walker);
+
+/* ---- walk_again.c ---- */
+
+/* Walks every thread of a run whose record comes from a source. */
+void walk_run_again(struct walk *walk, unsigned mode);
+/* All entries that there were are used up. False: it is the end. */
+bool walk_more(struct walker *walker);
 
 /* ---- walk_stream.c ---- */
 

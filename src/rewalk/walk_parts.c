@@ -61,7 +61,7 @@ void walk_reach(struct walker *walker, uint64_t position)
 		walker->out->first = walker->out->count;
 	}
 	if (part->end && position >= part->end) {
-		walker->is_over = true;
+		walker->is_over = walker->has_passed = true;
 		walker->summary->end = WALK_COMPLETE;
 	}
 }

@@ -12,6 +12,9 @@ uint64_t walk_number(struct walker *walker)
 {
 	uint64_t number = 0;
 
+	/* What is one entry's lies together, but for the arguments of a call. */
+	if (walker->at >= walker->end && walker->supply)
+		(void)walk_more(walker); /* the end: zeros, as ever */
 	for (uint32_t shift = 0; walker->at < walker->end && shift < 64; shift += 7) {
 		const uint8_t byte = *walker->at++;
 
@@ -26,7 +29,7 @@ void walk_next_entry(struct walker *walker)
 {
 	uint64_t number;
 
-	if (walker->at >= walker->end) {
+	if (walker->at >= walker->end && !(walker->supply && walk_more(walker))) {
 		walker->left = 0;
 		walker->tag = RECORD_END;
 		return;

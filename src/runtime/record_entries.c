@@ -9,16 +9,36 @@
 
 struct record_state record_state;
 
+void record_have_emptied(void)
+{
+	struct record_area *area = record_state.area;
+	struct contract *contract = runtime.contract;
+
+	__atomic_store_n(&area->is_waiting, 1, __ATOMIC_RELEASE); /* pairs with the host's look */
+	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
+	platform_futex_wake(&contract->doorbell, 1, true);
+	/* Acquire: the chunks are the host's until it says so. */
+	while (__atomic_load_n(&area->is_waiting, __ATOMIC_ACQUIRE))
+		platform_futex_wait(&area->is_waiting, 1, UINT64_MAX, true);
+}
+
+static bool has_room(const struct record_area *area)
+{
+	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
+}
+
 static bool record_more(struct record_thread *thread)
 {
 	struct record_area *area = record_state.area;
 	struct record_chunk *chunk;
 	char *base = (char *)area;
 
+	if (area->is_emptied && !has_room(area))
+		record_have_emptied();
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->used =
 			(uint64_t)(thread->at - (uint8_t *)(base + thread->last) - sizeof *chunk);
-	if (area->is_full || area->bytes - area->used < RECORD_CHUNK_BYTES) {
+	if (area->is_full || !has_room(area)) {
 		area->is_full = 1;
 		return false;
 	}

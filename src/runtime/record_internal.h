@@ -56,6 +56,8 @@ extern struct record_state record_state;
 
 /* ---- record_entries.c ---- */
 
+/* Waits while the host takes all chunks out of the area. */
+void record_have_emptied(void);
 /* Room for an entry of any kind. False: the record is full. */
 bool record_room(struct record_thread *thread);
 void record_number(struct record_thread *thread, uint64_t number);

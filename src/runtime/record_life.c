@@ -85,6 +85,9 @@ void record_begin(void)
 
 void record_go_live(void)
 {
+	/* Images are larger than chunks. */
+	if (record_state.area->is_emptied && record_state.area->used > record_state.area->bytes / 2)
+		record_have_emptied();
 	record_state.area->object_count = 0;
 	(void)dl_iterate_phdr(record_add_object, NULL); /* what does not fit is not named */
 	record_drop();

@@ -143,7 +143,7 @@ static void count_events(struct sensitivity *analysis)
 	count_unknown(figures, walk);
 }
 
-/* Of this thread: what loading and walking take, whoever else works on the machine. */
+/* Of this thread: what loading and walking take, whoever else works on the machine. Of walks of runs that are made again next to nothing. */
 uint64_t parts_processor_ns(void)
 {
 	struct timespec time;
@@ -160,8 +160,7 @@ static uint64_t path_of_record(const struct run_record *record)
 	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < record->thread_count; i++)
-		hash = hash_mix(
-			hash ^ hash_bytes(record->threads[i].bytes, record->threads[i].size));
+		hash = hash_mix(hash ^ record->threads[i].digest);
 	return hash;
 }
 

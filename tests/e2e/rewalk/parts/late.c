@@ -3,7 +3,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#ifndef ROUNDS
 #define ROUNDS 100
+#endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
