@@ -379,6 +379,8 @@ uint64_t engine_clock_ns(void);
 uint64_t engine_clock_read_ns(void);
 /* Only for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
+/* Something was done in vain: it takes a little time, and more when that is all that happens. */
+void engine_clock_wait_for_nothing(void);
 
 /* ---- randomness of the target's world (getrandom) ---- */
 void engine_random_bytes(void *buffer, size_t bytes);

@@ -90,7 +90,6 @@ extern struct engine engine;
 
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
-void engine_clock_wait_for_nothing(void);
 void engine_offer(void);
 /* The thread announces an op: was its last one a failed try? */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);

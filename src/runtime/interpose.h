@@ -95,6 +95,8 @@ struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
+/* The caller has done something that loops do to wait: now and then it gives way, and time passes. */
+void runtime_waits_in_vain(void);
 /* sched_yield() by whatever way: gives way, and lets time pass for loops that wait by yielding. */
 void runtime_yield(uint64_t site);
 /* Random numbers of the run; those of the kernel in a child that the target has forked. */

@@ -128,14 +128,24 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 	return fd_read(fd, &vector, 1, site);
 }
 
+/* A write that is no scheduling point. SIGPIPE comes before it returns. */
+static ssize_t write_plainly(long number, int fd, const void *what, size_t size)
+{
+	long result;
+
+	runtime_test_cancel();
+	result = target_call(number, fd, what, size);
+	if (result == -EPIPE)
+		(void)signals_deliver_now();
+	return interpose_result(result);
+}
+
 static ssize_t write_to(int fd, const void *buffer, size_t size, uint64_t site)
 {
 	struct iovec vector = {.iov_base = (void *)buffer, .iov_len = size};
 
-	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE)) {
-		runtime_test_cancel();
-		return interpose_result(target_call(SYS_write, fd, buffer, size));
-	}
+	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE))
+		return write_plainly(SYS_write, fd, buffer, size);
 	return fd_write(fd, &vector, 1, site);
 }
 
@@ -168,10 +178,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 {
 	ENTER();
-	if (!fd_is_scheduled(fd, OP_FD_WRITE) || is_odd_vector(vector, count)) {
-		runtime_test_cancel();
-		return interpose_result(target_call(SYS_writev, fd, vector, count));
-	}
+	if (!fd_is_scheduled(fd, OP_FD_WRITE) || is_odd_vector(vector, count))
+		return write_plainly(SYS_writev, fd, vector, (size_t)count);
 	return fd_write(fd, vector, count, CALL_SITE);
 }
 

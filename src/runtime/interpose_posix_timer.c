@@ -45,19 +45,18 @@ static struct posix_timer *timer_of(timer_t id)
 	return index < TIMERS_MAX && timers.entries[index].is_used ? &timers.entries[index] : NULL;
 }
 
-/* It has expired: the next time, and how many were missed. */
-static void timer_advance(struct posix_timer *timer, uint64_t now_ns)
+/* It has expired: the next time. Returns how many were missed. */
+static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 {
 	uint64_t missed;
 
-	timer->overrun = 0;
 	if (!timer->interval_ns) {
 		timer->is_armed = false;
-		return;
+		return 0;
 	}
 	missed = (now_ns - timer->deadline_ns) / timer->interval_ns;
 	timer->deadline_ns += (missed + 1) * timer->interval_ns;
-	timer->overrun = missed < INT32_MAX ? (int)missed : INT32_MAX;
+	return missed < INT32_MAX ? (int)missed : INT32_MAX;
 }
 
 /* ---- those that send a signal ---- */
@@ -93,12 +92,22 @@ bool posix_timer_fire_due(uint64_t now_ns)
 	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++) {
 		struct posix_timer *timer = &timers.entries[i];
 		siginfo_t information = {.si_signo = timer->signal, .si_code = SI_TIMER};
+		siginfo_t *pending;
+		int missed;
 
 		if (timer_is_silent(timer) || timer->deadline_ns > now_ns)
 			continue;
-		timer_advance(timer, now_ns);
+		missed = timer_advance(timer, now_ns);
 		if (timer->notify == SIGEV_NONE)
 			continue;
+		/* One signal at a time is on its way; it stands for those that would follow. */
+		pending = signals_pending_of_timer(timer->signal, i);
+		if (pending) {
+			pending->si_overrun += missed + 1;
+			timer->overrun = pending->si_overrun;
+			continue;
+		}
+		timer->overrun = missed;
 		information.si_timerid = i;
 		information.si_overrun = timer->overrun;
 		information.si_value = timer->value;
@@ -132,7 +141,7 @@ static void *timer_thread(void *argument)
 
 		if (engine_perform(&op) != WAIT_TIMED_OUT)
 			continue;
-		timer_advance(timer, time_now_ns());
+		timer->overrun = timer_advance(timer, time_now_ns());
 		timer->function(timer->value);
 	}
 	return NULL;
@@ -173,7 +182,7 @@ static void timer_begin(struct posix_timer *timer, clockid_t clock, const struct
 		.life = life,
 		.generation = generation};
 	if (!event) {
-		timer->value.sival_int = (int)(timer - timers.entries);
+		timer->value.sival_ptr = (void *)(timer - timers.entries + 1); /* its id */
 		return;
 	}
 	timer->notify = event->sigev_notify;

@@ -26,10 +26,23 @@ static void action_to_user(const struct signal_action *action, struct sigaction 
 	out->sa_mask.__val[0] = action->mask;
 }
 
+/* POSIX: what is pending and now ignored is gone. */
+static void signal_drop_pending(int signal)
+{
+	siginfo_t dropped;
+
+	signal_queue_drain();
+	while (signal_queue_take_process(signal, &dropped))
+		;
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		while (engine_thread(i)->signals_pending & signal_bit(signal) &&
+			signal_queue_take(engine_thread(i), signal, &dropped))
+			;
+}
+
 static long action_set(int signal, const struct signal_action *wanted)
 {
 	struct signal_action *action = signal_action_of(signal);
-	siginfo_t dropped;
 	struct kernel_action raw = {.handler = (void *)wanted->handler.plain,
 		.flags = (unsigned long)(unsigned int)wanted->flags | KERNEL_ACTION_RESTORER,
 		.restorer = platform_signal_return,
@@ -43,12 +56,11 @@ static long action_set(int signal, const struct signal_action *wanted)
 	 * asked for, not what the kernel was told. Ignoring is only told before threads exist, so that
 	 * programs started later inherit it.
 	 */
+	if (signal_is_ignored(signal))
+		signal_drop_pending(signal);
 	if (wanted->handler.plain == SIG_IGN && !engine_is_live() && signal != SIGCHLD)
 		return platform_call(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask);
 	signal_catch(signal);
-	/* POSIX: what is pending and now ignored is gone. */
-	while (signal_is_ignored(signal) && signal_queue_take_process(signal, &dropped))
-		;
 	return 0;
 }
 

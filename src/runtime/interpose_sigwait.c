@@ -25,19 +25,17 @@ static bool signal_is_ready(const struct engine_op *op, const struct engine_thre
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
-/* The lowest one of the set that is pending, the thread's own first. 0: none. */
+/* As the kernel: the thread's own come first, the lowest before others. 0: none of the set is pending. */
 static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
-	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
-		if (!(set & signal_bit(signal)))
-			continue;
-		if (self->signals_pending & signal_bit(signal) &&
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
+		if (self->signals_pending & set & signal_bit(signal) &&
 			signal_queue_take(self, signal, out))
 			return signal;
-		if (signal_queue_process() & signal_bit(signal) &&
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
+		if (signal_queue_process() & set & signal_bit(signal) &&
 			signal_queue_take_process(signal, out))
 			return signal;
-	}
 	return 0;
 }
 
@@ -202,6 +200,23 @@ EXPORT int signalfd(int fd, const sigset_t *set, int flags)
  * The kernel's one alternate stack is ours: faults are handled there whichever thread has them, and a
  * handler that asked for its own stack runs on it too. What a thread has set is only remembered.
  */
+/* Is the caller on it? */
+static bool is_on_stack(const stack_t *stack)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return here >= (uintptr_t)stack->ss_sp && here < (uintptr_t)stack->ss_sp + stack->ss_size;
+}
+
+void *signal_stack_end(const struct engine_thread *thread)
+{
+	const stack_t *stack = &alternate.stacks[thread->id.index];
+
+	return alternate.is_set[thread->id.index] && !is_on_stack(stack)
+		       ? (char *)stack->ss_sp + stack->ss_size
+		       : NULL;
+}
+
 EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
 {
 	uint32_t self;
@@ -211,8 +226,12 @@ EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
 	if (signals_have_left_control())
 		return (int)interpose_result(platform_call(SYS_sigaltstack, wanted, old));
 	self = engine_current()->id.index;
-	if (alternate.is_set[self])
+	if (alternate.is_set[self]) {
 		before = alternate.stacks[self];
+		before.ss_flags = is_on_stack(&before) ? SS_ONSTACK : 0;
+	}
+	if (wanted && before.ss_flags == SS_ONSTACK)
+		return (int)interpose_result(-EPERM);
 	if (wanted && wanted->ss_flags & ~(SS_DISABLE | SS_ONSTACK | (int)(1U << 31)))
 		return (int)interpose_result(-EINVAL);
 	if (wanted && !(wanted->ss_flags & SS_DISABLE) && wanted->ss_size < 2048)

@@ -200,8 +200,13 @@ static long send_message(int fd, const struct msghdr *message, int flags, uint64
 	if (!fd_is_internal(fd))
 		each_descriptor(message, fd_was_sent);
 	if (!fd_is_scheduled(fd, OP_FD_WRITE)) {
+		long result;
+
 		runtime_test_cancel();
-		return target_call(SYS_sendmsg, fd, message, flags);
+		result = target_call(SYS_sendmsg, fd, message, flags);
+		if (result == -EPIPE)
+			(void)signals_deliver_now();
+		return result;
 	}
 	return fd_write_all(&transfer, message->msg_iov, (int)message->msg_iovlen);
 }

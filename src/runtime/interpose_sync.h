@@ -44,7 +44,9 @@ static inline int sync_result(int error)
 
 static inline int sync_timed_result(int error, const struct timespec *time)
 {
-	return error == ETIMEDOUT && !sync_is_valid_time(time) ? EINVAL : sync_result(error);
+	return (error == ETIMEDOUT || error == EDEADLK) && !sync_is_valid_time(time)
+		       ? EINVAL
+		       : sync_result(error);
 }
 
 /* For functions that report through errno. */

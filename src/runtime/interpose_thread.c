@@ -184,7 +184,7 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
-	error = thread_join_error(thread, CALL_SITE);
+	error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
 	if (error)
 		return error;
 	engine_point(OP_THREAD_TRYJOIN, thread, CALL_SITE);
@@ -327,6 +327,8 @@ EXPORT void pthread_testcancel(void)
 	ENTER();
 	if (engine_perform(&op) == WAIT_CANCELLED)
 		runtime_act_on_cancel();
+	if (engine_is_live())
+		runtime_waits_in_vain();
 }
 
 /* ---- names ---- */

@@ -31,6 +31,8 @@
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
+/* So many yields are worth a look whether time may pass. */
+#define IN_VAIN_PER_LOOK 8
 
 /* Written by clock readers, and once when a forked child leaves control. */
 static struct {
@@ -42,6 +44,7 @@ static struct {
 	uint32_t reads;		/* since that step */
 	uint64_t streak_step;	/* step before the current streak of yields */
 	uint64_t streak_yields; /* how many, with nothing else between */
+	uint64_t in_vain;	/* yields and looks for a cancellation so far */
 	uint64_t
 		realtime_set_ns; /* what the target has set CLOCK_REALTIME forward by, modulo 2^64 */
 } clocks;
@@ -179,10 +182,19 @@ static bool time_is_streak(void)
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
 }
 
+void runtime_waits_in_vain(void)
+{
+	if (++clocks.in_vain % IN_VAIN_PER_LOOK || !time_is_virtual() || outside_look())
+		return;
+	engine_give_way();
+	engine_clock_wait_for_nothing();
+}
+
 void runtime_yield(uint64_t site)
 {
 	if (!engine_is_live())
 		return;
+	runtime_waits_in_vain();
 	/* Where somebody waits for the world outside, time must not run ahead of it. */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();

@@ -98,13 +98,41 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 
 /* ---- running a handler ---- */
 
-static void signal_run_handler(
-	struct engine_thread *thread, int signal, siginfo_t *information, void *context)
+struct handler_call {
+	struct signal_action action;
+	int signal;
+	siginfo_t *information;
+	void *context;
+};
+
+static void signal_call_handler(void *argument)
 {
-	const struct signal_action action = delivery.actions[signal];
+	const struct handler_call *call = argument;
+
+	if (call->action.flags & SA_SIGINFO)
+		call->action.handler.with_information(
+			call->signal, call->information, call->context);
+	else
+		call->action.handler.plain(call->signal);
+}
+
+/* A function in assembly: call_on_stack.S. */
+void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
+
+/* `is_here`: on the thread's own stack, so that it may have to leave it. */
+static void signal_run_handler(struct engine_thread *thread, int signal, siginfo_t *information,
+	ucontext_t *context, bool is_here)
+{
+	struct handler_call call = {.action = delivery.actions[signal],
+		.signal = signal,
+		.information = information,
+		.context = context};
+	const struct signal_action action = call.action;
 	uint64_t old_mask = thread->signals_blocked;
+	uint64_t kernel_mask = context->uc_sigmask.__val[0];
 	uint32_t index = thread->id.index;
 	int old_errno = errno;
+	void *stack_end = is_here && action.flags & SA_ONSTACK ? signal_stack_end(thread) : NULL;
 
 	engine_note(OP_SIGNAL_WAIT, NULL, 0); /* who sent it comes before the handler */
 	if (!delivery.depth[index]++)
@@ -114,11 +142,14 @@ static void signal_run_handler(
 	thread->signals_blocked |= action.mask & ~signal_unblockable();
 	if (!(action.flags & SA_NODEFER))
 		thread->signals_blocked |= signal_bit(signal);
-	if (action.flags & SA_SIGINFO)
-		action.handler.with_information(signal, information, context);
+	/* The handler may change the mask that it returns to. */
+	context->uc_sigmask.__val[0] = old_mask;
+	if (stack_end)
+		call_on_stack(signal_call_handler, &call, stack_end);
 	else
-		action.handler.plain(signal);
-	thread->signals_blocked = old_mask;
+		signal_call_handler(&call);
+	thread->signals_blocked = context->uc_sigmask.__val[0] & ~signal_unblockable();
+	context->uc_sigmask.__val[0] = kernel_mask;
 	if (delivery.depth[index])
 		delivery.depth[index]--;
 	errno = old_errno;
@@ -146,8 +177,7 @@ static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t 
 	context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)__builtin_frame_address(0);
 	context.uc_mcontext.gregs[REG_RBP] = context.uc_mcontext.gregs[REG_RSP];
 	context.uc_mcontext.fpregs = &context.__fpregs_mem;
-	context.uc_sigmask.__val[0] = thread->signals_blocked;
-	signal_run_handler(thread, signal, information, &context);
+	signal_run_handler(thread, signal, information, &context, true);
 }
 
 bool runtime_deliver_signals(struct engine_thread *thread)
@@ -261,9 +291,11 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 	int signal = information->si_signo;
 	int error;
 
-	if (signal_stops(signal) || signal == SIGKILL ||
-		signal_bit(signal) & delivery.left_to_kernel)
+	if (signal == SIGSTOP || signal == SIGKILL)
 		return (int)-platform_call(SYS_kill, platform_call(SYS_getpid), signal);
+	if (signal_bit(signal) & delivery.left_to_kernel)
+		return (int)-platform_call(
+			SYS_rt_sigqueueinfo, platform_call(SYS_getpid), signal, information);
 	if (thread && thread_takes(thread, signal) && !signal_has_handler(signal)) {
 		signal_act_by_default(signal, information);
 		return 0;
@@ -324,7 +356,7 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 
 	if (signal != delivery.dying_of && signal_has_handler(signal) &&
 		!(self->signals_blocked & signal_bit(signal))) {
-		signal_run_handler(self, signal, information, context);
+		signal_run_handler(self, signal, information, context, false);
 		return;
 	}
 	/* Diverts this frame to the end of the run, or has set the default and raised it again. */

@@ -94,6 +94,18 @@ static struct pending_signal *queue_find(const struct engine_thread *thread, int
 	return NULL;
 }
 
+siginfo_t *signals_pending_of_timer(int signal, int timer)
+{
+	for (uint32_t i = 0; i < signals.count; i++) {
+		siginfo_t *information = &signals.queue[i].information;
+
+		if (information->si_signo == signal && information->si_code == SI_TIMER &&
+			information->si_timerid == timer)
+			return information;
+	}
+	return NULL;
+}
+
 static void queue_set_pending(struct engine_thread *thread, int signal, bool is_pending)
 {
 	uint64_t *pending = thread ? &thread->signals_pending : &signals.process_pending;

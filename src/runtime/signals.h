@@ -83,6 +83,8 @@ void signal_act_by_default(int signal, const siginfo_t *information);
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
 /* The caller jumps out of its handlers, and wants the mask of sigsetjmp() back or not. */
 void signal_left_handlers(bool restores_mask);
+/* The end of the thread's alternate stack, where it has one that it is not on; else NULL. interpose_sigwait.c. */
+void *signal_stack_end(const struct engine_thread *thread);
 /* Signals that only signal descriptors read: they stay blocked in the kernel. */
 void signal_leave_to_kernel(uint64_t mask);
 void signal_take_from_kernel(uint64_t mask);

@@ -210,6 +210,8 @@ bool signals_want_restart(void);
 uint64_t signals_swap_mask(uint64_t mask);
 /* A signal of our own making, such as a timer's: for `thread`, or (NULL) for the process. */
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
+/* The signal of a timer (timer_create) that has not been taken yet, NULL: there is none. */
+siginfo_t *signals_pending_of_timer(int signal, int timer);
 /* Child side of fork(): the kernel gets the target's mask and handlers back. */
 void signals_leave_control(void);
 void signals_take_control(void);

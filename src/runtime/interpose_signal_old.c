@@ -1,0 +1,115 @@
+/*
+ * Older ways to say what sigaction() and sigprocmask() say. libc's own reach the kernel past us. Runs in the
+ * target's moving thread.
+ */
+#include <signal.h>
+
+#include "runtime/interpose.h"
+
+/* The mask with `signal` in it or not. -1: no such signal. */
+static int mask_set_one(int how, int signal)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set); /* cannot fail */
+	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
+}
+
+EXPORT int sighold(int signal)
+{
+	ENTER();
+	return mask_set_one(SIG_BLOCK, signal);
+}
+
+EXPORT int sigrelse(int signal)
+{
+	ENTER();
+	return mask_set_one(SIG_UNBLOCK, signal);
+}
+
+static int set_handler(int signal, sighandler_t handler, struct sigaction *old)
+{
+	struct sigaction action = {.sa_handler = handler};
+
+	return sigaction(signal, &action, old);
+}
+
+EXPORT int sigignore(int signal)
+{
+	ENTER();
+	return set_handler(signal, SIG_IGN, NULL);
+}
+
+EXPORT sighandler_t sigset(int signal, sighandler_t handler)
+{
+	struct sigaction before;
+	sigset_t mask;
+
+	ENTER();
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	if (sigprocmask(SIG_BLOCK, NULL, &mask) || sigaction(signal, NULL, &before))
+		return SIG_ERR;
+	if (handler == SIG_HOLD) {
+		if (mask_set_one(SIG_BLOCK, signal))
+			return SIG_ERR;
+	} else if (set_handler(signal, handler, NULL) || mask_set_one(SIG_UNBLOCK, signal)) {
+		return SIG_ERR;
+	}
+	return sigismember(&mask, signal) ? SIG_HOLD : before.sa_handler;
+}
+
+/* The BSD masks: bits of the first 32 signals. */
+static int mask_replace(int how, int bits)
+{
+	sigset_t set = {0}, old;
+
+	set.__val[0] = (unsigned int)bits;
+	if (sigprocmask(how, &set, &old))
+		return -1;
+	return (int)(unsigned int)old.__val[0];
+}
+
+EXPORT int sigblock(int bits)
+{
+	ENTER();
+	return mask_replace(SIG_BLOCK, bits);
+}
+
+EXPORT int sigsetmask(int bits)
+{
+	ENTER();
+	return mask_replace(SIG_SETMASK, bits);
+}
+
+EXPORT int siggetmask(void)
+{
+	ENTER();
+	return mask_replace(SIG_BLOCK, 0);
+}
+
+/* What <signal.h> makes of sigpause(): the signal's number under X/Open's rules, a mask under BSD's. */
+int __sigpause(int signal_or_mask, int is_signal);
+
+EXPORT int __sigpause(int signal_or_mask, int is_signal)
+{
+	sigset_t set = {0};
+
+	ENTER();
+	if (!is_signal)
+		set.__val[0] = (unsigned int)signal_or_mask;
+	else if (sigprocmask(SIG_BLOCK, NULL, &set) || sigdelset(&set, signal_or_mask))
+		return -1;
+	return sigsuspend(&set);
+}
+
+/* X/Open's sigpause() under its own name in the object file. */
+int xpg_sigpause(int signal) __asm__("__xpg_sigpause");
+
+EXPORT int xpg_sigpause(int signal)
+{
+	ENTER();
+	return __sigpause(signal, 1);
+}
