@@ -148,6 +148,9 @@ static void print_limits(const struct branches_result *result)
 	if (figures->unfinished_threads)
 		printf("%u of %u threads were followed in part only: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);
+	if (result->is_made_again)
+		printf("the record (%llu MB) was not kept: the run was made again for each look\n",
+			(unsigned long long)(result->record_bytes >> 20));
 	if (result->is_partial)
 		printf("the record is full: only the beginning of the run was looked at; raise "
 		       "--record-size\n");

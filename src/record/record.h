@@ -16,20 +16,21 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 3u
+#define RECORD_VERSION 4u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {
-	RECORD_READ,  /* as many bytes as were read, at most eight at a time */
+	RECORD_READ, /* at most eight bytes at a time. Number: record_difference() from what was known */
 	RECORD_VALUE, /* number: the value of a site of the kinds from SITE_RESULT on */
 	RECORD_ENTER, /* a call from code without bitcode. Number: site; then its SITE_ARGUMENTs */
 	RECORD_JUMP,  /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
-	RECORD_SYNC,  /* the thread performs an op of the engine. Numbers: step, position */
-	RECORD_LIVE,  /* from here on the run is controlled: the first thread is created next */
-	RECORD_BAD,   /* a read of memory that cannot be read: the program crashes here */
+	/* The thread performs an op of the engine. Numbers: step and position, both less its last ones */
+	RECORD_SYNC,
+	RECORD_LIVE,   /* from here on the run is controlled: the first thread is created next */
+	RECORD_BAD,    /* a read of memory that cannot be read: the program crashes here */
 	RECORD_REPORT, /* checked records only, before each report. Numbers: site, address */
 	RECORD_END,
-	RECORD_TURN, /* it moves again after others have. Number: position */
+	RECORD_TURN, /* it moves again after others have. Number: position, less its last one */
 	RECORD_TAG_COUNT
 };
 
@@ -42,6 +43,21 @@ enum record_tag {
  * Positions grow with the run: what a thread does behind an entry with a position, up to its next one, lies
  * in the run before all that has a greater position.
  */
+
+/* What a thread reads is often near to what it saw there: a small number for what is little more or less. */
+static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_t bytes)
+{
+	const uint32_t unused = 64 - 8 * bytes;
+	const int64_t difference = (int64_t)((value - known) << unused) >> unused;
+
+	return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
+}
+
+/* The value of such a number; its bytes that were not read may be anything. */
+static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
+{
+	return known + (number >> 1 ^ (0 - (number & 1)));
+}
 
 /* ---- predictions ---- */
 
@@ -113,6 +129,7 @@ struct record_thread {
 	uint64_t first, last; /* chunks; 0: none */
 	uint8_t *at, *end;    /* [guest] in the last one */
 	uint64_t predicted;   /* reports since the last entry, as of when it last stopped moving */
+	uint64_t step, position; /* that were told last */
 };
 
 /* An executable or library as it was loaded. */
@@ -143,7 +160,7 @@ struct record_area {
 	struct record_image images[RECORD_IMAGES_MAX];
 	uint32_t image_count;
 	struct record_object objects[RECORD_OBJECTS_MAX];
-	struct record_thread ops; /* struct record_op in chunks */
+	struct record_thread ops; /* as op_stream.h writes them */
 	struct record_thread threads[THREAD_CAPACITY];
 };
 

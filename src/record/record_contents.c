@@ -270,6 +270,7 @@ static void get_images(struct reader *reader, struct run_record *record)
 
 static void get_ops(struct reader *reader, struct run_record *record)
 {
+	const uint8_t *start = reader->at;
 	uint64_t step = 0;
 
 	record->op_count = get_count(reader, UINT64_MAX, 8, "the number of operations");
@@ -291,7 +292,7 @@ static void get_ops(struct reader *reader, struct run_record *record)
 		op->argument = get_number(reader, UINT64_MAX, "an operation");
 		op->site = get_number(reader, UINT64_MAX, "an operation");
 	}
-	record->bytes += record->op_count * sizeof *record->ops;
+	record->bytes += (uint64_t)(reader->at - start);
 }
 
 int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,

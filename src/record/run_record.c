@@ -13,6 +13,7 @@ void run_record_release(struct run_record *record)
 	free(record->modules);
 	free(record->objects);
 	free(record->ops);
+	free(record->op_stream);
 	free(record->images);
 	free(record->image_bytes);
 	*record = (struct run_record){0};
@@ -109,14 +110,33 @@ static void take_threads(
 	}
 }
 
+static void add_op(struct run_record *record, const struct record_op *op)
+{
+	if (record->op_count == record->op_capacity) {
+		record->op_capacity = record->op_capacity ? 2 * record->op_capacity : 64;
+		record->ops = enlarge(record->ops, record->op_capacity * sizeof *record->ops);
+	}
+	record->ops[record->op_count++] = *op;
+}
+
 static void take_ops(struct run_record *record, const struct record_area *area)
 {
 	const uint64_t size = size_of(area, &area->ops);
+	uint8_t *bytes = enlarge(NULL, size);
+	const uint8_t *at = bytes;
 
-	record->ops = enlarge(record->ops, record->op_count * sizeof *record->ops + size);
-	copy_chunks(area, &area->ops, (uint8_t *)(record->ops + record->op_count));
-	record->op_count += size / sizeof *record->ops;
+	if (!record->op_stream)
+		record->op_stream = calloc(1, sizeof *record->op_stream);
+	BUG_ON(!record->op_stream);
+	copy_chunks(area, &area->ops, bytes);
+	while (at < bytes + size) {
+		struct record_op op;
+
+		at = op_stream_read(record->op_stream, at, bytes + size, &op);
+		add_op(record, &op);
+	}
 	record->bytes += size;
+	free(bytes);
 }
 
 static void take_images(struct run_record *record, const struct record_area *area)

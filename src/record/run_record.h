@@ -5,7 +5,7 @@
 #define RADDLE_RECORD_RUN_RECORD_H
 
 #include "base/error.h"
-#include "record/record.h"
+#include "record/op_stream.h"
 
 struct run_thread {
 	thread_name name;
@@ -48,8 +48,9 @@ struct run_record {
 	uint8_t *image_bytes;
 	uint64_t image_size;
 	struct record_op *ops;
-	uint64_t op_count;
-	uint64_t bytes; /* of all threads and ops */
+	uint64_t op_count, op_capacity;
+	struct op_stream *op_stream; /* while it is taken */
+	uint64_t bytes;		     /* of all threads and ops */
 	bool is_partial; /* there was no room for the end: threads' entries and nothing else are cut */
 	bool is_checked;
 	/* Not NULL: threads' entries are not here, but come from there. The owner's of the record. */

@@ -64,6 +64,7 @@ struct walker {
 	bool has_passed; /* it is over because the part is */
 	uint64_t instructions;
 	uint64_t steps;
+	uint64_t op_step; /* in the run, of the last op */
 	uint64_t position;
 	uint64_t object_count; /* that the thread has made or given back */
 	struct walk_summary *summary;

@@ -168,14 +168,13 @@ static uint64_t find_op(const struct run_record *record, uint64_t step)
 
 static void sync(struct walker *walker)
 {
-	const uint64_t step = walk_number(walker);
-
-	walk_reach(walker, walk_number(walker));
+	walker->op_step += walk_number(walker);
+	walk_reach(walker, walker->position + walk_number(walker));
 	walk_drop(walker);
 	if (walker->mode & WALK_EVENTS && !walker->is_over) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
-		event->value = find_op(walker->walk->record, step);
+		event->value = find_op(walker->walk->record, walker->op_step);
 		event->site = SITE_NONE;
 	}
 	walker->steps++;
@@ -274,7 +273,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 		sync(walker);
 		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_TURN:
-		walk_reach(walker, walk_number(walker));
+		walk_reach(walker, walker->position + walk_number(walker));
 		walk_next_entry(walker);
 		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_LIVE:
@@ -367,7 +366,7 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 
 	if (step >= STEP_MOVED)
 		return step;
-	if (of->kind == SITE_RESULT)
+	if (of->kind == SITE_RESULT || step == STEP_JUMP)
 		walk_drop(walker);
 	else
 		walk_settle(walker);
@@ -375,7 +374,6 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 		(void)walk_number(walker);
 		*value = walk_number(walker);
 		(void)walk_number(walker);
-		walk_drop(walker);
 		walk_next_entry(walker);
 		return STEP_NEXT;
 	}
@@ -402,11 +400,11 @@ enum step walk_read_entry(
 		*value = walk_known(walker, address, bytes);
 		return STEP_NEXT;
 	}
-	if (walker->tag != RECORD_READ || (uint64_t)(walker->end - walker->at) < bytes)
+	if (walker->tag != RECORD_READ)
 		return walk_end_at(walker, WALK_LOST, "a value where a read should come");
-	*value = 0;
-	memcpy(value, walker->at, bytes);
-	walker->at += bytes;
+	*value = compute_mask(
+		record_with_difference(walk_number(walker), walk_known(walker, address, bytes)),
+		8 * bytes);
 	memcpy(walker->memory + record_place_of(address), value, bytes);
 	walk_next_entry(walker);
 	return STEP_NEXT;

@@ -71,6 +71,15 @@ static bool record_is_same(const uint8_t *at, uint64_t value, uint32_t bytes)
 	return true;
 }
 
+static uint64_t record_known(const uint8_t *at, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		value |= (uint64_t)at[i] << 8 * i;
+	return value;
+}
+
 void record_drop(void)
 {
 	struct record_moving *moving = record_state.moving;
@@ -98,11 +107,10 @@ static void record_read(uint64_t address, uint64_t bytes)
 			moving->left--;
 			continue;
 		}
+		if (record_entry(moving->thread, RECORD_READ))
+			record_number(moving->thread,
+				record_difference(value, record_known(known, part), part));
 		memcpy(known, &value, part);
-		if (!record_entry(moving->thread, RECORD_READ))
-			return;
-		memcpy(moving->thread->at, &value, 8);
-		moving->thread->at += part;
 	}
 }
 
@@ -293,6 +301,14 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
+static void record_position(struct record_thread *thread)
+{
+	const uint64_t position = record_state.area->position++;
+
+	record_number(thread, position - thread->position);
+	thread->position = position;
+}
+
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
 {
 	struct record_thread *own = &record_state.area->threads[thread->id.index];
@@ -302,8 +318,9 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 		return;
 	if (!record_entry(own, RECORD_SYNC))
 		return;
-	record_number(own, step);
-	record_number(own, record_state.area->position++);
+	record_number(own, step - own->step);
+	own->step = step;
+	record_position(own);
 }
 
 void record_resume(void)
@@ -311,7 +328,7 @@ void record_resume(void)
 	struct record_thread *thread = record_state.moving->thread;
 
 	if (record_entry(thread, RECORD_TURN))
-		record_number(thread, record_state.area->position++);
+		record_position(thread);
 }
 
 void record_performed(const struct engine_performed *performed)
@@ -329,6 +346,5 @@ void record_performed(const struct engine_performed *performed)
 
 	if (is_memory(performed->kind) || !record_room(ops))
 		return;
-	memcpy(ops->at, &op, sizeof op);
-	ops->at += sizeof op;
+	ops->at = op_stream_write(&record_state.ops, &op, ops->at);
 }

@@ -43,6 +43,7 @@ static bool record_more(struct record_thread *thread)
 		return false;
 	}
 	chunk = (struct record_chunk *)(base + area->used);
+	chunk->next = 0; /* there may have been another */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;
 	else
@@ -55,7 +56,7 @@ static bool record_more(struct record_thread *thread)
 }
 
 /* Room for an entry of any kind. */
-#define ENTRY_BYTES 64
+#define ENTRY_BYTES OP_STREAM_MOST
 
 bool record_room(struct record_thread *thread)
 {

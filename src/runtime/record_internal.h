@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "record/record.h"
+#include "record/op_stream.h"
 #include "runtime/instrument_abi.h"
 
 /* Written by the moving thread; private to the process. */
@@ -46,6 +46,7 @@ struct record_state {
 	struct executor executor;	/* the run's, told of here */
 	const struct executor *below;
 	struct record_parked parked[THREAD_CAPACITY];
+	struct op_stream ops;
 };
 
 /* Written by the moving thread, in all files of the recorder. */

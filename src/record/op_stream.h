@@ -1,0 +1,133 @@
+/*
+ * Operations as they are written and read: each is compared with the one that last had its *slot*, and the slot with the one
+ * that followed last time. Most are as they were, and take a byte. Both sides keep the same state, all zero at first.
+ * The recorder writes in the user's threads: nothing is called here.
+ */
+#ifndef RADDLE_RECORD_OP_STREAM_H
+#define RADDLE_RECORD_OP_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+#define OP_STREAM_SLOTS 1024u
+/* What an op takes at most: nine numbers. */
+#define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
+
+struct op_stream {
+	struct record_op last[OP_STREAM_SLOTS];
+	uint16_t next[OP_STREAM_SLOTS]; /* that followed, by slot */
+	uint16_t slot;			/* of the last op */
+	uint64_t step;			/* likewise */
+};
+
+/* The low two bits of an op's first number; the others are the steps since the last op. */
+enum op_stream_tag {
+	OP_AS_EXPECTED, /* the slot that follows, and the op that it had */
+	OP_AS_BEFORE,	/* number: slot; the op that it had */
+	OP_NEW		/* numbers: slot, and the differences from the op that it had */
+};
+
+#define OP_STREAM_TAG_BITS 2
+
+static inline uint16_t op_stream_slot(const struct record_op *op)
+{
+	const uint64_t hash =
+		(op->site * 31 + op->thread * 7u + op->kind) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint16_t)(hash >> 54);
+}
+
+static inline uint8_t *op_stream_put(uint8_t *at, uint64_t number)
+{
+	for (; number >= 128; number >>= 7)
+		*at++ = (uint8_t)(number | 128);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+static inline bool op_stream_is_same(const struct record_op *a, const struct record_op *b)
+{
+	return a->address == b->address && a->argument == b->argument && a->site == b->site &&
+	       a->thread == b->thread && a->other == b->other && a->kind == b->kind &&
+	       a->flags == b->flags;
+}
+
+static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint64_t step)
+{
+	stream->next[stream->slot] = slot;
+	stream->slot = slot;
+	stream->step = step;
+}
+
+/* `at`: room for OP_STREAM_MOST bytes. Where the next one goes. */
+static inline uint8_t *op_stream_write(
+	struct op_stream *stream, const struct record_op *op, uint8_t *at)
+{
+	const uint16_t slot = op_stream_slot(op);
+	struct record_op *last = &stream->last[slot];
+	const bool is_same = op_stream_is_same(op, last);
+	const bool is_expected = is_same && stream->next[stream->slot] == slot;
+
+	at = op_stream_put(at,
+		(op->step - stream->step) << OP_STREAM_TAG_BITS | (is_expected	    ? OP_AS_EXPECTED
+									  : is_same ? OP_AS_BEFORE
+										    : OP_NEW));
+	if (!is_expected)
+		at = op_stream_put(at, slot);
+	if (!is_same) {
+		at = op_stream_put(at, op->kind);
+		at = op_stream_put(at, op->flags);
+		at = op_stream_put(at, op->thread);
+		at = op_stream_put(at, op->other);
+		at = op_stream_put(at, record_difference(op->address, last->address, 8));
+		at = op_stream_put(at, record_difference(op->argument, last->argument, 8));
+		at = op_stream_put(at, record_difference(op->site, last->site, 8));
+		*last = *op;
+	}
+	op_stream_note(stream, slot, op->step);
+	return at;
+}
+
+static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+	*number = 0;
+	for (uint32_t shift = 0; at < end && shift < 64; shift += 7) {
+		*number |= (uint64_t)(*at & 127) << shift;
+		if (!(*at++ & 128))
+			break;
+	}
+	return at;
+}
+
+/* Where the next one begins. What is cut short reads as zeros. */
+static inline const uint8_t *op_stream_read(
+	struct op_stream *stream, const uint8_t *at, const uint8_t *end, struct record_op *op)
+{
+	uint64_t head, slot = stream->next[stream->slot], fields[7];
+	struct record_op *last;
+
+	at = op_stream_get(at, end, &head);
+	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) != OP_AS_EXPECTED)
+		at = op_stream_get(at, end, &slot);
+	slot %= OP_STREAM_SLOTS;
+	last = &stream->last[slot];
+	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) == OP_NEW) {
+		for (uint32_t i = 0; i < 7; i++)
+			at = op_stream_get(at, end, &fields[i]);
+		last->kind = (uint8_t)fields[0];
+		last->flags = (uint8_t)fields[1];
+		last->thread = (uint16_t)fields[2];
+		last->other = (uint16_t)fields[3];
+		last->address = record_with_difference(fields[4], last->address);
+		last->argument = record_with_difference(fields[5], last->argument);
+		last->site = record_with_difference(fields[6], last->site);
+	}
+	*op = *last;
+	op->step = stream->step + (head >> OP_STREAM_TAG_BITS);
+	op_stream_note(stream, (uint16_t)slot, op->step);
+	return at;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* Operations come out as they went in, and those that are alike take little. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "record/op_stream.h"
+
+#define OPS 5000
+
+static void assert_alike(const struct record_op *a, const struct record_op *b)
+{
+	assert_int_equal(a->step, b->step);
+	assert_true(op_stream_is_same(a, b));
+}
+
+/* Whatever they are, and also where they share slots. */
+static void test_read__gives_back_what_was_written(void **state)
+{
+	static struct op_stream written, read;
+	static uint8_t bytes[OPS * OP_STREAM_MOST];
+	static struct record_op ops[OPS];
+	struct rng rng;
+	uint8_t *at = bytes;
+	const uint8_t *from = bytes;
+	uint64_t step = 0;
+
+	(void)state;
+	rng_seed(&rng, 5);
+	for (int i = 0; i < OPS; i++) {
+		step += rng_below(&rng, 1000);
+		ops[i] = (struct record_op){.step = step,
+			.address = rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng),
+			.argument = rng_below(&rng, 4) ? 0 : rng_next(&rng),
+			.site = UINT64_MAX - rng_below(&rng, 2000),
+			.thread = (uint16_t)rng_below(&rng, 5),
+			.other = rng_below(&rng, 2) ? UINT16_MAX : 3,
+			.kind = (uint8_t)rng_below(&rng, 200),
+			.flags = (uint8_t)rng_below(&rng, 4)};
+		at = op_stream_write(&written, &ops[i], at);
+	}
+	for (int i = 0; i < OPS; i++) {
+		struct record_op op;
+
+		from = op_stream_read(&read, from, at, &op);
+		assert_alike(&op, &ops[i]);
+	}
+	assert_ptr_equal(from, at);
+}
+
+static void test_write__takes_a_byte_for_what_comes_again(void **state)
+{
+	static struct op_stream written;
+	uint8_t bytes[OP_STREAM_MOST], *at = bytes;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		const struct record_op op = {.step = 3 * i,
+			.site = 0x400000 + 64 * (i % 4),
+			.address = 0x7000 + 8 * (i % 4),
+			.thread = (uint16_t)(i % 2),
+			.other = UINT16_MAX};
+
+		at = op_stream_write(&written, &op, bytes);
+		if (i >= 8)
+			assert_int_equal(at - bytes, 1);
+	}
+}
+
+/* Damaged memory of a guest must not lead the host astray. */
+static void test_read__comes_to_the_end_of_what_is_cut(void **state)
+{
+	static struct op_stream stream;
+	const uint8_t bytes[] = {OP_NEW, 255, 255, 255};
+	struct record_op op;
+
+	(void)state;
+	assert_ptr_equal(
+		op_stream_read(&stream, bytes, bytes + sizeof bytes, &op), bytes + sizeof bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read__gives_back_what_was_written),
+		cmocka_unit_test(test_write__takes_a_byte_for_what_comes_again),
+		cmocka_unit_test(test_read__comes_to_the_end_of_what_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
