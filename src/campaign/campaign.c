@@ -16,6 +16,7 @@
 #include "campaign/restart.h"
 #include "detectors/detector.h"
 #include "platform/platform.h"
+#include "symbols/symbols.h"
 #include "strategies/strategy.h"
 
 /* A test that fails once a minute is what people bring; longer is theirs to ask for. */
@@ -112,7 +113,7 @@ static void tell_races_seen(struct campaign *campaign)
 			seen[count++] = race->seen;
 	}
 	result->races_seen = count;
-	races_describe_seen(campaign->workers[0].worker.contract, seen, count,
+	races_describe_seen(campaign->workers[0].worker.contract, campaign->symbols, seen, count,
 		result->races_seen_text, sizeof result->races_seen_text);
 	free(seen);
 }
@@ -410,6 +411,7 @@ static void tear_down(struct campaign *campaign)
 	rounds_close(campaign);
 	free(campaign->workers);
 	free(campaign->keys);
+	symbols_free(campaign->symbols);
 	free(campaign->directory);
 	store_campaign_release(&campaign->row);
 	if (!campaign->options->store)

@@ -61,6 +61,7 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	plan->run_first = worker->run_first;
 	plan->run_limit = worker->run_end - worker->run_first;
 	worker->is_busy = true;
+	worker->runs_before = worker->worker.contract->totals.runs;
 	worker->begun_ns = platform_monotonic_ns();
 	return worker_begin(&worker->worker, err);
 }
@@ -285,7 +286,9 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	case REPORT_DIED:
 		/* The run that could not be made is made again: it is the first one left. */
 		done_until(campaign, worker, contract->run_number);
-		result = campaign_worker_died(campaign, worker, err);
+		if (!worker->was_sent_away)
+			result = campaign_worker_died(campaign, worker, err);
+		worker->was_sent_away = false;
 		break;
 	case REPORT_FAILURE:
 		worker->deaths = 0;
@@ -300,8 +303,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	default:
 		worker->deaths = 0;
 		size_batch(campaign, worker);
-		done_until(campaign, worker,
-			contract->stop ? contract->run_number + 1 : worker->run_end);
+		done_until(campaign, worker, campaign_end_of_batch(worker));
 		tell_ran(campaign, worker);
 		if (campaign->has_rounds)
 			result = rounds_advance(campaign, false, err);
@@ -335,13 +337,15 @@ static int poll_workers(struct campaign *campaign, bool *has_report, struct erro
 
 		if (!worker->is_busy)
 			continue;
-		result = worker_poll(&worker->worker, &report, err);
+		result = campaign_poll(worker, &report, err);
 		if (result < 0)
 			return result;
 		if (report == REPORT_NONE)
 			continue;
 		*has_report = true;
+		campaign->reporting = worker;
 		result = handle_report(campaign, worker, report, err);
+		campaign->reporting = NULL;
 		if (result < 0)
 			return result;
 	}
@@ -387,7 +391,9 @@ static void take_last_runs(
 	const bool is_made = report != REPORT_DIED && contract->outcome.kind != OUTCOME_TAINTED &&
 			     report != REPORT_REFUSED;
 
-	if (contract->is_live)
+	if (report == REPORT_BATCH)
+		done_until(campaign, worker, campaign_end_of_batch(worker));
+	else if (contract->is_live)
 		done_until(campaign, worker, contract->run_number + is_made);
 }
 
@@ -409,7 +415,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 			int result = 0;
 
 			if (worker->is_busy)
-				result = worker_poll(&worker->worker, &report, err);
+				result = campaign_poll(worker, &report, err);
 			if (report == REPORT_FAILURE && worker->worker.contract->is_live &&
 				!campaign_was_ended(campaign, worker))
 				result = take_failure(campaign, worker, err);

@@ -199,7 +199,10 @@ static int investigate_and_keep(struct campaign *campaign, const struct campaign
 	memset(&finding, 0, sizeof finding);
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
-	if (result == 0) {
+	if (result == 0 && campaign_doubt_others(campaign, &investigation->confirmation)) {
+		campaign->key_count--; /* it may come again */
+		finding_release(&finding);
+	} else if (result == 0) {
 		finish_finding(campaign, caught, &finding);
 		/* A line may have several places in the code, each pair of which comes here. */
 		if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
@@ -269,13 +272,16 @@ int campaign_look_into(
 	forward_end();
 	if (!is_new_key(campaign, caught->key))
 		return 0;
+	result = campaign_clear_way(campaign, err);
+	if (result < 0)
+		return result;
 	describe_probe(campaign, caught, &investigation);
 	result =
 		check_suppressions(campaign, &investigation, &caught->failure, &is_suppressed, err);
 	if (result == 0 && !is_suppressed)
 		result = investigate_and_keep(campaign, caught, &investigation, err);
 	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
-	if (result < 0 || is_suppressed)
+	if (result < 0 || is_suppressed || campaign->is_disturbed)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))
 		return doubt_restart(campaign, caught->restart, err);

@@ -19,9 +19,13 @@ struct campaign_worker {
 	uint64_t run_first; /* of the batch: still to do are [run_first, run_end) */
 	uint64_t run_end;
 	uint64_t begun_ns;
-	uint64_t batch;	 /* size of the next batch */
-	bool has_groups; /* its process knows which sites may touch the same variables */
-	uint32_t deaths; /* by a SIGKILL from outside, in a row */
+	uint64_t runs_before; /* that its contract had counted then */
+	uint64_t batch;	      /* size of the next batch */
+	bool has_groups;      /* its process knows which sites may touch the same variables */
+	uint32_t deaths;      /* by a SIGKILL from outside, in a row */
+	/* What it reported while nobody could deal with it (campaign_quiet.c); REPORT_NONE: nothing. */
+	enum contract_report put_off;
+	bool was_sent_away; /* REPORT_DIED: by ourselves */
 	/* What the detector of races had counted when its runs were last taken over. */
 	uint64_t races_let_pass, blind_runs, races_seen;
 
@@ -136,11 +140,13 @@ struct campaign {
 	uint64_t saved_ns;	   /* when the store was last told */
 	bool has_started;	   /* a run that reached its first thread has ended */
 	bool is_alone; /* processes of the target disturb each other: only the first worker works */
-	bool is_focused;	  /* processes are to know of groups of sites (chosen.h) */
-	bool has_told_start;	  /* the listener knows what kind of target it is */
-	bool has_told_refusal;	  /* likewise, why accesses to memory are not seen */
-	bool has_told_remark;	  /* likewise, what is odd about the strategy's options */
-	bool has_told_limit;	  /* likewise, that findings are kept without traces */
+	bool is_disturbed;		   /* likewise, and runs have to be made again for that */
+	struct campaign_worker *reporting; /* whose report is being dealt with; or NULL */
+	bool is_focused;		   /* processes are to know of groups of sites (chosen.h) */
+	bool has_told_start;		   /* the listener knows what kind of target it is */
+	bool has_told_refusal;		   /* likewise, why accesses to memory are not seen */
+	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
+	bool has_told_limit;		   /* likewise, that findings are kept without traces */
 	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
 	bool is_stopping;	  /* no new batches */
@@ -152,6 +158,7 @@ struct campaign {
 	uint64_t races_let_pass, blind_runs; /* likewise, of rounds */
 	struct campaign_race *races_seen;    /* by run */
 	uint32_t races_seen_count;
+	struct symbols *symbols;  /* of the first worker's process, where it is gone */
 	uint64_t suppressed_runs; /* that ended with a race which is no failure */
 	uint64_t *suppressed;	  /* keys of those */
 	uint32_t suppressed_count;
@@ -198,6 +205,8 @@ bool campaign_is_interrupted(const struct campaign *campaign);
 
 void parts_begin(struct campaign *campaign);
 void parts_release(struct campaign *campaign);
+/* Nobody is at a part any more. */
+void parts_drop_all(struct campaign *campaign);
 /*
  * The leader has reported and is to go on. *may_go_on: else it has to wait for a part.
  */
@@ -280,5 +289,23 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
  * not: it wants what that one has (a port, a file, a name). From now on there is one worker; the run is made again.
  */
 void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *worker);
+
+/* ---- campaign_quiet.c ---- */
+
+/* The first run that is not made of a batch that has ended, also of one that was stopped before it began. */
+uint64_t campaign_end_of_batch(const struct campaign_worker *worker);
+/* As worker_poll(); what was put off comes first. */
+int campaign_poll(struct campaign_worker *worker, enum contract_report *report, struct error *err);
+/* No process of the target is there any more. What workers report meanwhile is put off. */
+int campaign_clear_way(struct campaign *campaign, struct error *err);
+/*
+ * A failure does not repeat while no other process is there: was it one of them? Then it does not count, is_disturbed
+ * says that its run is to be made again, and there is one worker from now on.
+ */
+bool campaign_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
+/* Forgets what workers but the reporting one were about. */
+void campaign_forget_others(struct campaign *campaign);
+/* A strategy that goes through all runs does so from the beginning. */
+void campaign_begin_again(struct campaign *campaign);
 
 #endif

@@ -115,7 +115,7 @@ static void drop_part(struct campaign *campaign, struct campaign_worker *worker)
 	worker->part = NULL;
 }
 
-static void drop_all(struct campaign *campaign)
+void parts_drop_all(struct campaign *campaign)
 {
 	struct campaign_parts *parts = &campaign->parts;
 
@@ -125,6 +125,7 @@ static void drop_all(struct campaign *campaign)
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
 		worker->is_busy = false;
+		worker->put_off = REPORT_NONE;
 		drop_part(campaign, worker);
 	}
 	while (parts->kept_count) {
@@ -278,28 +279,6 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-static bool is_any_without(const struct campaign *campaign)
-{
-	for (uint32_t i = 1; i < campaign->worker_count; i++)
-		if (!campaign->workers[i].part && !campaign->workers[i].is_busy)
-			return true;
-	return false;
-}
-
-uint64_t parts_wake(struct campaign *campaign)
-{
-	struct campaign_worker *leader = leader_of(campaign);
-	const uint64_t now_ns = platform_monotonic_ns();
-
-	if (!campaign->parts.strategy || !campaign->has_started || !leader->is_busy ||
-		!is_any_without(campaign))
-		return UINT64_MAX;
-	if (now_ns - leader->begun_ns < campaign->parts.patience_ns)
-		return leader->begun_ns + campaign->parts.patience_ns - now_ns;
-	worker_stop(&leader->worker);
-	return UINT64_MAX;
-}
-
 /* ---- joining ---- */
 
 /* The awaited part. False: there is no use in it. */
@@ -376,7 +355,7 @@ static int join_awaited(struct campaign *campaign, bool *may_go_on, struct error
 	int result = 0;
 
 	*may_go_on = true;
-	while (result == 0 && !campaign->is_stopping &&
+	while (result == 0 && !campaign->is_stopping && !campaign->is_disturbed &&
 		(number = strategy->awaited(state_of(leader_of(campaign)))) != 0) {
 		struct campaign_worker *worker = find_worker(campaign, number);
 
@@ -402,13 +381,17 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 	*may_go_on = true;
 	if (!campaign->has_started)
 		return 0;
+	if (campaign->is_disturbed)
+		campaign_begin_again(campaign);
 	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 	leader->run_first = leader->run_end = campaign->run_next;
 	if (has_news(leader->worker.contract)) {
-		drop_all(campaign); /* its next run begins all over */
+		parts_drop_all(campaign); /* its next run begins all over */
 		return 0;
 	}
 	result = join_awaited(campaign, may_go_on, err);
+	if (result == 0 && campaign->is_disturbed)
+		return parts_lead_on(campaign, may_go_on, err);
 	if (result < 0 || !*may_go_on)
 		return result;
 	if (!campaign_runs_left(campaign) || strategy->is_exhausted(state_of(leader)))
@@ -459,11 +442,12 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	if (report == REPORT_TAINTED)
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
-	else if (report == REPORT_DIED)
+	else if (report == REPORT_DIED && !worker->was_sent_away)
 		result = campaign_worker_died(campaign, worker, err);
 	if (result < 0)
 		return result;
-	if (campaign->is_alone || has_news(contract)) {
+	if (campaign->is_alone || worker->was_sent_away || has_news(contract)) {
+		worker->was_sent_away = false;
 		worker->has_memory = false;
 		drop_part(campaign, worker);
 		return 0;
@@ -495,6 +479,6 @@ int parts_end(struct campaign *campaign, bool is_cut, struct error *err)
 	for (uint32_t i = 0; is_cut && i < campaign->parts.kept_count && result == 0; i++)
 		result = look_into(campaign, campaign->parts.kept[i], err);
 	if (!is_cut)
-		drop_all(campaign);
+		parts_drop_all(campaign);
 	return result;
 }

@@ -289,11 +289,27 @@ static bool is_suppressed(const struct campaign *campaign, uint64_t key)
 	return false;
 }
 
+/* This run and those behind it are made by one worker; what others have made of them does not count. */
+static void make_again(struct campaign *campaign, uint32_t place)
+{
+	struct campaign_round *round = campaign->round;
+	const uint32_t count = round->runs - place;
+
+	campaign_forget_others(campaign);
+	release_failures(round);
+	memset(&round->is_made[place], 0, count * sizeof *round->is_made);
+	memset(&round->keys[place], 0, count * sizeof *round->keys);
+	round->given = round->settled = place;
+	round->hold = NO_HOLD;
+	campaign->is_disturbed = false;
+}
+
 /* The run at `place` counts from now on. */
 static int settle_run(struct campaign *campaign, uint32_t place, struct error *err)
 {
 	struct campaign_round *round = campaign->round;
 	const struct contract_run *log = &round->log[place];
+	const struct contract_totals before = campaign->counted;
 	struct campaign_failure first;
 	int result;
 
@@ -313,6 +329,12 @@ static int settle_run(struct campaign *campaign, uint32_t place, struct error *e
 		--round->failure_count * sizeof *round->failures);
 	result = campaign_look_into(campaign, &first, err);
 	campaign_failure_release(&first);
+	if (campaign->is_disturbed) {
+		campaign->counted = before;
+		campaign->races_let_pass -= log->races_let_pass;
+		campaign->blind_runs -= log->blind_runs;
+		make_again(campaign, place);
+	}
 	find_hold(campaign);
 	return result;
 }

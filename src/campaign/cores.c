@@ -2,11 +2,10 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GROUPS_FOLDER "/sys/fs/cgroup"
 
 unsigned cores_of_quota(const char *text)
 {
@@ -18,60 +17,106 @@ unsigned cores_of_quota(const char *text)
 	return quota < UINT_MAX ? (unsigned)quota : 0;
 }
 
+/* The first line of a file of a group; false: there is none. */
+static bool read_line(const char *folder, const char *name, char *text, int size)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool is_read;
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	is_read = fgets(text, size, file) != NULL;
+	(void)fclose(file); /* only read from */
+	return is_read;
+}
+
+/* Of the one group, by version 2 or 1; 0: none. */
 static unsigned quota_of(const char *folder)
 {
-	char path[PATH_MAX], text[64];
-	unsigned cores = 0;
-	FILE *file;
+	char quota[64], period[32], both[100];
 
-	if (snprintf(path, sizeof path, "%s/cpu.max", folder) >= (int)sizeof path)
+	if (read_line(folder, "cpu.max", quota, sizeof quota))
+		return cores_of_quota(quota);
+	if (!read_line(folder, "cpu.cfs_quota_us", quota, sizeof quota) || *quota == '-' ||
+		!read_line(folder, "cpu.cfs_period_us", period, sizeof period))
 		return 0;
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	if (fgets(text, sizeof text, file))
-		cores = cores_of_quota(text);
-	(void)fclose(file); /* only read from */
-	return cores;
+	quota[strcspn(quota, "\n")] = '\0';
+	(void)snprintf(both, sizeof both, "%s %s", quota, period); /* fits */
+	return cores_of_quota(both);
 }
 
-/* The group that this process is in; empty: not known. Within a container it is the root of what is seen. */
-static void find_group(char *group, size_t size)
+static bool is_listed(const char *list, size_t length, const char *word)
 {
-	FILE *file = fopen("/proc/self/cgroup", "r");
-	char line[PATH_MAX];
-
-	*group = '\0';
-	while (file && fgets(line, sizeof line, file))
-		if (strncmp(line, "0::", 3) == 0) {
-			line[strcspn(line, "\n")] = '\0';
-			if (snprintf(group, size, "%s%s", GROUPS_FOLDER, line + 3) >= (int)size)
-				*group = '\0';
-		}
-	if (file)
-		(void)fclose(file); /* only read from */
+	for (const char *at = list; at < list + length; at += strcspn(at, ",:") + 1)
+		if (!strncmp(at, word, strlen(word)) && strchr(",:", at[strlen(word)]))
+			return true;
+	return false;
 }
 
-/* The smallest quota of the group and those around it; 0: none. */
-static unsigned smallest_quota(void)
+/* The smallest quota of the group and those around it, up to where they are mounted; 0: none. */
+static unsigned smallest_quota(const char *mount, const char *group)
 {
-	char group[PATH_MAX];
-	unsigned smallest = quota_of(GROUPS_FOLDER);
+	char folder[PATH_MAX];
+	unsigned smallest = 0;
 
-	find_group(group, sizeof group);
-	while (strlen(group) > strlen(GROUPS_FOLDER)) {
-		const unsigned quota = quota_of(group);
+	if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder)
+		return 0;
+	for (;;) {
+		const unsigned quota = quota_of(folder);
 
 		if (quota && (!smallest || quota < smallest))
 			smallest = quota;
-		*strrchr(group, '/') = '\0';
+		if (strlen(folder) <= strlen(mount))
+			return smallest;
+		*strrchr(folder, '/') = '\0';
 	}
+}
+
+/* A line tells "0::/group" by version 2, and "4:cpu,cpuacct:/group" by version 1, of which each part has a place. */
+static unsigned quota_of_line(const char *mounts, const char *line)
+{
+	const char *list = strchr(line, ':');
+	const char *group = list ? strchr(list + 1, ':') : NULL;
+	char mount[PATH_MAX];
+
+	if (!group)
+		return 0;
+	list++;
+	if (group == list)
+		return smallest_quota(mounts, group + 1);
+	if (!is_listed(list, (size_t)(group - list), "cpu") ||
+		snprintf(mount, sizeof mount, "%s/%.*s", mounts, (int)(group - list), list) >=
+			(int)sizeof mount)
+		return 0;
+	return smallest_quota(mount, group + 1);
+}
+
+unsigned cores_of_groups(const char *mounts, const char *memberships)
+{
+	FILE *file = fopen(memberships, "re");
+	char line[PATH_MAX];
+	unsigned smallest = 0;
+
+	while (file && fgets(line, sizeof line, file)) {
+		unsigned quota;
+
+		line[strcspn(line, "\n")] = '\0';
+		quota = quota_of_line(mounts, line);
+		if (quota && (!smallest || quota < smallest))
+			smallest = quota;
+	}
+	if (file)
+		(void)fclose(file); /* only read from */
 	return smallest;
 }
 
 unsigned cores_available(void)
 {
-	const unsigned quota = smallest_quota();
+	const unsigned quota = cores_of_groups("/sys/fs/cgroup", "/proc/self/cgroup");
 	unsigned cores = 0;
 	cpu_set_t set;
 

@@ -14,6 +14,8 @@
 #include "detectors/race.h"
 #include "runtime/contract.h"
 
+struct symbols;
+
 /* All zero: races are not looked for. */
 struct races {
 	bool are_failures;
@@ -35,9 +37,10 @@ void races_watch(struct contract *contract);
 uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
 /* Is it one of them? */
 bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
-/* The first of them in words, a line each. The process must be there still for that; else *text is empty. */
-void races_describe_seen(const struct contract *contract, const struct race_seen *seen,
-	uint32_t count, char *text, size_t size);
+/* The first of them in words, a line each. `symbols` NULL: those of the process, if it is there still; else *text is
+ * empty. */
+void races_describe_seen(const struct contract *contract, struct symbols *symbols,
+	const struct race_seen *seen, uint32_t count, char *text, size_t size);
 /* Adds the pair, also for a guest that is running. False: there are too many. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_tell(struct contract *contract, struct race_pair pair);

@@ -47,15 +47,16 @@ bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair p
 	return false;
 }
 
-void races_describe_seen(const struct contract *contract, const struct race_seen *seen,
-	uint32_t count, char *text, size_t size)
+void races_describe_seen(const struct contract *contract, struct symbols *known,
+	const struct race_seen *seen, uint32_t count, char *text, size_t size)
 {
-	struct symbols *symbols;
+	struct symbols *symbols = known;
 	struct strbuf line;
 	size_t used = 0;
 
 	text[0] = '\0';
-	if (!count || symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) < 0)
+	if (!count ||
+		(!known && symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) < 0))
 		return;
 	for (uint32_t i = 0; i < count && i < TOLD_MOST; i++) {
 		strbuf_init(&line);
@@ -66,5 +67,6 @@ void races_describe_seen(const struct contract *contract, const struct race_seen
 		}
 		strbuf_release(&line);
 	}
-	symbols_free(symbols);
+	if (!known)
+		symbols_free(symbols);
 }

@@ -1,0 +1,25 @@
+/* When the leader is interrupted, so that a part can be split off for who has none. */
+#include "campaign/campaign_internal.h"
+#include "platform/platform.h"
+
+static bool is_any_without(const struct campaign *campaign)
+{
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (!campaign->workers[i].part && !campaign->workers[i].is_busy)
+			return true;
+	return false;
+}
+
+uint64_t parts_wake(struct campaign *campaign)
+{
+	struct campaign_worker *leader = &campaign->workers[0];
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	if (!campaign->parts.strategy || !campaign->has_started || !leader->is_busy ||
+		!is_any_without(campaign))
+		return UINT64_MAX;
+	if (now_ns - leader->begun_ns < campaign->parts.patience_ns)
+		return leader->begun_ns + campaign->parts.patience_ns - now_ns;
+	worker_stop(&leader->worker);
+	return UINT64_MAX;
+}

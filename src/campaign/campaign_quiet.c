@@ -1,0 +1,121 @@
+/*
+ * Processes of one program may be in each other's way: a file in the working folder, a port, a name. So a failure is
+ * looked into while none of them is there but its replays, and what does not happen then is no finding: its run is made
+ * again, by one worker from now on.
+ */
+#include <string.h>
+
+#include "campaign/campaign_internal.h"
+#include "platform/platform.h"
+#include "strategies/strategy.h"
+#include "symbols/symbols.h"
+
+/* Runs that are under way may end by themselves; one that takes longer is made again. */
+#define QUIET_GRACE_NS UINT64_C(500000000)
+
+int campaign_poll(struct campaign_worker *worker, enum contract_report *report, struct error *err)
+{
+	*report = worker->put_off;
+	worker->put_off = REPORT_NONE;
+	return *report == REPORT_NONE ? worker_poll(&worker->worker, report, err) : 0;
+}
+
+uint64_t campaign_end_of_batch(const struct campaign_worker *worker)
+{
+	const struct contract *contract = worker->worker.contract;
+
+	return contract->stop ? worker->run_first + contract->totals.runs - worker->runs_before
+			      : worker->run_end;
+}
+
+static bool is_under_way(const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	return worker != campaign->reporting && worker->is_busy && worker->put_off == REPORT_NONE;
+}
+
+/* What it reports is dealt with later. */
+static int wait_for(struct campaign *campaign, struct campaign_worker *worker, uint64_t until_ns,
+	struct error *err)
+{
+	struct worker *const alone = &worker->worker;
+
+	while (is_under_way(campaign, worker) && !campaign_is_interrupted(campaign) &&
+		platform_monotonic_ns() < until_ns) {
+		const int result = worker_poll(&worker->worker, &worker->put_off, err);
+
+		if (result < 0)
+			return result;
+		if (worker->put_off == REPORT_NONE)
+			worker_sleep(&alone, 1, QUIET_GRACE_NS / 100);
+	}
+	if (is_under_way(campaign, worker)) {
+		worker->put_off = REPORT_DIED;
+		worker->was_sent_away = true;
+	}
+	return 0;
+}
+
+int campaign_clear_way(struct campaign *campaign, struct error *err)
+{
+	const uint64_t until_ns = platform_monotonic_ns() + QUIET_GRACE_NS;
+	const struct contract *first = campaign->workers[0].worker.contract;
+	int result = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (is_under_way(campaign, &campaign->workers[i]))
+			worker_stop(&campaign->workers[i].worker);
+	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
+		result = wait_for(campaign, &campaign->workers[i], until_ns, err);
+	/* Races are told with their names in the end. */
+	if (campaign->races_seen_count && !campaign->symbols && first->guest_pid)
+		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);
+	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
+		worker_kill(&campaign->workers[i].worker);
+	return result;
+}
+
+bool campaign_doubt_others(struct campaign *campaign, const struct confirmation *confirmation)
+{
+	if (campaign->is_alone || campaign->worker_count == 1 ||
+		confirmation_is_repeatable(confirmation) || campaign_is_interrupted(campaign))
+		return false;
+	campaign_notice(campaign,
+		"a failure did not repeat while no other process of the program was there, so one of them may have "
+		"brought it about (they may want the same port or file); from now on one worker, as by -j 1");
+	campaign->is_alone = campaign->is_disturbed = true;
+	return true;
+}
+
+void campaign_forget_others(struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct campaign_worker *worker = &campaign->workers[i];
+
+		worker->run_first = worker->run_end = campaign->run_next;
+		if (worker == campaign->reporting)
+			continue;
+		worker->is_busy = worker->was_sent_away = false;
+		worker->put_off = REPORT_NONE;
+	}
+}
+
+void campaign_begin_again(struct campaign *campaign)
+{
+	struct worker *leader = &campaign->workers[0].worker;
+	struct contract *contract = leader->contract;
+	const uint64_t end = contract->strategy_offset + contract->strategy_bytes;
+	uint64_t at = contract->strategy_offset, bytes;
+
+	parts_drop_all(campaign);
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		memset(&campaign->workers[i].worker.contract->totals, 0, sizeof contract->totals);
+	campaign->parts.joined_runs = 0;
+	campaign->parts.dropped = (struct contract_totals){0};
+	campaign->run_next = campaign->row.run_first;
+	while ((bytes = contract_block_next(&leader->block, &at, end)) != 0) {
+		memset((char *)contract + at, 0, bytes);
+		at += bytes;
+	}
+	leader->is_strategy_fresh = true;
+	campaign->is_disturbed = false;
+}
