@@ -211,7 +211,7 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	struct contract *contract;
 
 	out->count = 0;
-	if (outcome->kind != OUTCOME_RACE || probe_open(&probe, params, NULL) < 0)
+	if (!outcome_has_accesses(outcome) || probe_open(&probe, params, NULL) < 0)
 		return;
 	contract = probe.worker.contract;
 	contract->plan.inspect = true;

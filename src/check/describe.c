@@ -109,6 +109,24 @@ static void add_race(const struct description *description, const struct outcome
 	add_access(description, outcome->thread, outcome->op, outcome->site);
 }
 
+static void add_freed(const struct description *description, const struct outcome *outcome)
+{
+	struct strbuf *out = description->out;
+
+	strbuf_addf(out, "%s: ", outcome_descriptions[outcome->kind].word);
+	add_thread(out, description->threads, outcome->other_thread.index);
+	strbuf_adds(out, " has freed memory in ");
+	add_place(description, outcome->other_site, true);
+	strbuf_adds(out, ", then ");
+	if (outcome->kind == OUTCOME_USE_AFTER_FREE) {
+		add_access(description, outcome->thread, outcome->op, outcome->site);
+		return;
+	}
+	add_thread(out, description->threads, outcome->thread.index);
+	strbuf_adds(out, " frees it again in ");
+	add_place(description, outcome->site, true);
+}
+
 static void add_outcome(const struct description *description, const struct outcome *outcome)
 {
 	struct strbuf *out = description->out;
@@ -124,6 +142,10 @@ static void add_outcome(const struct description *description, const struct outc
 		return;
 	case OUTCOME_RACE:
 		add_race(description, outcome);
+		return;
+	case OUTCOME_USE_AFTER_FREE:
+	case OUTCOME_DOUBLE_FREE:
+		add_freed(description, outcome);
 		return;
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:

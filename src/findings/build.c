@@ -137,7 +137,7 @@ static int check_source(const struct finding_source *source, struct error *err)
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
 	if (!is_thread(source, outcome->thread))
 		return contradiction(err, "the outcome names thread", outcome->thread.index);
-	if (outcome->kind == OUTCOME_RACE && !is_thread(source, outcome->other_thread))
+	if (outcome_has_accesses(outcome) && !is_thread(source, outcome->other_thread))
 		return contradiction(err, "the race names thread", outcome->other_thread.index);
 	if (outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT)
 		return contradiction(err, "there is no access of kind", outcome->op);

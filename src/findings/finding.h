@@ -103,8 +103,9 @@ struct finding {
 	struct finding_wait *waits;
 	uint32_t wait_count;
 	char *variable; /* a race: what is accessed, "counter"; NULL: this is no race */
-	struct finding_access race[FINDING_ACCESSES]; /* threads NULL: this is no race */
-	struct finding_step *steps; /* the end of the interleaving, oldest first */
+	struct finding_access
+		race[FINDING_ACCESSES]; /* or of a use after free; threads NULL: neither */
+	struct finding_step *steps;	/* the end of the interleaving, oldest first */
 	uint32_t step_count;
 	uint64_t steps_left_out; /* earlier ones */
 	/* A run that passed though it began likewise, to be shown beside it; the end of it. None: count 0. */

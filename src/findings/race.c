@@ -1,4 +1,4 @@
-/* A race in words: the variable, both accesses with their stacks, and the locks that were held. */
+/* A race, or memory used after it was freed, in words: the variable, both accesses with their stacks, and the locks that were held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,12 +85,15 @@ static char *held_words(const struct builder *builder, struct thread_id thread, 
 char *builder_race_variable(const struct builder *builder, bool is_brief)
 {
 	const struct outcome *outcome = builder->source->outcome;
+	const bool is_live = outcome->kind == OUTCOME_RACE || !outcome->other_step;
 
-	return builder_memory(builder, &(struct symbols_access){.address = outcome->address,
-					       .bytes = 1,
-					       .site = outcome->site,
-					       .step = outcome->step,
-					       .is_brief = is_brief});
+	/* A block is freed as a whole, and named as it was before that. */
+	return builder_memory(
+		builder, &(struct symbols_access){.address = outcome->address,
+				 .bytes = outcome->kind == OUTCOME_DOUBLE_FREE ? UINT32_MAX : 1,
+				 .site = outcome->site,
+				 .step = is_live ? outcome->step : outcome->other_step - 1,
+				 .is_brief = is_brief});
 }
 
 static char *copy(const char *text)
@@ -110,16 +113,18 @@ void builder_fill_race(struct builder *builder)
 	/* The later access did not happen any more, and may not be in the trace. */
 	uint64_t now = outcome->step ? outcome->step : UINT64_MAX;
 
-	if (outcome->kind != OUTCOME_RACE)
+	if (!outcome_has_accesses(outcome))
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
 	earlier->thread = copy(builder_thread(builder, outcome->other_thread));
-	earlier->verb = copy(op_descriptions[outcome->other_op].verb);
+	earlier->verb = copy(
+		outcome->kind == OUTCOME_RACE ? op_descriptions[outcome->other_op].verb : "frees");
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
 	builder_access_stack(builder, outcome->other_site, source->earlier_stack,
 		source->earlier_count, &earlier->at);
 	later->thread = copy(builder_thread(builder, outcome->thread));
-	later->verb = copy(op_descriptions[outcome->op].verb);
+	later->verb = copy(
+		outcome->kind == OUTCOME_DOUBLE_FREE ? "frees" : op_descriptions[outcome->op].verb);
 	later->held = held_words(builder, outcome->thread, now);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);
 }

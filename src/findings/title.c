@@ -344,6 +344,23 @@ static void race_title(const struct builder *builder, struct strbuf *out)
 	add_place(&later->at, out);
 }
 
+/* "main.0 reads session->mode (device.c:18), which main.1 has freed (device.c:30)" */
+static void freed_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &finding->race[FINDING_LATER];
+	char *variable = builder_race_variable(builder, true);
+
+	strbuf_addf(out, "%s %s %.*s", later->thread, later->verb, finding_short_name(variable),
+		variable);
+	free(variable);
+	add_place(&later->at, out);
+	strbuf_addf(out, ", which %s has freed",
+		strcmp(earlier->thread, later->thread) ? earlier->thread : "it");
+	add_place(&earlier->at, out);
+}
+
 static void add_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
@@ -389,6 +406,10 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		break;
 	case OUTCOME_RACE:
 		race_title(builder, out);
+		break;
+	case OUTCOME_USE_AFTER_FREE:
+	case OUTCOME_DOUBLE_FREE:
+		freed_title(builder, out);
 		break;
 	case OUTCOME_JOIN_SELF:
 		strbuf_addf(out, "%s joins itself", failing(builder));

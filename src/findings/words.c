@@ -339,7 +339,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		count = symbols_unwind(builder->symbols, source->pid,
 			source->threads[thread.index].stack_pointer,
 			source->threads[thread.index].thread_base, addresses, STACK_ADDRESSES_MAX);
-	if (!count || source->outcome->kind == OUTCOME_RACE) {
+	if (!count || outcome_has_accesses(source->outcome)) {
 		builder_access_stack(builder, site, addresses, count, stack);
 		return;
 	}

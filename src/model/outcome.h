@@ -49,7 +49,7 @@ struct outcome {
 	uint64_t site;	   /* program counter or return address where it happened, 0 if not known */
 	uint64_t address;  /* object or faulting address, 0 if none */
 	uint64_t clock_ns; /* virtual time at the end */
-	/* A race: the earlier of the two accesses. An abort: the call that aborted, 0 if not known. */
+	/* A race: the earlier of the two accesses; of memory that was freed: how it was. An abort: the call that aborted, 0 if not known. */
 	uint64_t other_site;
 	uint64_t other_step;
 	struct thread_id other_thread;
@@ -65,6 +65,13 @@ struct outcome {
 static inline bool outcome_is_failure(const struct outcome *outcome)
 {
 	return outcome_descriptions[outcome->kind].is_failure;
+}
+
+/* Its evidence is two accesses to the same memory: the fields other_*, site and op are theirs. */
+static inline bool outcome_has_accesses(const struct outcome *outcome)
+{
+	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_USE_AFTER_FREE ||
+	       outcome->kind == OUTCOME_DOUBLE_FREE;
 }
 
 /* Fills kind, thread, code and clears the rest. */

@@ -198,7 +198,9 @@ static void add_stack(const char *thread, const struct finding_stack *stack,
 static void report_race(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	add_heading(out, style, "the two accesses, which nothing orders");
+	add_heading(out, style,
+		finding->kind == OUTCOME_RACE ? "the two accesses, which nothing orders"
+					      : "who freed it, and who came later");
 	if (finding->variable) {
 		struct strbuf line;
 

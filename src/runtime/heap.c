@@ -381,7 +381,7 @@ static struct heap_record *heap_record_of(uintptr_t start)
 	return block && block->start == start ? &block->record : NULL;
 }
 
-static void heap_forget(uintptr_t start)
+static void heap_forget(uintptr_t start, uint64_t site)
 {
 	struct heap_record *record = heap_record_of(start);
 
@@ -389,18 +389,21 @@ static void heap_forget(uintptr_t start)
 		return;
 	record->is_freed = true;
 	heap_blocks_freed(start);
-	if (heap_is_window(start))
+	if (heap_is_window(start)) {
+		if (record->is_used)
+			heap_frees_note(start, site, heap.run + 1);
 		return;
+	}
 	memory_renamed(0, SIZE_MAX);
 	heap_outside_remove(start); /* its memory goes back to the kernel */
 }
 
-void heap_freed(const void *start)
+void heap_freed(const void *start, uint64_t site)
 {
 	if (heap.is_busy)
 		return;
 	heap.is_busy = true;
-	heap_forget((uintptr_t)start);
+	heap_forget((uintptr_t)start, site);
 	heap.is_busy = false;
 }
 
@@ -414,7 +417,7 @@ void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
 	heap.is_busy = true;
 	known = heap_record_of((uintptr_t)from);
 	record = known ? *known : heap_new_record(site, BLOCK_REALLOC);
-	heap_forget((uintptr_t)from);
+	heap_forget((uintptr_t)from, site);
 	heap_put((uintptr_t)to, bytes, record);
 	heap.is_busy = false;
 }
@@ -468,4 +471,15 @@ bool heap_find(const void *address, struct heap_block *out)
 		return false;
 	*out = heap_describe(start, bytes, record);
 	return true;
+}
+
+bool heap_was_freed(const void *address, struct heap_free *out)
+{
+	struct heap_record *record;
+	uintptr_t start;
+	size_t bytes;
+
+	return heap_frees_any(heap.run + 1) && heap_is_window((uintptr_t)address) &&
+	       heap_find_record((uintptr_t)address, &start, &bytes, &record) && record->is_freed &&
+	       heap_frees_find(start, heap.run + 1, out);
 }

@@ -21,8 +21,8 @@ extern bool heap_is_recording;
 void heap_begin_run(void);
 /* A block of `bytes` was given out to the call at `site`. `kind`: enum memory_block_kind. */
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
-/* The block is about to be given back; nothing happens where it is not known or was freed before. */
-void heap_freed(const void *start);
+/* The block is about to be given back at `site`; nothing happens where it is not known or was freed before. */
+void heap_freed(const void *start, uint64_t site);
 /*
  * realloc made `to` of `from` (which may be equal). The block keeps its name, so that it does not
  * depend on whether there was room to grow in place.
@@ -30,6 +30,21 @@ void heap_freed(const void *start);
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
 /* Memory outside of the heap, by the program's own mmap and munmap. */
 void heap_unmapped(const void *start, size_t bytes);
+
+/* How a block was given back. */
+struct heap_free {
+	uintptr_t start;
+	uint64_t site;
+	uint64_t step;
+	uint32_t run; /* heap_begin_run() was called so often, + 1 */
+	struct thread_id thread;
+};
+
+/*
+ * Is the address in a block that was freed, and whose memory was not given out again? Not known of all: only of
+ * blocks with memory that somebody had asked the name of, and the latest of many.
+ */
+bool heap_was_freed(const void *address, struct heap_free *out);
 
 /* As heap_find(), also for a block that was freed and whose memory was not given out again. */
 bool heap_find_any(const void *address, struct heap_block *out);

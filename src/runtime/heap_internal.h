@@ -31,6 +31,15 @@ struct heap_outside *heap_outside_find(uintptr_t address);
 /* The block that starts there, if any, is no more. */
 void heap_outside_remove(uintptr_t start);
 
+/* ---- heap_frees.c ---- */
+
+/* The block is no longer the program's. `run`: never 0. */
+void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run);
+/* How it was given back in this run; false: it is not known. */
+bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out);
+/* Has any been noted in this run? */
+bool heap_frees_any(uint32_t run);
+
 /* ---- heap_loops.c ---- */
 
 #define HEAP_LOOPS 65536 /* call stacks */

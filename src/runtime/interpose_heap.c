@@ -137,8 +137,10 @@ EXPORT void free(void *block)
 	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
 		return;
 	if (heap_is_recording) {
-		memory_freed(block, CALL_SITE);
-		heap_freed(block);
+		const uint64_t site = CALL_SITE;
+
+		memory_freed(block, site);
+		heap_freed(block, site);
 	}
 	NEXT(free)(block);
 }
@@ -150,7 +152,7 @@ static void *moved(void *from, void *to, size_t bytes, uint64_t site)
 	else if (to)
 		heap_moved(from, to, bytes, site);
 	else if (!bytes) /* glibc frees it */
-		heap_freed(from);
+		heap_freed(from, site);
 	calls.outer_site = 0;
 	return to;
 }

@@ -34,7 +34,7 @@ static bool memory_is_write(uint8_t kind)
 	}
 }
 
-static enum op_kind memory_op(uint8_t kind)
+enum op_kind memory_op(uint8_t kind)
 {
 	switch (kind) {
 	case SITE_ATOMIC_LOAD:
@@ -51,7 +51,7 @@ static enum op_kind memory_op(uint8_t kind)
 	}
 }
 
-static bool memory_wants(
+bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags)
 {
 	switch ((enum memory_mode)memory->mode) {
@@ -73,7 +73,7 @@ static bool memory_wants(
 /* Looked up once per variable: 1 is the number of no site. */
 #define NOT_ON_HEAP 1
 
-static uint16_t memory_allocated_at(
+uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
 	struct memory_variable *variable;
@@ -155,7 +155,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	return true;
 }
 
-static struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
+struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
 {
 	return (struct engine_op){.kind = (uint8_t)memory_op(access->kind),
 		.address = access->address,
@@ -347,6 +347,8 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	}
 	memory_point(visit, visit->point);
+	/* Others may have freed it before the access got its turn. */
+	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 	spinning_note(&visit->access);
 }
 
@@ -356,36 +358,4 @@ void memory_access(const struct memory_access *access)
 
 	if (memory_is_watched() && memory_begin(&visit))
 		memory_finish(&visit);
-}
-
-/* As of ranges, only the beginning is looked at. */
-#define FREED_BYTES_MOST 4096
-
-/* Variables that nobody has accessed are not made for this. */
-static bool memory_free_variable(struct contract_memory *memory, uintptr_t at)
-{
-	struct memory_known *known = memory_known_at(memory, at, memory_variable_name, false);
-
-	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT))
-		memory_learn(memory, known, true);
-	return known->flags & VARIABLE_POINT;
-}
-
-void memory_freed(const void *start, uint64_t site)
-{
-	struct memory_access access = {.address = start, .site = site, .kind = SITE_STORE};
-	bool is_shared = false;
-	struct engine_op op;
-	struct heap_block block;
-
-	if (!memory_is_watched() || !runtime_looks_for_races() || !heap_find(start, &block) ||
-		block.start != (uintptr_t)start || !block.is_used)
-		return;
-	access.bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
-	for (size_t done = 0; done < access.bytes; done += GRANULE_BYTES)
-		is_shared |= memory_free_variable(sites_memory(), block.start + done);
-	if (!is_shared)
-		return;
-	op = memory_engine_op(&access, 0);
-	engine_note_access(&op);
 }

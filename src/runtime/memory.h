@@ -7,6 +7,7 @@
  *   memory.c	an access: is it a point? learns who shares what
  *   memory_variable.c	what is known of the memory that it touches
  *   memory_prepare.c	before a run: which variables are points, which sites are on
+ *   memory_freed.c	memory that is given back, and whoever touches it later
  *   focus.c	likewise, of a strategy that needs few variables
  *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
  *   memory_name.c	names of all other memory
@@ -43,8 +44,8 @@ void memory_access(const struct memory_access *access);
 void memory_raced(const void *address);
 
 /*
- * The block there is about to be given back: for who looks for races, a write of all of it, where an access
- * to it was seen. No point.
+ * The block there is about to be given back: a write of all of it, where an access to it was seen; a point
+ * where one of its variables is. A failure where it was given back before.
  */
 void memory_freed(const void *start, uint64_t site);
 

@@ -31,4 +31,20 @@ void memory_finish(struct memory_visit *visit);
 /* The scheduling point of the visit, at the object of that name; 0: none, of a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 
+/* ---- parts of memory.c, for memory_freed.c ---- */
+
+enum op_kind memory_op(uint8_t kind);
+struct engine_op memory_engine_op(const struct memory_access *access, object_name name);
+/* Is an access to a variable of these flags a point? */
+bool memory_wants(
+	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
+/* What tells where the variable's block was allocated: memory_visit.allocated_at. */
+uint16_t memory_allocated_at(
+	struct contract_memory *memory, const struct memory_known *known, const void *address);
+
+/* ---- memory_freed.c ---- */
+
+/* Ends the run as `kind` if the access is to a block that was freed: it is not to do harm. */
+void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
+
 #endif

@@ -13,7 +13,9 @@ function races(finding) {
 	for (const access of finding.race.accesses)
 		pair.append(...[whereItIs(words(access.thread) + " " + words(access.verb) + " it" +
 			(access.held ? ", holding " + words(access.held) : ""), access.at)].filter(Boolean));
-	return section("The two accesses of " + words(finding.race.variable) + ", which nothing orders", pair);
+	const title = finding.kind === "race" ? "The two accesses of " + words(finding.race.variable) + ", which nothing orders"
+		: "Who freed " + words(finding.race.variable) + ", and who came later";
+	return section(title, pair);
 }
 
 function stacks(finding) {

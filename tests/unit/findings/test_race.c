@@ -104,6 +104,25 @@ static void test_race__is_told_in_one_line(void **state)
 	assert_string_equal(scene->finding.race[FINDING_LATER].at.frames[0].function, "reader");
 }
 
+static void test_race__of_freed_memory_says_who_freed_it(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->outcome.kind = OUTCOME_USE_AFTER_FREE;
+	build(scene);
+	assert_non_null(
+		strstr(scene->finding.title, "use-after-free: main.1 reads counter (test_race.c:"));
+	assert_non_null(strstr(scene->finding.title, ", which main.0 has freed (test_race.c:"));
+	assert_string_equal(scene->finding.race[FINDING_EARLIER].verb, "frees");
+	assert_string_equal(scene->finding.race[FINDING_LATER].verb, "reads");
+	scene->outcome.kind = OUTCOME_DOUBLE_FREE;
+	scene->outcome.other_thread = scene->outcome.thread;
+	build(scene);
+	assert_non_null(
+		strstr(scene->finding.title, "double-free: main.1 frees counter (test_race.c:"));
+	assert_non_null(strstr(scene->finding.title, ", which it has freed (test_race.c:"));
+}
+
 static void test_race__tells_the_locks_that_were_held(void **state)
 {
 	static char first, second;
@@ -185,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_race__is_told_in_one_line),
+		TEST(test_race__of_freed_memory_says_who_freed_it),
 		TEST(test_race__tells_the_locks_that_were_held),
 		TEST(test_race__is_the_same_the_other_way_round),
 		TEST(test_race__survives_json),

@@ -15,6 +15,7 @@
 #include "runtime/contexts.h"
 #include "runtime/memory_variable.c"
 #include "runtime/memory.c"
+#include "runtime/memory_freed.c"
 #include "runtime/memory_prepare.c"
 #include "runtime/quick.c"
 #include "runtime/site_visit.c"
@@ -62,6 +63,26 @@ bool heap_find(const void *address, struct heap_block *out)
 {
 	*out = live;
 	return (uintptr_t)address - live.start < live.bytes;
+}
+
+/* Memory up to there was freed. */
+static uintptr_t freed_end;
+static struct outcome failed;
+
+bool heap_was_freed(const void *address, struct heap_free *out)
+{
+	*out = (struct heap_free){.site = 70, .step = 7, .thread = {1}};
+	return (uintptr_t)address < freed_end;
+}
+
+void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code)
+{
+	*outcome = (struct outcome){.kind = (uint16_t)kind, .thread = thread, .code = code};
+}
+
+void engine_fail_by_verdict(const struct outcome *verdict)
+{
+	failed = *verdict;
 }
 
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
@@ -248,6 +269,8 @@ static inline int set_up(void **state)
 	points = notes = switches = gave_way = turns = 0;
 	waiting.visits = 0;
 	unnamed = 1;
+	freed_end = 0;
+	failed = (struct outcome){0};
 	lives = 0;
 	tells_quickly = false;
 	told = told_plainly = 0;

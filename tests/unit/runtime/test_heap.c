@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/heap.c"
+#include "runtime/heap_frees.c"
 #include "runtime/heap_outside.c"
 
 #include "platform/platform.h"
@@ -27,6 +28,18 @@ void runtime_set_up(void)
 struct engine_thread *engine_current(void)
 {
 	return moving;
+}
+
+static bool is_live = true;
+
+bool engine_is_live(void)
+{
+	return is_live;
+}
+
+uint64_t engine_step(void)
+{
+	return 5;
 }
 
 void heap_loops_set_up(uint8_t *counts)
@@ -103,6 +116,8 @@ static int tear_down(void **state)
 	(void)munmap(HEAP_ADDRESS, WINDOW_BYTES);
 	memset(&heap, 0, sizeof heap);
 	memset(&outside, 0, sizeof outside);
+	memset(&frees, 0, sizeof frees);
+	is_live = true;
 	heap_is_recording = false;
 	return 0;
 }
@@ -135,7 +150,7 @@ static void test_heap__tells_whose_names_end(void **state)
 	heap_made(at(0x1000), 100, 77, BLOCK_MALLOC);
 	assert_true(renamed_start == (uintptr_t)at(0x1000) && renamed_bytes == 100);
 	renamed_bytes = 0;
-	heap_freed(at(0x1000));
+	heap_freed(at(0x1000), 1);
 	assert_int_equal(renamed_bytes, 0); /* its name goes on */
 	heap_made(at(0x1020), 16, 77, BLOCK_MALLOC);
 	assert_true(renamed_start == (uintptr_t)at(0x1020) && renamed_bytes == 16);
@@ -143,7 +158,7 @@ static void test_heap__tells_whose_names_end(void **state)
 	heap_made(at(WINDOW_BYTES), 16, 77, BLOCK_MALLOC);
 	assert_true(renamed_bytes == SIZE_MAX);
 	renamed_bytes = 0;
-	heap_freed(at(WINDOW_BYTES));
+	heap_freed(at(WINDOW_BYTES), 1);
 	assert_true(renamed_bytes == SIZE_MAX);
 	renamed_bytes = 0;
 	heap_unmapped(at(WINDOW_BYTES), 4096);
@@ -170,8 +185,8 @@ static void test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out(voi
 	(void)state;
 	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
 	name = name_at(at(0x110));
-	heap_freed(at(0x100));
-	heap_freed(at(0x100)); /* it is the program's mistake, not ours */
+	heap_freed(at(0x100), 1);
+	heap_freed(at(0x100), 1); /* it is the program's mistake, not ours */
 	assert_false(heap_find(at(0x110), &block));
 	assert_true(heap_find_any(at(0x110), &block));
 	assert_int_equal(block.name, name);
@@ -181,16 +196,70 @@ static void test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out(voi
 	assert_int_not_equal(block.name, name);
 }
 
+static void test_heap_was_freed__tells_who_did_until_it_is_given_out(void **state)
+{
+	struct heap_free freed;
+
+	(void)state;
+	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
+	heap_made(at(0x200), 48, 1, BLOCK_MALLOC);
+	heap_freed(at(0x200), 3);
+	assert_false(heap_was_freed(at(0x210), &freed)); /* nobody had asked its name */
+	(void)heap_find_any(at(0x110), &(struct heap_block){0});
+	assert_false(heap_was_freed(at(0x110), &freed));
+	heap_freed(at(0x100), 4);
+	heap_freed(at(0x100), 5); /* the first one is it */
+	assert_true(heap_was_freed(at(0x12f), &freed));
+	assert_int_equal(freed.site, 4);
+	assert_int_equal(freed.step, 5);
+	assert_false(heap_was_freed(at(0x130), &freed)); /* behind it */
+	assert_false(heap_was_freed(&freed, &freed));
+	heap_made(at(0x100), 16, 2, BLOCK_MALLOC);
+	assert_false(heap_was_freed(at(0x100), &freed));
+}
+
+static void test_heap_was_freed__is_silent_about_other_runs(void **state)
+{
+	struct heap_free freed;
+
+	(void)state;
+	is_live = false;
+	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
+	(void)heap_find_any(at(0x100), &(struct heap_block){0});
+	heap_freed(at(0x100), 4); /* before there are threads */
+	assert_false(heap_was_freed(at(0x100), &freed));
+	is_live = true;
+	heap_made(at(0x200), 48, 1, BLOCK_MALLOC);
+	(void)heap_find_any(at(0x200), &(struct heap_block){0});
+	heap_freed(at(0x200), 4);
+	assert_true(heap_was_freed(at(0x200), &freed));
+	heap_begin_run();
+	assert_false(heap_was_freed(at(0x200), &freed));
+}
+
+static void test_heap_was_freed__knows_of_blocks_that_moved(void **state)
+{
+	struct heap_free freed;
+
+	(void)state;
+	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
+	(void)heap_find_any(at(0x100), &(struct heap_block){0});
+	heap_moved(at(0x100), at(0x400), 100, 9);
+	assert_true(heap_was_freed(at(0x100), &freed));
+	assert_int_equal(freed.site, 9);
+	assert_false(heap_was_freed(at(0x400), &freed));
+}
+
 static void test_heap__frees_of_strangers_change_nothing(void **state)
 {
 	struct heap_block block;
 
 	(void)state;
 	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
-	heap_freed(at(0x110)); /* inside */
-	heap_freed(at(0x1000));
-	heap_freed(&block);
-	heap_freed(NULL);
+	heap_freed(at(0x110), 1); /* inside */
+	heap_freed(at(0x1000), 1);
+	heap_freed(&block, 1);
+	heap_freed(NULL, 1);
 	assert_true(heap_find(at(0x100), &block));
 }
 
@@ -333,7 +402,7 @@ static void test_heap__agrees_with_a_list(void **state)
 		unsigned holder;
 
 		if (model->is_live[index]) {
-			heap_freed(at(model->start[index]));
+			heap_freed(at(model->start[index]), 1);
 			model->is_live[index] = false;
 		} else if (place(model, index)) {
 			heap_made(at(model->start[index]), model->bytes[index], 5, BLOCK_MALLOC);
@@ -359,6 +428,9 @@ int main(void)
 		TEST(test_heap__finds_the_start_of_large_blocks),
 		TEST(test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out),
 		TEST(test_heap__frees_of_strangers_change_nothing),
+		TEST(test_heap_was_freed__tells_who_did_until_it_is_given_out),
+		TEST(test_heap_was_freed__is_silent_about_other_runs),
+		TEST(test_heap_was_freed__knows_of_blocks_that_moved),
 		TEST(test_heap__moved_blocks_keep_their_name),
 		TEST(test_heap__mappings_can_be_given_back_in_parts),
 		TEST(test_heap__names_do_not_depend_on_the_other_thread),

@@ -130,10 +130,11 @@ static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **st
 	assert_int_equal(points, 0);
 }
 
-/* Only of what is shared, and only where somebody looks for races. */
+/* Only of what is shared, and learnt only where somebody looks for races. */
 static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 {
 	(void)state;
+	memory->mode = MEMORY_RACES;
 	run(1);
 	access_by(0, 0, SITE_LOAD, 0x820, 8);
 	current = &threads[1];
@@ -156,6 +157,46 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	memory_freed((void *)0x800, 1);
 	assert_int_equal(notes, 1);
 	assert_int_equal(points, 0);
+}
+
+static void test_memory_freed__is_a_point_where_the_memory_is_shared(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x818, 8);
+	access_by(1, 0, SITE_LOAD, 0x818, 8);
+	run(2);
+	live.is_used = false;
+	memory_freed((void *)0x800, 9);
+	assert_int_equal(points, 0);
+	live.is_used = true;
+	memory_freed((void *)0x800, 9);
+	assert_int_equal(points, 1);
+	assert_int_equal(last_op.kind, OP_STORE);
+	assert_int_equal(last_op.bytes, 64);
+	assert_int_equal(last_op.site, 8); /* within the call */
+	assert_int_equal(failed.kind, OUTCOME_NONE);
+}
+
+/* What comes too late fails when it gets its turn. */
+static void test_memory_freed__ends_the_run_of_who_comes_later(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x818, 8);
+	access_by(1, 0, SITE_LOAD, 0x818, 8);
+	run(2);
+	access_by(0, 0, SITE_STORE, 0x818, 8);
+	assert_int_equal(failed.kind, OUTCOME_NONE);
+	freed_end = 0x840;
+	access_by(0, 0, SITE_STORE, 0x818, 8);
+	assert_int_equal(failed.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(failed.address, 0x818);
+	assert_int_equal(failed.other_site, 70);
+	assert_int_equal(failed.other_step, 7);
+	assert_int_equal(failed.other_thread.index, 1);
+	memory_freed((void *)0x800, 9);
+	assert_int_equal(failed.kind, OUTCOME_DOUBLE_FREE);
 }
 
 /* Where races are looked for: plain accesses only once their variable has raced. */
@@ -218,6 +259,8 @@ int main(void)
 		TEST(test_memory__chosen_sites_and_variables),
 		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
 		TEST(test_memory_freed__is_a_write_to_who_looks_for_races),
+		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
+		TEST(test_memory_freed__ends_the_run_of_who_comes_later),
 		TEST(test_memory__plain_accesses_are_told_until_they_race),
 		TEST(test_memory__fences_are_points_and_stay_on),
 	};
