@@ -201,6 +201,7 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
 		return 0;
 	campaign->progress_ns = now;
+	campaign_tell_spinning(campaign);
 	add_up(campaign);
 	if (campaign->listener->progress)
 		campaign->listener->progress(campaign->listener->context, &campaign->result->total);

@@ -79,58 +79,13 @@ static void size_batch(const struct campaign *campaign, struct campaign_worker *
 		worker->batch /= 2;
 }
 
-/* Once, when a run has reached its first thread: what raddle sees of this target. */
-static void tell_start(struct campaign *campaign, const struct campaign_worker *worker)
-{
-	const struct contract *contract = worker->worker.contract;
-	struct campaign_start start = {
-		.program = campaign->target.path,
-		.has_memory_sites = contract->has_memory_sites,
-		.has_dispatch = contract->has_dispatch,
-		.restart = campaign->restart,
-		.chosen_variables = campaign->chosen.variable_count,
-		.chosen_sites = campaign->chosen.site_count,
-		.resumed_runs = campaign->result->resumed_runs,
-	};
-
-	if (campaign->has_told_start)
-		return;
-	campaign->has_told_start = true;
-	/* The runtime steps down by itself here: nobody would tell what a run did to the kernel. */
-	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
-		start.restart = campaign->restart = RESTART_FORK_CREATE;
-		campaign_notice(campaign,
-			"%s: waits inside the C library are not seen, and runs are restarted by fork",
-			campaign->options->settings.without_dispatch
-				? "system calls are not watched (--no-dispatch)"
-				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
-	}
-	if (campaign->listener->started)
-		campaign->listener->started(campaign->listener->context, &start);
-}
-
-/* The runtime could not switch sites on: what looks like a search of memory is none. */
-static void tell_refusal(struct campaign *campaign, const struct campaign_worker *worker)
-{
-	const char *refusal = contract_memory(worker->worker.contract)->refusal;
-
-	if (campaign->has_told_refusal || !*refusal)
-		return;
-	campaign->has_told_refusal = true;
-	campaign_notice(campaign,
-		"not all accesses to memory are seen: %s; scheduling points are the others and its "
-		"synchronisation operations",
-		refusal);
-}
-
 /* A run has reached its first thread. */
 static void take_start(struct campaign *campaign, struct campaign_worker *worker)
 {
 	campaign->is_focused |=
 		!campaign->has_started && campaign_wants_focus(campaign, worker->worker.contract);
 	campaign->has_started = true;
-	tell_start(campaign, worker);
-	tell_refusal(campaign, worker);
+	campaign_tell_start(campaign, worker);
 }
 
 /* Runs of the batch below `run` are done; a number of another batch says nothing. */
@@ -459,7 +414,7 @@ static int explore(struct campaign *campaign, struct error *err)
 			result = wake_workers(campaign, err);
 		/* A long first run is not to be waited for. */
 		if (campaign->workers[0].worker.contract->is_live)
-			tell_start(campaign, &campaign->workers[0]);
+			campaign_tell_start(campaign, &campaign->workers[0]);
 		if (result == 0)
 			result = campaign_tell_progress(campaign, err);
 		if (result == 0 && !has_report)

@@ -147,6 +147,7 @@ struct campaign {
 	bool has_told_refusal;		   /* likewise, why accesses to memory are not seen */
 	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
 	bool has_told_limit;		   /* likewise, that findings are kept without traces */
+	bool has_told_spinning;		   /* likewise, that threads wait by reading memory */
 	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
 	bool is_stopping;	  /* no new batches */
@@ -187,6 +188,11 @@ uint64_t campaign_runs_left(const struct campaign *campaign);
 void campaign_ask_for_runs(struct campaign *campaign);
 /* All below this number have been made; where they are handed out nothing is said. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
+
+/* campaign_notices.c. A run has reached its first thread: what raddle sees of this target. */
+void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker);
+/* Now and then. */
+void campaign_tell_spinning(struct campaign *campaign);
 
 /* ---- campaign_state.c: strategies that go through all runs go on later ---- */
 

@@ -369,6 +369,8 @@ enum engine_result engine_perform(struct engine_op *op)
 		if (waits_for_no_time(op, self)) {
 			engine_hold_back(self);
 			engine_clock_wait_for_nothing();
+		} else if (op->kind == OP_SPIN) {
+			engine_hold_back_spinner(self);
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
 			engine_hold_back(self);
 		}

@@ -90,6 +90,7 @@ extern struct engine engine;
 
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
+void engine_hold_back_spinner(struct engine_thread *thread);
 void engine_offer(void);
 /* The thread announces an op: was its last one a failed try? */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);

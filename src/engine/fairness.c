@@ -8,12 +8,23 @@
  * enabled now", which needs one number per thread instead of a set. The set offered is never empty:
  * the thread that has not moved for longest is in it.
  */
-void engine_hold_back(struct engine_thread *thread)
+static void hold_back(struct engine_thread *thread, uint64_t moved)
 {
 	if (!thread->yielded_at)
 		engine.yielder_count++;
-	thread->last_moved = engine.step;
-	thread->yielded_at = engine.step + 1;
+	thread->last_moved = moved;
+	thread->yielded_at = moved + 1;
+}
+
+void engine_hold_back(struct engine_thread *thread)
+{
+	hold_back(thread, engine.step);
+}
+
+/* A spin is no step, so who made the last one has not moved since. */
+void engine_hold_back_spinner(struct engine_thread *thread)
+{
+	hold_back(thread, engine.step + 1);
 }
 
 void engine_offer(void)
