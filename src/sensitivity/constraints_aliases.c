@@ -140,18 +140,32 @@ static bool may_meet(
 	return !set && may_be_at(meeting, b, a->address);
 }
 
-/* NULL: they surely do. They may meet. */
+/*
+ * NULL: they surely do. They may meet: at one of the few addresses that both may have, each of which is compared with
+ * elsewhere, too; comparing the terms themselves makes the solver's work several times longer.
+ */
 static Z3_ast meet(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
+	struct constraints *constraints = meeting->constraints;
 	struct term *first = term_of(meeting, a), *second = term_of(meeting, b);
+	const struct address_set *set = set_of(constraints, a);
+	Z3_ast any = NULL;
 
 	if (first == second)
 		return NULL;
 	if (!first || !second)
 		return is_at(meeting, first ? first : second, first ? b->address : a->address);
-	return Z3_mk_eq(meeting->constraints->z3, constraints_term(meeting->constraints, first),
-		constraints_term(meeting->constraints, second));
+	for (uint32_t i = 0; i < set->count; i++) {
+		Z3_ast both;
+
+		if (!may_be_at(meeting, b, set->items[i]))
+			continue;
+		both = constraints_and(constraints, is_at(meeting, first, set->items[i]),
+			is_at(meeting, second, set->items[i]));
+		any = any ? constraints_or(constraints, any, both) : both;
+	}
+	return any;
 }
 
 /* ---- what is read ---- */
@@ -183,14 +197,19 @@ static Z3_ast is_unseen(const struct meeting *meeting, const struct place_access
 	const struct place_access *other, const struct place_access *read)
 {
 	struct constraints *constraints = meeting->constraints;
+	const struct order *order = constraints->order;
 	Z3_ast meets = meet(meeting, write, read);
-	Z3_ast result = constraints_or(constraints,
-		Z3_mk_not(constraints->z3, constraints_happens(constraints, write->id)),
-		constraints_before(constraints, read->id, write->id));
+	Z3_ast result = meets ? Z3_mk_not(constraints->z3, meets) : Z3_mk_false(constraints->z3);
 
-	if (meets)
-		result = constraints_or(constraints, result, Z3_mk_not(constraints->z3, meets));
-	if (other)
+	if (other && order_is_before(order, write->id, other->id))
+		return Z3_mk_true(constraints->z3);
+	if (!order_is_before(order, write->id, read->id))
+		result = constraints_or(constraints, result,
+			constraints_or(constraints,
+				Z3_mk_not(constraints->z3,
+					constraints_happens(constraints, write->id)),
+				constraints_before(constraints, read->id, write->id)));
+	if (other && !order_is_before(order, other->id, write->id))
 		result = constraints_or(
 			constraints, result, constraints_before(constraints, write->id, other->id));
 	return result;
@@ -237,6 +256,19 @@ static bool find_initial(
 		&meeting->groups->accesses[group->first], group->count, value);
 }
 
+/* Surely, and in every schedule? */
+static bool is_written_before(
+	const struct meeting *meeting, const struct place_access *read, uint64_t address)
+{
+	for (uint32_t i = 0; i < meeting->count; i++)
+		if (meeting->is_candidate[i] && !set_of(meeting->constraints, meeting->items[i]) &&
+			meeting->items[i]->address == address &&
+			order_is_before(
+				meeting->constraints->order, meeting->items[i]->id, read->id))
+			return true;
+	return false;
+}
+
 /* NULL: not from there. */
 static Z3_ast reads_initial(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
@@ -246,7 +278,8 @@ static Z3_ast reads_initial(
 	uint64_t value;
 	Z3_ast result;
 
-	if (!find_initial(meeting, address, read->bytes, &value))
+	if (is_written_before(meeting, read, address) ||
+		!find_initial(meeting, address, read->bytes, &value))
 		return NULL;
 	result = gives(meeting, read, constraints_bits(constraints, 8u * read->bytes, value));
 	if (term)
