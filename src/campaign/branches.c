@@ -329,6 +329,11 @@ static int check(const struct recorded *first, const char *program, struct error
 			"%s was not built by raddle-cc, so its branches are not seen; build it with "
 			"raddle-cc",
 			program);
+	if (!first->is_live && first->is_failure)
+		return error_set(err, ERROR_TARGET,
+			"%s ended as %s before it made a thread, so no branch depends on the schedule; "
+			"look at it without raddle first",
+			program, outcome_descriptions[first->run.outcome.kind].word);
 	if (!first->is_live)
 		return error_set(err, ERROR_TARGET,
 			"%s made no thread, so no branch depends on the schedule; if it starts the "
@@ -375,6 +380,8 @@ int branches_search(
 		out->run_processor_ns = first.processor_ns;
 		out->is_partial = first.record.is_partial && !first.record.source;
 		out->is_made_again = first.record.source != NULL;
+		out->is_failing = first.is_failure;
+		out->outcome = first.run.outcome;
 		state.program = target.path;
 		add_trace(&state, &first, 0);
 		status = analyse_all(&state, err);

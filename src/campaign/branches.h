@@ -106,6 +106,8 @@ struct branches_result {
 	uint64_t run_processor_ns;
 	bool is_partial;    /* the record is a beginning only */
 	bool is_made_again; /* it was too long to be kept: the run was made again for each walk */
+	bool is_failing;    /* the recorded run failed, in this way */
+	struct outcome outcome;
 	bool is_interrupted;
 	uint64_t runs, failures; /* that were made, and of which so many failed */
 	double seconds;

@@ -138,7 +138,8 @@ static void print_limits(const struct branches_result *result)
 		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
 			(unsigned long long)figures->timeouts);
 	if (figures->unasked)
-		printf("%llu branch events were not asked about, to keep to --queries and --time\n",
+		printf("%llu branch events were not asked about, to keep to --queries and --time; give more "
+		       "of them\n",
 			(unsigned long long)figures->unasked);
 	if (figures->unknown_writes)
 		printf("%llu %s to shared memory that raddle does not follow (%s): what was written "
@@ -151,6 +152,13 @@ static void print_limits(const struct branches_result *result)
 	if (result->is_made_again)
 		printf("the record (%llu MB) was not kept: the run was made again for each look\n",
 			(unsigned long long)(result->record_bytes >> 20));
+	if (*figures->unmatched)
+		printf("nothing is called %s (--exclude): no function, file or library\n",
+			figures->unmatched);
+	if (result->is_failing)
+		printf("the recorded run ended as %s, so nothing behind that was looked at; raddle run "
+		       "keeps the failure\n",
+			outcome_descriptions[result->outcome.kind].word);
 	if (result->is_partial)
 		printf("the record is full: only the beginning of the run was looked at; raise "
 		       "--record-size\n");

@@ -253,7 +253,7 @@ static int work(const struct branches_arguments *arguments)
 		(void)printf("%s\n", text); /* main checks the stream */
 	else
 		branches_print(&result, arguments->is_quiet);
-	if (stored == 0 && result.count)
+	if (stored == 0 && result.count > result.relaxed_count)
 		terminal_hint(
 			"both interleavings of each: raddle report C%lld --html > report.html\n",
 			(long long)result.campaign);

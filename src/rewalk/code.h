@@ -240,10 +240,10 @@ void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);
 
 /*
- * Leaves functions out whose name (as linked), source file, or executable or library matches a pattern, such as
- * "log_*" or "libz.so*": what they compute keeps its value.
+ * Leaves functions out whose name (as linked or as people write it), source file, or executable or library matches the
+ * pattern, such as "log_*" or "libz.so*": what they compute keeps its value. False: there are none.
  */
-void code_book_exclude(struct code_book *book, const char *const *patterns, uint32_t count);
+bool code_book_exclude(struct code_book *book, const char *pattern);
 /* The whole path, or its last part. */
 bool code_book_matches(const char *pattern, const char *path);
 

@@ -75,8 +75,10 @@ static bool is_in_file(LLVMValueRef function, const char *pattern)
 	return code_book_matches(pattern, path);
 }
 
-void code_book_exclude(struct code_book *book, const char *const *patterns, uint32_t count)
+bool code_book_exclude(struct code_book *book, const char *pattern)
 {
+	bool is_any = false;
+
 	for (uint32_t i = 0; i < book->function_count; i++) {
 		struct function *function = &book->functions[i];
 		const struct unit *unit = &book->image->program.units[function->unit];
@@ -84,14 +86,13 @@ void code_book_exclude(struct code_book *book, const char *const *patterns, uint
 		const char *name = LLVMGetValueName2(function->value, &length);
 		char *readable = symbols_readable_name(name);
 
-		for (uint32_t j = 0; j < count && !function->is_excluded; j++)
-			function->is_excluded =
-				fnmatch(patterns[j], name, 0) == 0 ||
-				fnmatch(patterns[j], readable, 0) == 0 ||
-				code_book_matches(patterns[j], book->image->paths[unit->file]) ||
-				is_in_file(function->value, patterns[j]);
+		if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, readable, 0) == 0 ||
+			code_book_matches(pattern, book->image->paths[unit->file]) ||
+			is_in_file(function->value, pattern))
+			function->is_excluded = is_any = true;
 		free(readable);
 	}
+	return is_any;
 }
 
 static void release_function(struct function *function)

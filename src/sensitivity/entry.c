@@ -1,5 +1,6 @@
 /* The entry of libraddle-branches.so: opening, answers, and the judgement of runs. */
 #include <llvm-c/DebugInfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -43,7 +44,10 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 		return status;
 	}
 	code_book_open(&analysis->book, &analysis->image);
-	code_book_exclude(&analysis->book, options->excludes, options->exclude_count);
+	analysis->is_matched = calloc(options->exclude_count + 1u, sizeof *analysis->is_matched);
+	BUG_ON(!analysis->is_matched);
+	for (uint32_t i = 0; i < options->exclude_count; i++)
+		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
 	analysis->figures.load_ns = parts_processor_ns() - begin;
 	parts_open(analysis);
 	*out = analysis;
@@ -61,6 +65,7 @@ static void sensitivity_end(struct sensitivity *analysis)
 		walk_close(&analysis->path);
 	free(analysis->observed);
 	free(analysis->accesses);
+	free(analysis->is_matched);
 	code_book_close(&analysis->book);
 	image_close(&analysis->image);
 	strbuf_release(&analysis->variables);
@@ -277,11 +282,24 @@ static bool sensitivity_seen(
 	return true;
 }
 
+/* Cut off where there is no room. */
+static void tell_unmatched(const struct sensitivity *analysis, struct sensitivity_figures *figures)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
+		if (!analysis->is_matched[i] && used < sizeof figures->unmatched)
+			used += (size_t)snprintf(figures->unmatched + used,
+				sizeof figures->unmatched - used, "%s%s", used ? ", " : "",
+				analysis->options.excludes[i]);
+}
+
 static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
 	*out = analysis->figures;
 	(void)pthread_mutex_unlock(&analysis->search.lock);
+	tell_unmatched(analysis, out);
 }
 
 static const struct sensitivity_library library = {

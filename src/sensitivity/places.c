@@ -136,8 +136,10 @@ static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
 		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
 			fnmatch(analysis->options.excludes[i], linked, 0) == 0 ||
-			code_book_matches(analysis->options.excludes[i], place.file))
+			code_book_matches(analysis->options.excludes[i], place.file)) {
+			analysis->is_matched[i] = true;
 			return true;
+		}
 	return false;
 }
 

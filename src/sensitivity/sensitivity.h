@@ -100,7 +100,8 @@ struct sensitivity_figures {
 	char unknown[200];	     /* of which functions: "memcpy 3, read 1" */
 	uint32_t unfinished_threads; /* that could not be walked to their end */
 	char unfinished[200];	     /* why they could not: "computed goto (2), ..." */
-	bool is_model_wrong;	     /* the observed run contradicts the constraints: a defect */
+	char unmatched[100]; /* patterns that leave nothing out: "first, second"; empty: none */
+	bool is_model_wrong; /* the observed run contradicts the constraints: a defect */
 };
 
 struct sensitivity_options {

@@ -128,6 +128,7 @@ struct sensitivity {
 	uint64_t *accesses; /* bit set over all sites; NULL: not asked for yet */
 	struct observed *observed;
 	uint32_t observed_count;
+	bool *is_matched; /* by pattern of those that leave code out: it does */
 	/* Of the last candidate. */
 	struct strbuf variables, delayed;
 	char *function, *file, *directory;
