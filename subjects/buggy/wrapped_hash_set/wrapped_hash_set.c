@@ -8,6 +8,16 @@
  *
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_add_all wrapped_clear @size @clear @at
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_equals wrapped_clear @size @clear @at
+ * EXPECT-BRANCH: assert(index < set->size); [bug]
+ * EXPECT-BRANCH: for (int i = 0; is_equal && i < size_of(&wrapped->inner); i++) [benign|bug]
+ * EXPECT-BRANCH: if (set->slots[slot] > 0 && index-- == 0) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; i < wrapped_size(other); i++) [benign|bug]
+ * EXPECT-BRANCH: for (int i = size_of(&wrapped->inner) - 1; i >= 0; i--) { [benign|bug]
+ * EXPECT-BRANCH: if (!set->slots[slot]) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; has_all && i < wrapped_size(other); i++) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; i < wrapped_size(other); i++) [benign|bug]
+ * EXPECT-BRANCH: while (set->slots[slot] && set->slots[slot] != element) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; i < size; i++) [benign|bug]
  */
 #define _GNU_SOURCE
 #include <assert.h>

@@ -9,6 +9,15 @@
  * EXPECT-VIOLATION: R1-W2-R1 buffer_append buffer_set_length @length @set_length @get_chars
  * EXPECT-VIOLATION: R1-W2-R1 buffer_insert buffer_set_length @length @set_length @get_chars
  * EXPECT-VIOLATION: R1-W2-R1 buffer_content_equals buffer_set_length @length @set_length @char_at
+ * EXPECT-BRANCH: assert(end <= buffer->length); [bug]
+ * EXPECT-BRANCH: assert(index < buffer->length); [bug]
+ * EXPECT-BRANCH: for (int i = begin; i < end; i++) [benign|bug]
+ * EXPECT-BRANCH: for (int i = buffer->length - 1; i >= at; i--) [benign|bug]
+ * EXPECT-BRANCH: for (int i = 0; is_equal && i < length; i++) [benign|bug]
+ * EXPECT-BRANCH: for (const int last = buffer->length - buffer_length(other); found < 0 && at <= last; [benign|bug]
+ * EXPECT-BRANCH: while (same < buffer_length(other) && [benign|bug]
+ * EXPECT-BRANCH: for (int i = index + 1; i < buffer->length; i++) [benign|bug]
+ * EXPECT-BRANCH: if (same == buffer_length(other)) [benign|bug]
  */
 #define _GNU_SOURCE
 #include <assert.h>
