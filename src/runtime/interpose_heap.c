@@ -20,6 +20,7 @@
 
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/undo.h"
 
 #define EARLY_BYTES 4096
 
@@ -318,10 +319,11 @@ static void mapped(const void *start, size_t bytes, uint64_t site)
 	EXPORT void *name(void *start, size_t bytes, int protection, int flags, int descriptor,    \
 		offset_type offset)                                                                \
 	{                                                                                          \
-		if (!heap_is_recording)                                                            \
-			return NEXT(name)(start, bytes, protection, flags, descriptor, offset);    \
 		start = NEXT(name)(start, bytes, protection, flags, descriptor, offset);           \
-		mapped(start, bytes, CALL_SITE);                                                   \
+		if (start != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)          \
+			undo_note_shared(start, bytes);                                            \
+		if (heap_is_recording)                                                             \
+			mapped(start, bytes, CALL_SITE);                                           \
 		return start;                                                                      \
 	}
 MAP(mmap, __off_t)
@@ -331,6 +333,8 @@ EXPORT int munmap(void *start, size_t bytes)
 {
 	int result = NEXT(munmap)(start, bytes);
 
+	if (!result)
+		undo_forget_shared(start, bytes);
 	if (heap_is_recording && !result)
 		heap_unmapped(start, bytes);
 	return result;

@@ -65,6 +65,7 @@ void undo_save_offsets(bool can_reopen)
 		bitset_add(undo->regular, (uint32_t)fd);
 		undo->offset[fd] = platform_call(SYS_lseek, fd, 0, SEEK_CUR);
 	}
+	undo_save_shared();
 	undo->is_discarding_output = undo_is_null(1) && undo_is_null(2);
 	undo->program_break = platform_call(SYS_brk, 0);
 	(void)platform_call(SYS_sched_getaffinity, 0, sizeof undo->affinity, undo->affinity);
@@ -78,6 +79,7 @@ void undo_restore_offsets(void)
 		if (fd >= STANDARD_DESCRIPTORS || fd == 0)
 			(void)platform_call(SYS_lseek, fd, undo->offset[fd], SEEK_SET);
 	}
+	undo_restore_shared();
 }
 
 /* ---- notes ---- */
@@ -317,6 +319,7 @@ void undo_begin_run(void)
 	created_paths_clear(&undo->created);
 	undo->obstacle = NULL;
 	undo->is_noting = true;
+	undo_begin_shared();
 }
 
 /* After the run's own descriptors are closed. */
@@ -355,6 +358,7 @@ void undo_world(void)
 		(void)platform_call(
 			SYS_sched_setaffinity, 0, sizeof undo->affinity, undo->affinity);
 	undo->has_moved_affinity = false;
+	undo_restore_shared();
 }
 
 const char *undo_obstacle(void)

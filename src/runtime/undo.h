@@ -7,6 +7,7 @@
 #define RADDLE_RUNTIME_UNDO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define UNDO_RANGES_MAX 64 /* that a checkpoint can have */
@@ -18,6 +19,13 @@
  */
 void undo_save_offsets(bool can_reopen);
 void undo_restore_offsets(void);
+
+/* The target has mapped memory that is shared, or given it back; undo_shared.c. */
+void undo_note_shared(void *start, size_t bytes);
+void undo_forget_shared(const void *start, size_t bytes);
+/* What such memory holds at the starting point; again, after a run. */
+void undo_save_shared(void);
+void undo_restore_shared(void);
 
 /* From here on calls are noted. */
 void undo_begin_run(void);

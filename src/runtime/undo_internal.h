@@ -51,4 +51,7 @@ void undo_obstruct(const char *what);
 /* undo_memory.c: notes calls about memory, and about the processors it runs on. False: it is none. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
+/* undo_shared.c: before each run. */
+void undo_begin_shared(void);
+
 #endif
