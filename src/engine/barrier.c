@@ -3,15 +3,16 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "engine/shared.h"
 #include "engine/sync.h"
 
 _Static_assert(sizeof(struct barrier) == sizeof(pthread_barrier_t), "glibc's size");
 
-int barrier_init(struct barrier *barrier, uint32_t count)
+int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared)
 {
 	if (!count || count > UINT_MAX / 2)
 		return EINVAL;
-	*barrier = (struct barrier){.count = count};
+	*barrier = (struct barrier){.count = count, .is_shared = is_shared};
 	engine_object_renew(barrier);
 	return 0;
 }
@@ -30,21 +31,32 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 		.interruptions = INTERRUPT_NEVER,
 		.address = barrier,
 		.site = site,
+		.is_shared = barrier->is_shared,
 		.ready = barrier_is_open,
 		.deadline_ns = ENGINE_FOREVER};
+	const bool is_shared = barrier->is_shared;
+	bool is_last;
 
 	engine_point(OP_BARRIER_ARRIVE, barrier, site);
+	shared_enter(is_shared);
 	op.argument = barrier->round;
-	engine_note_round(barrier->round, barrier->arrived + 1 == barrier->count);
-	if (++barrier->arrived == barrier->count) {
+	is_last = ++barrier->arrived == barrier->count;
+	engine_note_round(barrier->round, is_last);
+	if (is_last) {
 		barrier->leaving += barrier->count - 1;
 		barrier->arrived = 0;
 		barrier->round++;
+	}
+	shared_leave(is_shared);
+	if (is_last) {
 		engine_changed(barrier);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
-	if (!--barrier->leaving)
+	shared_enter(is_shared);
+	is_last = !--barrier->leaving;
+	shared_leave(is_shared);
+	if (is_last)
 		engine_changed(barrier);
 	return 0;
 }
@@ -63,6 +75,7 @@ int barrier_destroy(struct barrier *barrier, uint64_t site)
 		.interruptions = INTERRUPT_NEVER,
 		.address = barrier,
 		.site = site,
+		.is_shared = barrier->is_shared,
 		.ready = barrier_is_deserted,
 		.deadline_ns = ENGINE_FOREVER};
 

@@ -3,13 +3,14 @@
 #include <pthread.h>
 
 #include "engine/mutex.h"
+#include "engine/shared.h"
 #include "engine/sync.h"
 
 _Static_assert(sizeof(struct cond) == sizeof(pthread_cond_t), "glibc's size");
 
-void cond_init(struct cond *cond, int32_t clock)
+void cond_init(struct cond *cond, int32_t clock, bool is_shared)
 {
-	*cond = (struct cond){.clock = clock};
+	*cond = (struct cond){.clock = clock, .is_shared = is_shared};
 	engine_object_renew(cond);
 }
 
@@ -105,9 +106,79 @@ static bool cond_is_woken(const struct engine_op *op, const struct engine_thread
 static int cond_come_back(struct mutex *mutex, uint64_t site)
 {
 	struct engine_op op = mutex_return_op(mutex, site);
+	int error;
 
-	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
-	return mutex_return(mutex, site);
+	do {
+		(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+		error = mutex_return(mutex, site);
+	} while (error == SYNC_AGAIN);
+	return error;
+}
+
+/* ---- waiting together with other processes ---- */
+
+static bool cond_is_granted(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const struct cond *cond = op->address;
+
+	(void)thread;
+	return cond->granted && (int32_t)(cond->limit - (uint32_t)op->argument2) > 0;
+}
+
+/* Leaves; whether by a signal. With `must_wait` only by a signal. */
+static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, bool must_wait)
+{
+	bool is_granted;
+
+	shared_enter(true);
+	is_granted = cond_is_granted(op, engine_current());
+	cond->granted -= is_granted;
+	cond->waiting -= is_granted || !must_wait;
+	shared_leave(true);
+	if (is_granted)
+		engine_changed(cond); /* a destroyer may wait for this */
+	return is_granted;
+}
+
+static int cond_wait_shared(struct cond *cond, struct mutex *mutex, struct engine_op *op)
+{
+	enum engine_result result;
+	bool is_granted;
+	int error;
+
+	op->is_shared = true;
+	op->ready = cond_is_granted;
+	shared_enter(true);
+	error = mutex_leave(mutex, op->site);
+	if (!error) {
+		op->argument2 = cond->arrivals++;
+		cond->waiting++;
+	}
+	shared_leave(true);
+	if (error)
+		return error;
+	do {
+		result = engine_perform(op);
+		is_granted = cond_leave_shared(cond, op, result == WAIT_DONE);
+	} while (result == WAIT_DONE && !is_granted);
+	error = cond_come_back(mutex, op->site);
+	return error || is_granted ? error : sync_error(result);
+}
+
+/* How many of those that wait now are let go. */
+static void cond_grant(struct cond *cond, uint32_t count)
+{
+	bool is_lost;
+
+	shared_enter(true);
+	is_lost = !cond->waiting;
+	cond->limit = cond->arrivals;
+	cond->granted =
+		cond->waiting - cond->granted < count ? cond->waiting : cond->granted + count;
+	shared_leave(true);
+	if (is_lost && cond->lost_signals < UINT16_MAX)
+		cond->lost_signals++;
+	engine_changed(cond);
 }
 
 int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
@@ -129,6 +200,8 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	int error, mutex_error;
 
 	(void)engine_perform(&wait); /* WAIT_DONE: it is always ready */
+	if (cond->is_shared)
+		return cond_wait_shared(cond, mutex, &op);
 	error = mutex_leave(mutex, site);
 	if (error)
 		return error;
@@ -137,8 +210,10 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 		return cond_come_back(mutex, site);
 	cond_enqueue(cond, self);
 	result = engine_perform(&op);
-	if (op.kind == OP_MUTEX_LOCK)
-		return mutex_return(mutex, site);
+	if (op.kind == OP_MUTEX_LOCK) {
+		error = mutex_return(mutex, site);
+		return error == SYNC_AGAIN ? cond_come_back(mutex, site) : error;
+	}
 	if (self->queue_object == cond) {
 		self->queue_ticket = result == WAIT_DONE ? cond_spurious_ticket(cond) : 0;
 		cond_dequeue(cond, self);
@@ -180,6 +255,10 @@ void cond_signal(struct cond *cond, uint64_t site)
 	struct engine_thread *chosen;
 
 	engine_point(OP_COND_SIGNAL, cond, site);
+	if (cond->is_shared) {
+		cond_grant(cond, 1);
+		return;
+	}
 	chosen = cond_first(cond);
 	if (!chosen) {
 		cond_lose_signal(cond);
@@ -197,6 +276,10 @@ void cond_broadcast(struct cond *cond, uint64_t site)
 	struct engine_thread *waiter;
 
 	engine_point(OP_COND_BROADCAST, cond, site);
+	if (cond->is_shared) {
+		cond_grant(cond, UINT32_MAX);
+		return;
+	}
 	waiter = cond_first(cond);
 	if (!waiter)
 		cond_lose_signal(cond);
@@ -209,7 +292,7 @@ static bool cond_is_deserted(const struct engine_op *op, const struct engine_thr
 	const struct cond *cond = op->address;
 
 	(void)thread;
-	return !cond_first(cond);
+	return cond->is_shared ? !cond->granted : !cond_first(cond);
 }
 
 int cond_destroy(struct cond *cond, uint64_t site)
@@ -218,6 +301,7 @@ int cond_destroy(struct cond *cond, uint64_t site)
 		.interruptions = INTERRUPT_NEVER,
 		.address = cond,
 		.site = site,
+		.is_shared = cond->is_shared,
 		.ready = cond_is_deserted,
 		.deadline_ns = ENGINE_FOREVER};
 

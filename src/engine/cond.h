@@ -7,6 +7,7 @@
 #ifndef RADDLE_ENGINE_COND_H
 #define RADDLE_ENGINE_COND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/engine.h"
@@ -20,10 +21,16 @@ struct cond {
 	uint16_t waiter_count;
 	uint16_t lost_signals; /* sent while nobody waited; stops at UINT16_MAX */
 	int32_t clock;	       /* of pthread_cond_timedwait() */
-	uint32_t reserved[9];
+	/* Shared ones (shared.h) have no queue: a signal lets one of those go on that waited when it came. */
+	uint32_t is_shared;
+	uint32_t waiting;  /* threads of all processes */
+	uint32_t arrivals; /* waits so far: the ticket of the next */
+	uint32_t limit;	   /* tickets before it may go on ... */
+	uint32_t granted;  /* ... so many of them */
+	uint32_t reserved[4];
 };
 
-void cond_init(struct cond *cond, int32_t clock);
+void cond_init(struct cond *cond, int32_t clock, bool is_shared);
 /* Waits until nobody waits on it any more, as glibc does. */
 int cond_destroy(struct cond *cond, uint64_t site);
 

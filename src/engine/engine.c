@@ -140,6 +140,13 @@ void engine_changed_kind(enum op_kind kind)
 			engine_evaluate(&engine.threads[i]);
 }
 
+void engine_changed_shared(void)
+{
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.threads[i].op->is_shared)
+			engine_evaluate(&engine.threads[i]);
+}
+
 void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption)
 {
 	(void)interruption; /* what has come stands in the thread; evaluate looks at all of it */
@@ -171,6 +178,7 @@ static void engine_idle(void)
 		engine_changed_kind(OP_FD_POLL);
 		engine_changed_kind(OP_CHILD_WAIT);
 		engine_changed_kind(OP_SIGNAL_WAIT);
+		engine_changed_shared();
 		return;
 	}
 	if (deadline == ENGINE_FOREVER)

@@ -55,6 +55,7 @@ struct engine_op {
 	uint8_t kind;	       /* enum op_kind */
 	uint8_t interruptions; /* enum engine_interruption, or'ed */
 	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
+	bool is_shared;	       /* other processes may make it ready: shared.h */
 	const void *address;   /* the object, NULL: none. Waiters are found by it */
 	uint64_t site;	       /* return address in the target */
 	engine_ready *ready;   /* NULL: always ready */
@@ -287,6 +288,8 @@ void engine_spin_point(uint64_t site);
 void engine_changed(const void *address);
 /* As engine_changed for all pending ops of one kind, whatever their object (file descriptors). */
 void engine_changed_kind(enum op_kind kind);
+/* As engine_changed for all pending ops that other processes may have made ready. */
+void engine_changed_shared(void);
 /*
  * The pending op of another thread becomes `replacement` (copied): a signalled waiter of a condition
  * variable from now on waits for its mutex.

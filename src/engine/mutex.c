@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "engine/shared.h"
 #include "engine/sync.h"
 
 _Static_assert(sizeof(struct mutex) == sizeof(pthread_mutex_t), "glibc's size");
@@ -18,9 +19,24 @@ static uint32_t mutex_type(const struct mutex *mutex)
 	return (uint32_t)mutex->kind & MUTEX_TYPE_MASK;
 }
 
+static bool mutex_is_shared(const struct mutex *mutex)
+{
+	return mutex->kind & MUTEX_SHARED;
+}
+
 static bool mutex_is_held_by(const struct mutex *mutex, const struct engine_thread *thread)
 {
-	return mutex->lock && mutex->holder == sync_mark(thread);
+	return mutex->lock && mutex->holder == sync_mark(thread) &&
+	       (!mutex_is_shared(mutex) || mutex->owner == shared_process());
+}
+
+/* Held by a process that has ended. Its threads' own end is told at once: engine_mutex_owner_died(). */
+static bool mutex_is_orphaned(const struct mutex *mutex)
+{
+	const int32_t robust = MUTEX_SHARED | MUTEX_ROBUST;
+
+	return mutex->lock && (mutex->kind & robust) == robust &&
+	       mutex->owner != shared_process() && shared_process_is_gone(mutex->owner);
 }
 
 /* Free, or an answer is due at once: a relock that is counted or refused. */
@@ -28,9 +44,9 @@ static bool mutex_is_ready(const struct engine_op *op, const struct engine_threa
 {
 	const struct mutex *mutex = op->address;
 
-	if (!mutex->lock)
+	if (!mutex->lock || mutex_is_orphaned(mutex))
 		return true;
-	return mutex->holder == sync_mark(thread) &&
+	return mutex_is_held_by(mutex, thread) &&
 	       (mutex_type(mutex) == MUTEX_RECURSIVE || mutex_type(mutex) == MUTEX_ERRORCHECK);
 }
 
@@ -86,18 +102,21 @@ static int mutex_take_again(struct mutex *mutex)
 	return mutex_type(mutex) == MUTEX_ERRORCHECK ? EDEADLK : EAGAIN;
 }
 
-/* The effect of a lock op that mutex_is_ready() let through. */
-static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
+	if (mutex_is_orphaned(mutex)) {
+		mutex->state |= MUTEX_INCONSISTENT;
+		mutex->lock = 0;
+	}
 	if (mutex->lock)
-		return mutex_take_again(mutex);
+		return mutex_is_held_by(mutex, self) ? mutex_take_again(mutex) : SYNC_AGAIN;
 	if (mutex->state & MUTEX_UNRECOVERABLE) {
 		engine_failed();
 		return ENOTRECOVERABLE;
 	}
 	mutex->lock = 1;
 	mutex->count = 1;
-	mutex->owner = self->kernel_id;
+	mutex->owner = mutex_is_shared(mutex) ? shared_process() : self->kernel_id;
 	mutex->holder = sync_mark(self);
 	mutex->site = site;
 	mutex->users++;
@@ -108,19 +127,39 @@ static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t 
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
+/* The effect of a lock op that mutex_is_ready() let through. SYNC_AGAIN: another process was faster. */
+static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+{
+	const bool is_shared = mutex_is_shared(mutex);
+	int error;
+
+	shared_enter(is_shared);
+	error = mutex_take_now(mutex, self, site);
+	shared_leave(is_shared);
+	if (error == SYNC_AGAIN)
+		engine_failed();
+	return error;
+}
+
 int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_MUTEX_LOCK,
 		.address = mutex,
 		.site = site,
+		.is_shared = mutex_is_shared(mutex),
 		.ready = mutex_is_ready,
 		.deadline_ns = deadline_ns};
 	enum engine_result result;
+	int error;
 
 	if (mutex->kind < 0)
 		return EINVAL;
-	result = engine_perform(&op);
-	return result == WAIT_DONE ? mutex_take(mutex, engine_current(), site) : sync_error(result);
+	do {
+		result = engine_perform(&op);
+		error = result == WAIT_DONE ? mutex_take(mutex, engine_current(), site)
+					    : sync_error(result);
+	} while (error == SYNC_AGAIN);
+	return error;
 }
 
 int mutex_trylock(struct mutex *mutex, uint64_t site)
@@ -130,8 +169,13 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 	if (mutex->kind < 0)
 		return EINVAL;
 	engine_point(OP_MUTEX_TRYLOCK, mutex, site);
-	if (!mutex->lock || (mutex_type(mutex) == MUTEX_RECURSIVE && mutex_is_held_by(mutex, self)))
-		return mutex_take(mutex, self, site);
+	if (!mutex->lock || mutex_is_orphaned(mutex) ||
+		(mutex_type(mutex) == MUTEX_RECURSIVE && mutex_is_held_by(mutex, self))) {
+		int error = mutex_take(mutex, self, site);
+
+		if (error != SYNC_AGAIN)
+			return error;
+	}
 	engine_unproductive();
 	return EBUSY;
 }
@@ -167,8 +211,15 @@ static int mutex_check_owner(
 	return 0;
 }
 
-/* The effect of an unlock. */
-static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+/* Whom evidence and counts mean by the holder. */
+static struct engine_thread *mutex_holder_here(const struct mutex *mutex)
+{
+	return mutex_is_shared(mutex) && mutex->owner != shared_process()
+		       ? NULL
+		       : sync_thread(mutex->holder);
+}
+
+static int mutex_give_now(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	int error = mutex_check_owner(mutex, self, site);
 
@@ -180,8 +231,20 @@ static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t 
 		return 0;
 	if (mutex->state & MUTEX_INCONSISTENT)
 		mutex->state = MUTEX_UNRECOVERABLE;
-	mutex_set_free(mutex, sync_thread(mutex->holder));
+	mutex_set_free(mutex, mutex_holder_here(mutex));
 	return 0;
+}
+
+/* The effect of an unlock. */
+static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t site)
+{
+	const bool is_shared = mutex_is_shared(mutex);
+	int error;
+
+	shared_enter(is_shared);
+	error = mutex_give_now(mutex, self, site);
+	shared_leave(is_shared);
+	return error;
 }
 
 int mutex_unlock(struct mutex *mutex, uint64_t site)
@@ -246,14 +309,18 @@ struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site)
 		.interruptions = INTERRUPT_NEVER,
 		.address = mutex,
 		.site = site,
+		.is_shared = mutex_is_shared(mutex),
 		.ready = mutex_is_ready,
 		.deadline_ns = ENGINE_FOREVER};
 }
 
 int mutex_return(struct mutex *mutex, uint64_t site)
 {
-	mutex->users--;
-	return mutex_take(mutex, engine_current(), site);
+	int error = mutex_take(mutex, engine_current(), site);
+
+	if (error != SYNC_AGAIN)
+		mutex->users--;
+	return error;
 }
 
 void engine_mutex_owner_died(struct engine_thread *thread)
@@ -272,6 +339,8 @@ struct thread_id mutex_holder(const void *address, uint64_t *site)
 {
 	const struct mutex *mutex = address;
 
-	*site = mutex->site;
-	return sync_holder(mutex->holder);
+	const struct engine_thread *holder = mutex_holder_here(mutex);
+
+	*site = holder ? mutex->site : 0;
+	return holder ? holder->id : THREAD_NONE;
 }

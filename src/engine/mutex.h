@@ -1,7 +1,7 @@
 /*
  * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
  * Priority protocols are remembered and otherwise without effect: the strategy alone decides who
- * moves. Process-shared mutexes work among the threads of one process.
+ * moves.
  */
 #ifndef RADDLE_ENGINE_MUTEX_H
 #define RADDLE_ENGINE_MUTEX_H
@@ -27,7 +27,7 @@ enum mutex_kind {
 struct mutex {
 	int32_t lock;	 /* 1: held */
 	uint32_t count;	 /* recursive kind: how often its holder has locked it */
-	int32_t owner;	 /* kernel id of the holder */
+	int32_t owner;	 /* kernel id of the holder; MUTEX_SHARED: of its process */
 	uint32_t users;	 /* the holder, and waiters of condition variables that will come back */
 	int32_t kind;	 /* enum mutex_kind, or'ed; negative: destroyed */
 	uint16_t holder; /* sync_mark of the holder */
@@ -65,7 +65,7 @@ int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site)
 int mutex_leave(struct mutex *mutex, uint64_t site);
 /* An op that waits for the mutex after mutex_leave(). */
 struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
-/* The effect of that op. */
+/* The effect of that op. SYNC_AGAIN (sync.h): another process was faster. */
 int mutex_return(struct mutex *mutex, uint64_t site);
 
 /* The thread ends: robust mutexes that it holds go to whoever locks next, with EOWNERDEAD. */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "engine/shared.h"
 #include "engine/sync.h"
 
 _Static_assert(sizeof(struct rwlock) == sizeof(pthread_rwlock_t), "glibc's size");
@@ -16,9 +17,9 @@ _Static_assert((int)RWLOCK_PREFERS_WRITERS == (int)PTHREAD_RWLOCK_PREFER_WRITER_
 
 #define READERS_MAX (UINT32_MAX >> 3) /* glibc's */
 
-void rwlock_init(struct rwlock *rwlock, uint32_t kind)
+void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared)
 {
-	*rwlock = (struct rwlock){.kind = kind};
+	*rwlock = (struct rwlock){.kind = kind, .is_shared = is_shared};
 	engine_object_renew(rwlock);
 }
 
@@ -31,6 +32,12 @@ int rwlock_destroy(struct rwlock *rwlock, uint64_t site)
 	}
 	engine_object_renew(rwlock);
 	return 0;
+}
+
+static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engine_thread *thread)
+{
+	return rwlock->writer == sync_mark(thread) &&
+	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
 /* ---- who reads ---- */
@@ -55,12 +62,12 @@ static uint32_t rwlock_count_known(const struct rwlock *rwlock)
 
 static void rwlock_add_reader(struct rwlock *rwlock, uint16_t mark)
 {
-	int place = rwlock_find_reader(rwlock, 0);
+	int place = rwlock->is_shared ? -1 : rwlock_find_reader(rwlock, 0);
 
 	if (place >= 0)
 		rwlock->known_readers[place] = mark;
 	rwlock->readers++;
-	rwlock->reader = mark;
+	rwlock->reader = rwlock->is_shared ? 0 : mark;
 }
 
 static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
@@ -75,11 +82,11 @@ static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 }
 
 /* Does the thread hold it? True in doubt: when there have been more readers than are known. */
-static bool rwlock_may_be_held_by(const struct rwlock *rwlock, uint16_t mark)
+static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engine_thread *thread)
 {
 	if (rwlock->writer)
-		return rwlock->writer == mark;
-	return rwlock_find_reader(rwlock, mark) >= 0 ||
+		return rwlock_is_written_by(rwlock, thread);
+	return rwlock_find_reader(rwlock, sync_mark(thread)) >= 0 ||
 	       rwlock->readers > rwlock_count_known(rwlock);
 }
 
@@ -95,22 +102,44 @@ static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct eng
 {
 	const struct rwlock *rwlock = op->address;
 
-	return rwlock_admits_readers(rwlock) || rwlock->writer == sync_mark(thread);
+	return rwlock_admits_readers(rwlock) || rwlock_is_written_by(rwlock, thread);
+}
+
+/* SYNC_AGAIN: another process was faster. */
+static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *self, uint64_t site)
+{
+	if (rwlock_is_written_by(rwlock, self))
+		return EDEADLK;
+	if (!rwlock_admits_readers(rwlock))
+		return SYNC_AGAIN;
+	if (rwlock->readers == READERS_MAX)
+		return EAGAIN;
+	rwlock_add_reader(rwlock, sync_mark(self));
+	rwlock->site = site;
+	return 0;
+}
+
+/* What was taken is told, or that it was not to be had. */
+static int rwlock_taken(struct rwlock *rwlock, struct engine_thread *self, int error)
+{
+	if (error) {
+		engine_failed();
+		return error;
+	}
+	self->held_count++;
+	engine_changed(rwlock);
+	return 0;
 }
 
 static int rwlock_take_for_reading(struct rwlock *rwlock, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
+	int error;
 
-	if (rwlock->writer || rwlock->readers == READERS_MAX) {
-		engine_failed();
-		return rwlock->writer ? EDEADLK : EAGAIN;
-	}
-	rwlock_add_reader(rwlock, sync_mark(self));
-	rwlock->site = site;
-	self->held_count++;
-	engine_changed(rwlock);
-	return 0;
+	shared_enter(rwlock->is_shared);
+	error = rwlock_read_now(rwlock, self, site);
+	shared_leave(rwlock->is_shared);
+	return rwlock_taken(rwlock, self, error);
 }
 
 int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
@@ -118,18 +147,29 @@ int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
 	struct engine_op op = {.kind = OP_RWLOCK_RDLOCK,
 		.address = rwlock,
 		.site = site,
+		.is_shared = rwlock->is_shared,
 		.ready = rwlock_is_ready_to_read,
 		.deadline_ns = deadline_ns};
-	enum engine_result result = engine_perform(&op);
+	enum engine_result result;
+	int error;
 
-	return result == WAIT_DONE ? rwlock_take_for_reading(rwlock, site) : sync_error(result);
+	do {
+		result = engine_perform(&op);
+		error = result == WAIT_DONE ? rwlock_take_for_reading(rwlock, site)
+					    : sync_error(result);
+	} while (error == SYNC_AGAIN);
+	return error;
 }
 
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site)
 {
 	engine_point(OP_RWLOCK_TRYRDLOCK, rwlock, site);
-	if (rwlock_admits_readers(rwlock))
-		return rwlock_take_for_reading(rwlock, site);
+	if (rwlock_admits_readers(rwlock)) {
+		int error = rwlock_take_for_reading(rwlock, site);
+
+		if (error != SYNC_AGAIN)
+			return error;
+	}
 	engine_unproductive();
 	return EBUSY;
 }
@@ -145,23 +185,38 @@ static bool rwlock_is_ready_to_write(const struct engine_op *op, const struct en
 {
 	const struct rwlock *rwlock = op->address;
 
-	return rwlock_is_free(rwlock) || rwlock->writer == sync_mark(thread);
+	return rwlock_is_free(rwlock) || rwlock_is_written_by(rwlock, thread);
+}
+
+static int rwlock_write_now(struct rwlock *rwlock, const struct engine_thread *self, uint64_t site)
+{
+	if (rwlock_is_written_by(rwlock, self))
+		return EDEADLK;
+	if (!rwlock_is_free(rwlock))
+		return SYNC_AGAIN;
+	rwlock->writer = sync_mark(self);
+	rwlock->writer_kernel_id = rwlock->is_shared ? shared_process() : self->kernel_id;
+	rwlock->site = site;
+	return 0;
 }
 
 static int rwlock_take_for_writing(struct rwlock *rwlock, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
+	int error;
 
-	if (rwlock->writer) {
-		engine_failed();
-		return EDEADLK;
-	}
-	rwlock->writer = sync_mark(self);
-	rwlock->writer_kernel_id = self->kernel_id;
-	rwlock->site = site;
-	self->held_count++;
+	shared_enter(rwlock->is_shared);
+	error = rwlock_write_now(rwlock, self, site);
+	shared_leave(rwlock->is_shared);
+	return rwlock_taken(rwlock, self, error);
+}
+
+static void rwlock_count_waiting(struct rwlock *rwlock, int change)
+{
+	shared_enter(rwlock->is_shared);
+	rwlock->waiting_writers += (uint32_t)change;
+	shared_leave(rwlock->is_shared);
 	engine_changed(rwlock);
-	return 0;
 }
 
 /*
@@ -180,11 +235,9 @@ static enum engine_result rwlock_wait_as_preferred_writer(
 		return result;
 	engine_failed();		     /* so far it only waits */
 	op->interruptions = INTERRUPT_NEVER; /* the count must be taken back */
-	rwlock->waiting_writers++;
-	engine_changed(rwlock);
+	rwlock_count_waiting(rwlock, 1);
 	result = engine_perform(op);
-	rwlock->waiting_writers--;
-	engine_changed(rwlock);
+	rwlock_count_waiting(rwlock, -1);
 	return result;
 }
 
@@ -193,22 +246,32 @@ int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
 	struct engine_op op = {.kind = OP_RWLOCK_WRLOCK,
 		.address = rwlock,
 		.site = site,
+		.is_shared = rwlock->is_shared,
 		.ready = rwlock_is_ready_to_write,
 		.deadline_ns = deadline_ns};
 	enum engine_result result;
+	int error;
 
-	if (rwlock->kind == RWLOCK_PREFERS_WRITERS)
-		result = rwlock_wait_as_preferred_writer(rwlock, &op);
-	else
-		result = engine_perform(&op);
-	return result == WAIT_DONE ? rwlock_take_for_writing(rwlock, site) : sync_error(result);
+	do {
+		if (rwlock->kind == RWLOCK_PREFERS_WRITERS)
+			result = rwlock_wait_as_preferred_writer(rwlock, &op);
+		else
+			result = engine_perform(&op);
+		error = result == WAIT_DONE ? rwlock_take_for_writing(rwlock, site)
+					    : sync_error(result);
+	} while (error == SYNC_AGAIN);
+	return error;
 }
 
 int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site)
 {
 	engine_point(OP_RWLOCK_TRYWRLOCK, rwlock, site);
-	if (rwlock_is_free(rwlock))
-		return rwlock_take_for_writing(rwlock, site);
+	if (rwlock_is_free(rwlock)) {
+		int error = rwlock_take_for_writing(rwlock, site);
+
+		if (error != SYNC_AGAIN)
+			return error;
+	}
 	engine_unproductive();
 	return EBUSY;
 }
@@ -220,16 +283,18 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 	struct engine_thread *self = engine_current();
 
 	engine_point(OP_RWLOCK_UNLOCK, rwlock, site);
-	if (!rwlock_may_be_held_by(rwlock, sync_mark(self)))
+	if (!rwlock_may_be_held_by(rwlock, self))
 		engine_fail(OUTCOME_UNLOCK_NOT_OWNED, rwlock, site);
 	if (self->held_count)
 		self->held_count--;
+	shared_enter(rwlock->is_shared);
 	if (rwlock->writer) {
 		rwlock->writer = 0;
 		rwlock->writer_kernel_id = 0;
 	} else if (rwlock->readers) {
 		rwlock_remove_reader(rwlock, sync_mark(self));
 	}
+	shared_leave(rwlock->is_shared);
 	engine_changed(rwlock);
 	return 0;
 }
@@ -237,7 +302,10 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 struct thread_id rwlock_holder(const void *address, uint64_t *site)
 {
 	const struct rwlock *rwlock = address;
-	uint16_t mark = rwlock->writer ? rwlock->writer : rwlock->readers ? rwlock->reader : 0;
+	uint16_t mark = rwlock->is_shared ? 0
+			: rwlock->writer  ? rwlock->writer
+			: rwlock->readers ? rwlock->reader
+					  : 0;
 
 	*site = mark ? rwlock->site : 0;
 	for (int i = 0; !mark && i < RWLOCK_KNOWN_READERS; i++)

@@ -19,7 +19,8 @@ struct rwlock {
 	uint32_t waiting_writers; /* counted for RWLOCK_PREFERS_WRITERS only */
 	uint16_t writer;	  /* sync_mark of the writer */
 	uint16_t reader;	  /* sync_mark of the last reader to come, until it unlocks */
-	uint32_t reserved;
+	uint32_t
+		is_shared; /* see shared.h; its known readers are none, its writer_kernel_id a process */
 	uint64_t site; /* where `writer` or `reader` took it */
 	int32_t writer_kernel_id;
 	/* sync_marks of readers, once per lock they hold, in no order; all of them while they fit. */
@@ -30,7 +31,7 @@ struct rwlock {
 
 enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 }; /* the nonrecursive kind; others: no rule */
 
-void rwlock_init(struct rwlock *rwlock, uint32_t kind);
+void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
 /* EBUSY when held, which also is a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 

@@ -3,15 +3,16 @@
 #include <limits.h>
 #include <semaphore.h>
 
+#include "engine/shared.h"
 #include "engine/sync.h"
 
 _Static_assert(sizeof(struct semaphore) == sizeof(sem_t), "glibc's size");
 
-int semaphore_init(struct semaphore *semaphore, uint32_t value)
+int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared)
 {
 	if (value > SEM_VALUE_MAX)
 		return EINVAL;
-	*semaphore = (struct semaphore){.value = value};
+	*semaphore = (struct semaphore){.value = value, .is_shared = is_shared};
 	engine_object_renew(semaphore);
 	return 0;
 }
@@ -29,10 +30,18 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 	return semaphore->value > 0;
 }
 
-static void semaphore_take(struct semaphore *semaphore)
+/* False: another process was faster. */
+static bool semaphore_take(struct semaphore *semaphore)
 {
-	semaphore->value--;
-	engine_changed(semaphore);
+	bool is_free;
+
+	shared_enter(semaphore->is_shared);
+	is_free = semaphore->value > 0;
+	semaphore->value -= is_free;
+	shared_leave(semaphore->is_shared);
+	if (is_free)
+		engine_changed(semaphore);
+	return is_free;
 }
 
 int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t site)
@@ -41,34 +50,40 @@ int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t s
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.address = semaphore,
 		.site = site,
+		.is_shared = semaphore->is_shared,
 		.ready = semaphore_is_ready,
 		.deadline_ns = deadline_ns};
-	enum engine_result result = engine_perform(&op);
+	enum engine_result result;
 
-	if (result == WAIT_DONE)
-		semaphore_take(semaphore);
+	do {
+		result = engine_perform(&op);
+	} while (result == WAIT_DONE && !semaphore_take(semaphore));
 	return sync_error(result);
 }
 
 int semaphore_trywait(struct semaphore *semaphore, uint64_t site)
 {
 	engine_point(OP_SEM_TRYWAIT, semaphore, site);
-	if (!semaphore->value) {
+	if (!semaphore_take(semaphore)) {
 		engine_unproductive();
 		return EAGAIN;
 	}
-	semaphore_take(semaphore);
 	return 0;
 }
 
 int semaphore_post(struct semaphore *semaphore, uint64_t site)
 {
+	bool has_room;
+
 	engine_point(OP_SEM_POST, semaphore, site);
-	if (semaphore->value >= SEM_VALUE_MAX) {
+	shared_enter(semaphore->is_shared);
+	has_room = semaphore->value < SEM_VALUE_MAX;
+	semaphore->value += has_room;
+	shared_leave(semaphore->is_shared);
+	if (!has_room) {
 		engine_failed();
 		return EOVERFLOW;
 	}
-	semaphore->value++;
 	engine_changed(semaphore);
 	return 0;
 }

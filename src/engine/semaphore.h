@@ -1,6 +1,5 @@
 /*
- * The meaning of sem_t, named or not (names are the business of interpose_semaphore.c). Semaphores
- * shared with another process work among the threads of this one.
+ * The meaning of sem_t, named or not (names are the business of interpose_semaphore.c).
  */
 #ifndef RADDLE_ENGINE_SEMAPHORE_H
 #define RADDLE_ENGINE_SEMAPHORE_H
@@ -12,11 +11,12 @@
 /* As large as sem_t; the value stands where glibc's does. */
 struct semaphore {
 	uint32_t value;
-	uint32_t reserved[7];
+	uint32_t is_shared; /* see shared.h */
+	uint32_t reserved[6];
 };
 
 /* 0 or EINVAL (value above SEM_VALUE_MAX). */
-int semaphore_init(struct semaphore *semaphore, uint32_t value);
+int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared);
 void semaphore_destroy(struct semaphore *semaphore);
 /* 0, ETIMEDOUT, EINTR or SYNC_CANCELLED. */
 int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t site);

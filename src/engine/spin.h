@@ -6,12 +6,15 @@
 
 #include "engine/engine.h"
 
-/* As in glibc 1 is free, and 0 or less is held: minus the sync_mark of the holder. */
+/*
+ * As in glibc 1 is free, and 0 or less is held: minus the sync_mark of the holder. Shared ones (shared.h): 2 is free,
+ * and far below 0 is held, by the process whose id is added.
+ */
 struct spin {
 	int32_t value;
 };
 
-void spin_init(struct spin *spin);
+void spin_init(struct spin *spin, bool is_shared);
 /* EBUSY when held, which also is a failure of the run. */
 int spin_destroy(struct spin *spin, uint64_t site);
 /* 0 or SYNC_CANCELLED. Its holder waits for itself. */

@@ -16,6 +16,8 @@
 
 /* The thread is to be cancelled; everything the call held is undone. Never an errno. */
 #define SYNC_CANCELLED (-1)
+/* Another process has taken it meanwhile: the op is to be performed again. Never leaves the engine. */
+#define SYNC_AGAIN (-2)
 
 /* How objects store a thread: index + 1, so that zeroed memory means nobody. */
 static inline uint16_t sync_mark(const struct engine_thread *thread)

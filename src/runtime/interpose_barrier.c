@@ -12,9 +12,12 @@ static struct barrier *barrier_of(pthread_barrier_t *barrier)
 EXPORT int pthread_barrier_init(
 	pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes, unsigned count)
 {
+	int shared = PTHREAD_PROCESS_PRIVATE;
+
 	ENTER();
-	(void)attributes; /* they say only whether other processes take part */
-	return barrier_init(barrier_of(barrier), count);
+	if (attributes)
+		pthread_barrierattr_getpshared(attributes, &shared);
+	return barrier_init(barrier_of(barrier), count, shared == PTHREAD_PROCESS_SHARED);
 }
 
 EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)

@@ -121,7 +121,7 @@ static struct cond *cnd_of(cnd_t *cond)
 EXPORT int cnd_init(cnd_t *cond)
 {
 	ENTER();
-	cond_init(cnd_of(cond), CLOCK_REALTIME);
+	cond_init(cnd_of(cond), CLOCK_REALTIME, false);
 	return thrd_success;
 }
 

@@ -23,11 +23,14 @@ static int cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid
 EXPORT int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attributes)
 {
 	clockid_t clock = CLOCK_REALTIME;
+	int shared = PTHREAD_PROCESS_PRIVATE;
 
 	ENTER();
-	if (attributes)
+	if (attributes) {
 		pthread_condattr_getclock(attributes, &clock);
-	cond_init(cond_of(cond), clock);
+		pthread_condattr_getpshared(attributes, &shared);
+	}
+	cond_init(cond_of(cond), clock, shared == PTHREAD_PROCESS_SHARED);
 	return 0;
 }
 

@@ -38,6 +38,7 @@ static void fork_prepare(void)
 	process.parent_pid = platform_call(SYS_getpid);
 	process.dies_with_parent = platform_call(SYS_gettid) == process.parent_pid;
 	runtime_taint("made a child process (fork)", 0);
+	semaphore_prepare_fork();
 	runtime_dispatch_pause();
 	/* One that comes to the child before it is itself would be taken for the parent's. */
 	(void)platform_call(

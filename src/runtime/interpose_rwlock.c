@@ -12,11 +12,14 @@ static struct rwlock *rwlock_of(pthread_rwlock_t *rwlock)
 EXPORT int pthread_rwlock_init(pthread_rwlock_t *rwlock, const pthread_rwlockattr_t *attributes)
 {
 	int kind = PTHREAD_RWLOCK_DEFAULT_NP;
+	int shared = PTHREAD_PROCESS_PRIVATE;
 
 	ENTER();
-	if (attributes)
+	if (attributes) {
 		pthread_rwlockattr_getkind_np(attributes, &kind);
-	rwlock_init(rwlock_of(rwlock), (uint32_t)kind);
+		pthread_rwlockattr_getpshared(attributes, &shared);
+	}
+	rwlock_init(rwlock_of(rwlock), (uint32_t)kind, shared == PTHREAD_PROCESS_SHARED);
 	return 0;
 }
 

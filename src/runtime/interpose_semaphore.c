@@ -1,15 +1,18 @@
 /*
  * sem_*, unnamed and named. Named semaphores live in a table of this process: same name, same object,
- * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Other processes do not see them, nor
- * do they see theirs. Runs in the target's threads.
+ * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Forked processes see each other's, where there was one
+ * before the fork; all others do not see them, nor do they see theirs. Runs in the target's threads.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include <semaphore.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "engine/semaphore.h"
+#include "engine/shared.h"
 #include "runtime/interpose_sync.h"
 #include "runtime/world.h"
 
@@ -22,8 +25,39 @@ struct named_semaphore {
 	char name[NAME_MAX + 1];
 };
 
-/* Written by the moving thread, like the objects themselves. */
-static struct named_semaphore named_semaphores[NAMED_MAX];
+#define PAGE_BYTES 4096UL
+#define TABLE_BYTES                                                                                \
+	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
+
+/*
+ * Written by the moving thread, like the objects themselves, and once there are names and a fork, by all
+ * processes that have come of it.
+ */
+static union {
+	struct named_semaphore entries[NAMED_MAX];
+	char pages[TABLE_BYTES];
+} named_table __attribute__((aligned(PAGE_BYTES)));
+#define named_semaphores named_table.entries
+
+static struct {
+	bool is_used;
+	bool is_shared;
+} named_state;
+
+void semaphore_prepare_fork(void)
+{
+	char *memory;
+
+	if (!named_state.is_used || named_state.is_shared)
+		return;
+	memory = platform_map(TABLE_BYTES, true);
+	if (!memory)
+		return; /* each process goes on with its own */
+	memcpy(memory, &named_table, TABLE_BYTES);
+	if (!platform_failed(platform_call(SYS_mremap, memory, TABLE_BYTES, TABLE_BYTES,
+		    MREMAP_MAYMOVE | MREMAP_FIXED, &named_table)))
+		named_state.is_shared = true;
+}
 
 static struct semaphore *semaphore_of(sem_t *semaphore)
 {
@@ -58,7 +92,7 @@ static int named_create(const char *name, unsigned value, struct named_semaphore
 
 		if (named->name[0] || named->references)
 			continue;
-		error = semaphore_init(&named->semaphore, value);
+		error = semaphore_init(&named->semaphore, value, true);
 		if (error)
 			return error;
 		strcpy(named->name, name);
@@ -95,12 +129,16 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 		value = va_arg(arguments, unsigned);
 		va_end(arguments);
 	}
+	named_state.is_used = true;
+	shared_enter(named_state.is_shared);
 	error = named_open(name, flags, value, &named);
+	if (!error)
+		named->references++;
+	shared_leave(named_state.is_shared);
 	if (error) {
 		errno = error;
 		return SEM_FAILED;
 	}
-	named->references++;
 	return (sem_t *)&named->semaphore;
 }
 
@@ -111,7 +149,8 @@ EXPORT int sem_close(sem_t *semaphore)
 	ENTER();
 	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
 		return sync_errno_result(EINVAL);
-	if (!--named->references && !named->name[0])
+	/* In a table that processes share, who has it open is not counted for each. */
+	if (!named_state.is_shared && !--named->references && !named->name[0])
 		semaphore_destroy(&named->semaphore);
 	return 0;
 }
@@ -135,8 +174,7 @@ EXPORT int sem_unlink(const char *name)
 EXPORT int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 {
 	ENTER();
-	(void)is_shared; /* see semaphore.h */
-	return sync_errno_result(semaphore_init(semaphore_of(semaphore), value));
+	return sync_errno_result(semaphore_init(semaphore_of(semaphore), value, is_shared != 0));
 }
 
 EXPORT int sem_destroy(sem_t *semaphore)

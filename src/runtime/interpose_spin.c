@@ -12,8 +12,7 @@ static struct spin *spin_of(pthread_spinlock_t *spin)
 EXPORT int pthread_spin_init(pthread_spinlock_t *spin, int is_shared)
 {
 	ENTER();
-	(void)is_shared; /* see mutex.h */
-	spin_init(spin_of(spin));
+	spin_init(spin_of(spin), is_shared == PTHREAD_PROCESS_SHARED);
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 #define OUTSIDE_POLLS_MAX 1024
 /* How often is looked after what cannot be polled for: file locks, stopped children. */
 #define SLICE_NS UINT64_C(10000000)
+/* Likewise, after objects that processes share. */
+#define SHARED_SLICE_NS UINT64_C(200000)
 /* A wait that ended at once although nobody can move after it: not to be repeated in a hurry. */
 #define PAUSE_NS UINT64_C(1000000)
 
@@ -22,6 +24,7 @@ static struct {
 	bool has_external;     /* a descriptor that other processes can make ready */
 	bool has_child;	       /* a wait for a child */
 	bool has_signal;       /* a wait for a signal */
+	bool has_shared;       /* a wait for an object that another process may change */
 	bool needs_slices;     /* something that poll() cannot see */
 	uint32_t failed_tries; /* in a row */
 	uint64_t failed_step;  /* of the last one */
@@ -75,12 +78,13 @@ static void outside_collect(void)
 {
 	outside.poll_count = 0;
 	outside.has_external = outside.has_child = outside.has_signal = outside.needs_slices =
-		false;
+		outside.has_shared = false;
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
 		if (!op)
 			continue;
+		outside.has_shared |= op->is_shared;
 		switch (op->kind) {
 		case OP_FD_READ:
 		case OP_FD_WRITE:
@@ -151,6 +155,8 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		outside.needs_slices = true; /* signals may reach another kernel thread */
 	if (outside.needs_slices && sleep_ns > SLICE_NS)
 		sleep_ns = SLICE_NS;
+	if (outside.has_shared && sleep_ns > SHARED_SLICE_NS)
+		sleep_ns = SHARED_SLICE_NS;
 	runtime_mark_outside(true);
 	result = outside_sleep(sleep_ns);
 	if (result > 0 && outside.woken_step == engine_step() + 1)
@@ -194,9 +200,24 @@ static bool outside_child_has_ended(void)
 	return false;
 }
 
+/* Has another process changed an object since its waiter was last asked? */
+static bool outside_shared_is_ready(void)
+{
+	for (uint32_t i = 0; outside.has_shared && i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		if (op && op->is_shared && op->ready(op, engine_thread(i)))
+			return true;
+	}
+	return false;
+}
+
 static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
+		return true;
+	/* Those of this family have got the object from each other. */
+	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
 		return outside.has_signal || timer_is_ticking_outside() ||
@@ -221,7 +242,7 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	 * that is not counted has written before its end is there to be seen.
 	 */
 	child_count = children_alive(pids);
-	if (outside_is_ready() || outside_child_has_ended())
+	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
 	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
 		outside_wait_until(limit_ns, pids, child_count);
@@ -241,6 +262,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 bool outside_look(void)
 {
 	outside_collect();
+	if (outside.has_shared)
+		engine_changed_shared();
 	if (!outside.has_external && !outside.has_child)
 		return false;
 	fd_changed();

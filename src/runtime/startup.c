@@ -11,6 +11,7 @@
 
 #include "base/bug.h"
 #include "base/text.h"
+#include "engine/shared.h"
 #include "engine/sync.h"
 #include "runtime/attach.h"
 #include "runtime/contexts.h"
@@ -136,8 +137,10 @@ void runtime_set_up(void)
 	runtime.restart = &restart_exec;
 	runtime.has_virtual_time = false;
 	runtime.contract = attach_contract();
-	if (runtime.contract)
+	if (runtime.contract) {
 		startup_read_plan(runtime.contract);
+		shared_set_lock(platform_map(sizeof(uint32_t), true));
+	}
 	if (runtime.contract && runtime.contract->plan.is_traced)
 		host.observe = startup_observe;
 	if (runtime.contract && runtime.contract->plan.detectors)

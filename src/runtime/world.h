@@ -38,6 +38,8 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock; brought up to the real one first where time is real. */
 uint64_t time_now_ns(void);
+/* Named semaphores are to be seen by the child: interpose_semaphore.c. */
+void semaphore_prepare_fork(void);
 /* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: interpose_clock_set.c. */
 void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);

@@ -52,7 +52,7 @@ static void pass_and_destroy(void *argument)
 	struct scene *s = argument;
 	struct engine_thread *one, *two;
 
-	barrier_init(&s->barrier, MEMBERS);
+	barrier_init(&s->barrier, MEMBERS, false);
 	one = simulation_create(pass_rounds, s);
 	two = simulation_create(pass_rounds, s);
 	pass_rounds(s);
@@ -84,8 +84,8 @@ static void wait_alone_for_two(void *argument)
 {
 	struct scene *s = argument;
 
-	s->error = barrier_init(&s->barrier, 0);
-	barrier_init(&s->barrier, 2);
+	s->error = barrier_init(&s->barrier, 0, false);
+	barrier_init(&s->barrier, 2, false);
 	(void)barrier_wait(&s->barrier, 8);
 }
 

@@ -146,7 +146,7 @@ static void prefer_writers(void *argument)
 {
 	struct scene *s = argument;
 
-	rwlock_init(&s->rwlock, RWLOCK_PREFERS_WRITERS);
+	rwlock_init(&s->rwlock, RWLOCK_PREFERS_WRITERS, false);
 	read_past_waiting_writer(s);
 }
 
@@ -188,7 +188,7 @@ static void read_twice_beside_preferred_writer(void *argument)
 {
 	struct scene *s = argument;
 
-	rwlock_init(&s->rwlock, RWLOCK_PREFERS_WRITERS);
+	rwlock_init(&s->rwlock, RWLOCK_PREFERS_WRITERS, false);
 	read_twice_beside_writer(s);
 }
 

@@ -39,8 +39,8 @@ static void reach_the_limits(void *argument)
 {
 	struct scene *s = argument;
 
-	s->result[0] = semaphore_init(&s->semaphore, (uint32_t)SEM_VALUE_MAX + 1);
-	s->result[1] = semaphore_init(&s->semaphore, SEM_VALUE_MAX);
+	s->result[0] = semaphore_init(&s->semaphore, (uint32_t)SEM_VALUE_MAX + 1, false);
+	s->result[1] = semaphore_init(&s->semaphore, SEM_VALUE_MAX, false);
 	s->result[2] = semaphore_post(&s->semaphore, 1);
 	s->result[3] = semaphore_trywait(&s->semaphore, 1);
 	s->semaphore.value = 0;
@@ -83,7 +83,7 @@ static void enter_by_three(void *argument)
 	struct scene *s = argument;
 	struct engine_thread *one, *two;
 
-	semaphore_init(&s->semaphore, 2);
+	semaphore_init(&s->semaphore, 2, false);
 	one = simulation_create(enter, s);
 	two = simulation_create(enter, s);
 	enter(s);

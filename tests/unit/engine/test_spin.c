@@ -23,7 +23,7 @@ static const struct simulation plain;
 static void clear(void *argument)
 {
 	memset(argument, 0, sizeof scene);
-	spin_init(&((struct scene *)argument)->spin);
+	spin_init(&((struct scene *)argument)->spin, false);
 }
 
 static void *enter(void *argument)

@@ -1,0 +1,73 @@
+/* See shared.h. Runs in the target's moving thread. */
+#include "engine/shared.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include "platform/platform.h"
+
+/* Looks at a lock that somebody else has, before the processor is given away. */
+#define LOOKS_BEFORE_YIELD 100
+/* Yields before it is asked whether the process that has it is still there. */
+#define YIELDS_BEFORE_DOUBT 1000
+
+/* Written by the moving thread; the lock itself also by other processes. */
+static struct {
+	uint32_t *lock; /* id of the process that is in there, 0: none */
+	uint32_t depth;
+} shared;
+
+void shared_set_lock(uint32_t *lock)
+{
+	shared.lock = lock;
+}
+
+int32_t shared_process(void)
+{
+	return (int32_t)platform_call(SYS_getpid);
+}
+
+bool shared_process_is_gone(int32_t process)
+{
+	long descriptor = platform_call(SYS_pidfd_open, process, 0);
+	struct pollfd poll = {.fd = (int)descriptor, .events = POLLIN};
+	bool is_gone;
+
+	if (platform_failed(descriptor))
+		return descriptor == -ESRCH;
+	is_gone = platform_call(SYS_poll, &poll, 1, 0) > 0; /* also one that nobody has reaped */
+	(void)platform_call(SYS_close, descriptor);	    /* ours: cannot fail */
+	return is_gone;
+}
+
+void shared_enter(bool is_shared)
+{
+	uint32_t own, holder = 0;
+
+	if (!is_shared || !shared.lock || shared.depth++)
+		return;
+	own = (uint32_t)shared_process();
+	for (uint32_t looks = 1;; looks++) {
+		holder = 0;
+		/* Pairs with the release in shared_leave. */
+		if (__atomic_compare_exchange_n(
+			    shared.lock, &holder, own, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return;
+		if (looks % LOOKS_BEFORE_YIELD)
+			continue;
+		(void)platform_call(SYS_sched_yield); /* always succeeds */
+		/* A holder that was killed: whoever sees it frees the lock, once. */
+		if (looks / LOOKS_BEFORE_YIELD % YIELDS_BEFORE_DOUBT == 0 &&
+			shared_process_is_gone((int32_t)holder))
+			(void)__atomic_compare_exchange_n(
+				shared.lock, &holder, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	}
+}
+
+void shared_leave(bool is_shared)
+{
+	if (!is_shared || !shared.lock || --shared.depth)
+		return;
+	__atomic_store_n(shared.lock, 0, __ATOMIC_RELEASE); /* pairs with shared_enter */
+}
