@@ -41,6 +41,7 @@ static void begin_level(struct bounded *bounded)
 		.variables = bounded->variables,
 		.loops = bounded_option_of(bounded, OPTION_LOOPS),
 		.has_places = bounded->pass == PASS_ALL,
+		.has_values = bounded->pass != PASS_ROOTS,
 		.order_end = orders[bounded->pass]};
 
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
@@ -117,7 +118,8 @@ static void end_bounds(struct bounded *bounded)
 
 static void next_pass(struct bounded *bounded)
 {
-	run_tree_note_done(&bounded->tree);
+	if (bounded->pass != PASS_NONE) /* else its bounds are those of an earlier walk */
+		run_tree_note_done(&bounded->tree);
 	switch (bounded->pass) {
 	case PASS_NONE:
 		bounded->is_exhausted =

@@ -59,6 +59,7 @@ struct bounded {
 	uint32_t order;	 /* enum fixed_order, then random ones */
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
+	uint64_t passed;       /* point that its last stop has passed without asking; 0: none */
 	struct priority_table priorities;
 	uint64_t present[BITSET_WORDS(KEY_TABLE_CAPACITY)]; /* names of its threads so far */
 	uint32_t yields[THREAD_CAPACITY];

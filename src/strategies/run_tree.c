@@ -18,7 +18,7 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->node_capacity = node_capacity;
 	tree->points_capacity = node_capacity * POINTS_PER_NODE;
 	tree->node_count = tree->points_used = 0;
-	tree->roots_done = 0;
+	tree->roots_done = tree->depth_most = 0;
 	tree->changes_most = changes_most;
 	tree->is_done = true; /* there are no bounds */
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)

@@ -59,6 +59,7 @@ struct run_bounds {
 	uint32_t changes, variables;
 	uint32_t loops;	 /* 0: any */
 	bool has_places; /* all places; else the last one only */
+	bool has_values; /* all choices that are not about threads; else the first of each */
 	uint32_t order_first, order_end;
 };
 
@@ -76,11 +77,12 @@ struct run_tree {
 	bool is_done;	     /* within the bounds there is none */
 	uint32_t root;	     /* next order without a run; order_end: all have one */
 	uint32_t roots_done; /* orders from 0 that have one */
-	uint32_t changes;    /* of the runs whose children are being made */
+	uint32_t depth; /* of the runs whose children are being made: deviations of both kinds */
+	uint32_t depth_most; /* that a run has */
 	enum run_tree_phase {
 		RUN_TREE_DEFERRED, /* these runs themselves, where that was put off */
-		RUN_TREE_VALUES,   /* children with another value */
-		RUN_TREE_CHANGES /* children with one more change, the last point of a variable first */
+		RUN_TREE_CHANGES, /* children with one more change, the last point of a variable first */
+		RUN_TREE_VALUES /* children with another value */
 	} phase;
 	bool is_begun; /* the entry's points are being tried: the next is number ordinal - 1 */
 	uint32_t loop; /* of those, the ones whose variables have this as their largest number */
@@ -138,6 +140,11 @@ uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 uint32_t run_tree_changes(const struct run_tree *tree);
 /* Has it made its last deviation? */
 bool run_tree_is_past(const struct run_tree *tree);
+/* Choices of values behind its last deviation. */
+static inline uint32_t run_tree_values_behind(const struct run_tree *tree)
+{
+	return tree->values;
+}
 /* n of the point at which run_tree_at() has just been asked. */
 static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
 {

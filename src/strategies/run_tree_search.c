@@ -115,6 +115,8 @@ struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path 
 		node->is_placed = parent->is_placed ||
 				  (last->variable != RUN_TREE_VALUE && last->alternative);
 	}
+	if (node->depth > tree->depth_most)
+		tree->depth_most = node->depth;
 	tree->node_count++;
 	return node;
 }
@@ -141,18 +143,15 @@ static void end_of_scan(struct run_tree *tree)
 				    (!tree->bounds.loops || tree->next_loop <= tree->bounds.loops);
 
 	if (tree->phase == RUN_TREE_DEFERRED) {
-		tree->phase = RUN_TREE_VALUES;
-	} else if (tree->phase == RUN_TREE_VALUES && tree->changes < tree->bounds.changes) {
 		tree->phase = RUN_TREE_CHANGES;
 		tree->loop = 1;
-	} else if (tree->phase == RUN_TREE_VALUES) {
-		tree->is_done = true;
-	} else if (has_more_loops) {
+	} else if (tree->phase == RUN_TREE_CHANGES && has_more_loops) {
 		tree->loop = tree->next_loop;
+	} else if (tree->phase == RUN_TREE_CHANGES) {
+		tree->phase = RUN_TREE_VALUES;
 	} else {
-		tree->changes++;
-		tree->phase =
-			tree->changes < tree->bounds.changes ? RUN_TREE_DEFERRED : RUN_TREE_VALUES;
+		tree->phase = RUN_TREE_DEFERRED;
+		tree->is_done = tree->depth++ == tree->depth_most;
 	}
 	tree->next_loop = UINT32_MAX;
 	begin_node(tree, 0);
@@ -161,13 +160,16 @@ static void end_of_scan(struct run_tree *tree)
 /* Passes points that are as good as others: their runs are put off. True: there is one that is not. */
 static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
+	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
+
 	for (; tree->ordinal && is_same(tree, variable, tree->ordinal - 1); tree->ordinal--) {
 		const struct run_path last = {.ordinal = tree->ordinal - 1,
 			.variable = variable,
 			.alternative = (uint16_t)tree->alternative};
 		struct run_node *node = NULL;
 
-		if (tree->changes + 1 < tree->changes_most) /* else nobody will want its children */
+		if (parent->changes + 1u <
+			tree->changes_most) /* else nobody will want its children */
 			node = run_tree_new_node(tree, &last);
 		if (node)
 			node->is_deferred = true;
@@ -235,13 +237,15 @@ static bool is_at_value(struct run_tree *tree, struct run_node *node)
 
 static bool is_eligible(const struct run_tree *tree, const struct run_node *node)
 {
-	if (node->changes != tree->changes || node->is_closed ||
+	if (node->depth != tree->depth || node->is_closed ||
 		node->order < tree->bounds.order_first || node->order >= tree->bounds.order_end)
 		return false;
-	if (tree->phase == RUN_TREE_DEFERRED)
-		return node->is_deferred;
-	return !node->is_deferred && node->depth + 1u < RUN_TREE_DEVIATIONS_MOST &&
-	       (tree->phase == RUN_TREE_CHANGES || !node->has_values);
+	if (tree->phase == RUN_TREE_VALUES)
+		return tree->bounds.has_values && !node->is_deferred && !node->has_values &&
+		       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
+	return node->changes < tree->bounds.changes &&
+	       node->is_deferred == (tree->phase == RUN_TREE_DEFERRED) &&
+	       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
 }
 
 void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
@@ -281,8 +285,9 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 {
 	tree->bounds = *bounds;
 	tree->is_done = false;
-	tree->phase = RUN_TREE_VALUES;
-	tree->changes = 0;
+	tree->phase = RUN_TREE_CHANGES; /* nothing is put off of what has no deviations */
+	tree->loop = 1;
+	tree->depth = 0;
 	tree->next_loop = UINT32_MAX;
 	tree->root = tree->roots_done;
 	begin_node(tree, 0);

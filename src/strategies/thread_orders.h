@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "model/ids.h"
-#include "strategies/integer_log.h"
 #include "strategies/key_table.h"
 
 #define THREAD_ORDERS_MOST 5u /* threads in an order */
@@ -57,18 +56,22 @@ static inline uint64_t thread_order_priority(
 static inline uint32_t thread_orders_needed(
 	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)
 {
-	/* -ln(1 - 1/t!) times 2^16, rounded down */
-	static const uint64_t hit[THREAD_ORDERS_MOST + 1] = {0, 0, 45425, 11948, 2789, 548};
-	uint64_t wanted = 1, needed;
+	double missed = 1, may_be_missed = 1, ways = 1;
+	uint32_t needed = 0;
 
 	if (threads > among)
 		threads = among;
 	if (threads <= 2)
 		return 0;
-	for (uint32_t i = 0; i < threads; i++)
-		wanted *= among - i;
-	needed = (log_scaled(wanted) + risk * UINT64_C(150902) + 656) / hit[threads] + 1;
-	return needed < most ? (uint32_t)needed : most;
+	for (uint32_t i = 0; i < threads; i++) {
+		missed *= among - i;
+		ways *= i + 1;
+	}
+	for (uint32_t i = 0; i < risk; i++)
+		may_be_missed /= 10;
+	for (; missed > may_be_missed && needed < most; needed++)
+		missed -= missed / ways;
+	return needed;
 }
 
 #endif
