@@ -86,6 +86,11 @@ struct campaign_part {
 	struct campaign_failure
 		*failures; /* to be looked into when its turn comes, in their order */
 	uint32_t failure_count;
+
+	/* campaign_told.c: what it was when it was told last; NULL: it was not. */
+	void *told;
+	struct contract_totals told_totals; /* of its worker */
+	uint32_t told_failures;
 };
 
 #define CAMPAIGN_PARTS_KEPT 64
@@ -99,6 +104,9 @@ struct campaign_parts {
 	struct campaign_part *kept[CAMPAIGN_PARTS_KEPT]; /* done, but not joined */
 	uint32_t kept_count;
 	uint64_t patience_ns; /* before the leader is interrupted for others' sake */
+	uint32_t episodes;    /* of other workers' states */
+	bool is_telling;      /* all are to stop for that */
+	uint64_t told_ns;     /* when that was over */
 };
 
 /* How far it was when: for charts. campaign_course.c. */
@@ -222,6 +230,28 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 /* Another worker has reported. */
 int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
+/* Its worker has made all of it, and has it still. */
+bool parts_is_done(const struct campaign *campaign, const struct campaign_worker *worker);
+/* Of the part that the worker has. */
+struct contract_totals parts_totals(const struct campaign_worker *worker);
+/* What the leader has learnt of memory. Processes that have begun with something else are of no use. */
+void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worker);
+/*
+ * The leader stands still, and those who were told to: whoever was stopped to be told goes on, and what is done makes
+ * room, unless it is the next to be joined.
+ */
+int parts_settle(struct campaign *campaign, struct error *err);
+
+/* campaign_told.c: the leader and those who make parts tell each other what they have found (struct strategy_parts). */
+bool parts_tell_each_other(const struct campaign *campaign);
+/* When that is due, in nanoseconds from now; 0: all are told to stop for it. UINT64_MAX: nothing is to be told. */
+uint64_t parts_due(struct campaign *campaign);
+/* The leader and the worker stand still. False: the part was of no use, and is dropped. */
+bool parts_tell(struct campaign *campaign, struct campaign_worker *worker);
+void parts_drop(struct campaign *campaign, struct campaign_worker *worker);
+void parts_add_totals(
+	struct contract_totals *to, const struct contract_totals *from, uint64_t sign);
+
 /* Runs in the order of one worker that are made. */
 uint64_t parts_runs_done(const struct campaign *campaign);
 /* Adds what the others have made of parts that are not dropped. */

@@ -7,11 +7,9 @@
  */
 #include "campaign/campaign_internal.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/bug.h"
 #include "platform/platform.h"
@@ -43,7 +41,7 @@ static void *state_of(const struct campaign_worker *worker)
 
 /* ---- counts ---- */
 
-static void add_totals(
+void parts_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, const uint64_t sign)
 {
 	to->runs += sign * from->runs;
@@ -53,12 +51,11 @@ static void add_totals(
 		to->outcome[kind] += sign * from->outcome[kind];
 }
 
-/* Of the part that the worker has. */
-static struct contract_totals part_totals(const struct campaign_worker *worker)
+struct contract_totals parts_totals(const struct campaign_worker *worker)
 {
 	struct contract_totals totals = worker->worker.contract->totals;
 
-	add_totals(&totals, &worker->before, UINT64_MAX);
+	parts_add_totals(&totals, &worker->before, UINT64_MAX);
 	return totals;
 }
 
@@ -82,13 +79,13 @@ void parts_add_up(const struct campaign *campaign, struct contract_totals *total
 		const struct contract_totals *others =
 			&campaign->workers[i].worker.contract->totals;
 
-		add_totals(totals, others, 1);
+		parts_add_totals(totals, others, 1);
 		if (others->threads_most > totals->threads_most)
 			totals->threads_most = others->threads_most;
 		if (others->steps_most > totals->steps_most)
 			totals->steps_most = others->steps_most;
 	}
-	add_totals(totals, &campaign->parts.dropped, UINT64_MAX);
+	parts_add_totals(totals, &campaign->parts.dropped, UINT64_MAX);
 }
 
 /* ---- parts ---- */
@@ -100,17 +97,20 @@ static void release_part(struct campaign *campaign, struct campaign_part *part)
 	while (part->failure_count)
 		campaign_failure_release(&part->failures[--part->failure_count]);
 	free(part->failures);
-	if (part->state) /* our own mapping */
+	/* Our own mappings. */
+	if (part->state)
 		(void)munmap(part->state, leader_of(campaign)->worker.contract->strategy_bytes);
+	if (part->told)
+		(void)munmap(part->told, leader_of(campaign)->worker.contract->strategy_bytes);
 	free(part);
 }
 
-static void drop_part(struct campaign *campaign, struct campaign_worker *worker)
+void parts_drop(struct campaign *campaign, struct campaign_worker *worker)
 {
-	const struct contract_totals totals = part_totals(worker);
+	const struct contract_totals totals = parts_totals(worker);
 
 	if (worker->part)
-		add_totals(&campaign->parts.dropped, &totals, 1);
+		parts_add_totals(&campaign->parts.dropped, &totals, 1);
 	release_part(campaign, worker->part);
 	worker->part = NULL;
 }
@@ -119,6 +119,7 @@ void parts_drop_all(struct campaign *campaign)
 {
 	struct campaign_parts *parts = &campaign->parts;
 
+	parts->is_telling = false;
 	for (uint32_t i = 1; i < campaign->worker_count; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 
@@ -126,10 +127,10 @@ void parts_drop_all(struct campaign *campaign)
 			worker_kill(&worker->worker);
 		worker->is_busy = false;
 		worker->put_off = REPORT_NONE;
-		drop_part(campaign, worker);
+		parts_drop(campaign, worker);
 	}
 	while (parts->kept_count) {
-		add_totals(&parts->dropped, &parts->kept[--parts->kept_count]->totals, 1);
+		parts_add_totals(&parts->dropped, &parts->kept[--parts->kept_count]->totals, 1);
 		release_part(campaign, parts->kept[parts->kept_count]);
 	}
 }
@@ -172,56 +173,23 @@ static int look_into(struct campaign *campaign, const struct campaign_part *part
 	return result;
 }
 
-/* ---- copies of what the contract shares ---- */
-
-/* Of an area of a contract, into zeroed memory. */
-static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
-{
-	uint64_t at = offset, length;
-
-	while ((length = contract_block_next(&from->block, &at, offset + bytes)) != 0) {
-		memcpy((char *)to + (at - offset), (char *)from->contract + at, length);
-		at += length;
-	}
-}
-
-static void clear_area(struct worker *worker, uint64_t offset, uint64_t bytes)
-{
-	if (fallocate(worker->block.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		    (off_t)bytes) != 0)
-		memset((char *)worker->contract + offset, 0, bytes);
-}
-
-/* What the leader has learnt of memory. Processes that have begun with something else are of no use. */
-static void teach_memory(struct campaign *campaign, struct campaign_worker *worker)
-{
-	struct worker *leader = &leader_of(campaign)->worker;
-	const struct contract_memory *memory = contract_memory(leader->contract);
-	struct contract *contract = worker->worker.contract;
-
-	if (worker->has_memory && worker->points == memory->points_known)
-		return;
-	worker_kill(&worker->worker);
-	clear_area(&worker->worker, contract->memory_offset, contract->memory_bytes);
-	copy_area(leader, leader->contract->memory_offset, leader->contract->memory_bytes,
-		contract_memory(contract));
-	worker->has_memory = true;
-	worker->points = memory->points_known;
-}
-
 /* ---- giving ---- */
 
 int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract_plan *plan = &worker->worker.contract->plan;
 	const uint64_t left = campaign_runs_left(campaign);
+	int result;
 
 	plan->restart = campaign->restart;
 	plan->run_first = campaign->run_next + 1;
 	plan->run_limit = left < RUNS_ENDLESS ? left : RUNS_ENDLESS;
 	worker->is_busy = true;
 	worker->begun_ns = platform_monotonic_ns();
-	return worker_begin(&worker->worker, err);
+	result = worker_begin(&worker->worker, err);
+	if (result == 0 && campaign->parts.is_telling)
+		worker_stop(&worker->worker);
+	return result;
 }
 
 /* Is what the leader knows of memory what its next run will see? */
@@ -239,16 +207,17 @@ static bool split(struct campaign *campaign, struct campaign_worker *worker)
 
 	/* What lies there from before does no harm, and its pages need not be had again. */
 	if (!parts->strategy->split(state_of(leader_of(campaign)), state_of(worker),
-		    parts->numbers + 1, campaign_runs_left(campaign)))
+		    parts->numbers + 1, campaign_runs_left(campaign),
+		    campaign->options->schedules != 0))
 		return false;
-	teach_memory(campaign, worker);
+	parts_teach_memory(campaign, worker);
 	worker->part = calloc(1, sizeof *worker->part);
 	BUG_ON(!worker->part);
 	worker->part->number = ++parts->numbers;
 	worker->before = contract->totals;
 	worker->worker.is_strategy_fresh = contract->plan.is_fresh_state = false;
 	contract->plan.is_part = true;
-	contract->plan.episode = worker->part->number;
+	contract->plan.episode = ++parts->episodes;
 	return true;
 }
 
@@ -279,6 +248,14 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
+static bool is_any_busy(const struct campaign *campaign)
+{
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy)
+			return true;
+	return false;
+}
+
 /* ---- joining ---- */
 
 /* The awaited part. False: there is no use in it. */
@@ -303,11 +280,14 @@ static bool join_state(struct campaign *campaign, uint32_t number, void *state,
 
 static int join_worker(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
-	const struct contract_totals totals = part_totals(worker);
+	struct contract_totals totals;
 	int result;
 
+	if (!parts_tell(campaign, worker))
+		return 0;
+	totals = parts_totals(worker);
 	if (!join_state(campaign, worker->part->number, state_of(worker), &totals)) {
-		drop_part(campaign, worker);
+		parts_drop(campaign, worker);
 		return 0;
 	}
 	result = look_into(campaign, worker->part, err);
@@ -342,7 +322,7 @@ static int join_kept(struct campaign *campaign, uint32_t number, struct error *e
 	if (join_state(campaign, number, part->state, &part->totals))
 		result = look_into(campaign, part, err);
 	else
-		add_totals(&parts->dropped, &part->totals, 1);
+		parts_add_totals(&parts->dropped, &part->totals, 1);
 	release_part(campaign, part);
 	return result;
 }
@@ -383,13 +363,19 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 		return 0;
 	if (campaign->is_disturbed)
 		campaign_begin_again(campaign);
+	if (campaign->parts.is_telling && is_any_busy(campaign)) {
+		*may_go_on = false; /* until they have stopped, too */
+		return 0;
+	}
 	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 	leader->run_first = leader->run_end = campaign->run_next;
 	if (has_news(leader->worker.contract)) {
 		parts_drop_all(campaign); /* its next run begins all over */
 		return 0;
 	}
-	result = join_awaited(campaign, may_go_on, err);
+	result = parts_settle(campaign, err);
+	if (result == 0)
+		result = join_awaited(campaign, may_go_on, err);
 	if (result == 0 && campaign->is_disturbed)
 		return parts_lead_on(campaign, may_go_on, err);
 	if (result < 0 || !*may_go_on)
@@ -400,28 +386,6 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 }
 
 /* ---- reports ---- */
-
-/* It is done before its turn has come: its worker is free for another one. */
-static void keep(struct campaign *campaign, struct campaign_worker *worker)
-{
-	struct campaign_parts *parts = &campaign->parts;
-	struct contract *contract = worker->worker.contract;
-	const size_t used = parts->strategy->used ? parts->strategy->used(state_of(worker))
-						  : contract->strategy_bytes;
-	void *state = mmap(NULL, contract->strategy_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (state == MAP_FAILED) {
-		drop_part(campaign, worker);
-		return;
-	}
-	BUG_ON(parts->kept_count == CAMPAIGN_PARTS_KEPT);
-	copy_area(&worker->worker, contract->strategy_offset, used, state);
-	worker->part->state = state;
-	worker->part->totals = part_totals(worker);
-	parts->kept[parts->kept_count++] = worker->part;
-	worker->part = NULL;
-}
 
 static bool is_awaited(struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -449,19 +413,16 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	if (campaign->is_alone || worker->was_sent_away || has_news(contract)) {
 		worker->was_sent_away = false;
 		worker->has_memory = false;
-		drop_part(campaign, worker);
+		parts_drop(campaign, worker);
 		return 0;
 	}
 	if (report == REPORT_FAILURE)
 		take_failure(campaign, worker);
 	if (worker->part->rests)
 		return 0;
-	if (strategy->is_exhausted(state_of(worker))) {
-		if (!is_awaited(campaign, worker))
-			keep(campaign, worker);
+	if (strategy->is_exhausted(state_of(worker)))
 		return 0;
-	}
-	return is_awaited(campaign, worker) || campaign->is_stopping
+	return is_awaited(campaign, worker) || campaign->is_stopping || campaign->parts.is_telling
 		       ? 0
 		       : parts_make(campaign, worker, err);
 }

@@ -103,8 +103,8 @@ void deviations_find_child(struct deviations *deviations);
 /* Parts, as in struct strategy_parts. */
 bool deviations_split(
 	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
-/* Bytes of a part that say something. */
-size_t deviations_used(const struct deviations *part);
+/* What it is now, into another block. */
+void deviations_copy(struct deviations *to, const struct deviations *from);
 bool deviations_join(struct deviations *deviations, struct deviations *part);
 void deviations_leave(struct deviations *deviations, uint32_t number);
 

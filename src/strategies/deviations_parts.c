@@ -182,9 +182,9 @@ bool deviations_split(
 	return true;
 }
 
-size_t deviations_used(const struct deviations *part)
+void deviations_copy(struct deviations *to, const struct deviations *from)
 {
-	return deviations_bytes(part->count);
+	memcpy(to, from, deviations_bytes(from->count));
 }
 
 /* ---- joining ---- */

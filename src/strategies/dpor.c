@@ -252,7 +252,10 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
-	index = dpor_bystander(dpor, step, view);
+	/* Before a part is where it begins, its tree may still get what an op put before it would stand in the way of. */
+	index = dpor->part && !dpor->is_exact && !dpor->has_arrived
+			? DPOR_NONE
+			: dpor_bystander(dpor, step, view);
 	if (index != DPOR_NONE)
 		put_before(dpor, step, view, index);
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};

@@ -90,6 +90,7 @@ struct dpor {
 	uint32_t base;	    /* steps below are not its own: it tries nothing else there */
 	uint32_t part;	    /* its number */
 	uint32_t last;	    /* the step at which it was split off, base - 1 or before */
+	bool is_exact;	    /* it has to make the very runs of one state */
 	bool has_arrived;   /* its first run has been where `base` is: before, that is not known */
 	uint64_t tree_hash; /* of the wakeup tree that it began with */
 	uint64_t open_hash; /* of the open steps below its base, likewise */

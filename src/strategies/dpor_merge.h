@@ -36,4 +36,24 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t s
  */
 bool dpor_merge_trees(struct dpor *dpor, struct dpor *part);
 
+/* The branch and its siblings, with all behind them; is_lost: there is no room for all. */
+uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
+/* Likewise. */
+uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
+/* Both know the same threads by the same slots. */
+bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *part);
+/* The other one may know more threads. */
+void dpor_meet_slots(struct dpor *dpor, const struct dpor *other);
+/*
+ * Has the part gone the way that we would go from its branch, down to the first leaf? Ops that have nothing to do with the
+ * tree may have been put before it: dpor_bystander().
+ */
+bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch);
+/*
+ * As in struct strategy_parts: merges the trees on the way to the part's base while both go on, and makes them equal. So what
+ * one finds the other knows before it leaves out much for the sake of what it has found itself. Our tree keeps
+ * what was put into it even if the part is of no use after all: it leads to orders that are there.
+ */
+bool dpor_tell(void *state, void *part);
+
 #endif

@@ -23,50 +23,6 @@
 
 /* ---- copies ---- */
 
-/* Of the branch and all behind it, with the siblings of those behind it, but not its own. */
-static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
-{
-	const struct dpor_branch *source = &dpor_branches(from)[branch];
-	const uint32_t copy = dpor_branch_new(to, &source->op);
-	uint32_t last = DPOR_NONE;
-
-	if (copy == DPOR_NONE)
-		return DPOR_NONE;
-	for (uint32_t child = source->child; child != DPOR_NONE;
-		child = dpor_branches(from)[child].sibling) {
-		const uint32_t next = copy_branch(to, from, child);
-
-		if (next == DPOR_NONE)
-			break; /* is_lost */
-		if (last == DPOR_NONE)
-			dpor_branches(to)[copy].child = next;
-		else
-			dpor_branches(to)[last].sibling = next;
-		last = next;
-	}
-	return copy;
-}
-
-/* The branch and its siblings. */
-static uint32_t copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
-{
-	uint32_t first = DPOR_NONE, last = DPOR_NONE;
-
-	for (; branch != DPOR_NONE; branch = dpor_branches(from)[branch].sibling) {
-		const uint32_t copy = copy_branch(to, from, branch);
-
-		if (copy == DPOR_NONE)
-			return first; /* is_lost */
-		dpor_branches(to)[copy].part = dpor_branches(from)[branch].part;
-		if (last == DPOR_NONE)
-			first = copy;
-		else
-			dpor_branches(to)[last].sibling = copy;
-		last = copy;
-	}
-	return first;
-}
-
 static void add_sleeper(struct dpor *dpor, struct dpor_step *step, const struct dpor_op *op)
 {
 	if (dpor->sleeper_used == dpor->sleeper_capacity) {
@@ -94,16 +50,6 @@ static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
 }
 
 /* ---- what was known ---- */
-
-static uint64_t hash_tree(struct dpor *dpor, uint32_t branch)
-{
-	uint64_t hash = 1;
-
-	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling)
-		hash = hash_pair(hash_pair(hash, dpor_hash_op(&dpor_branches(dpor)[branch].op)),
-			hash_tree(dpor, dpor_branches(dpor)[branch].child));
-	return hash;
-}
 
 static uint64_t hash_racy(const struct dpor *dpor)
 {
@@ -169,7 +115,7 @@ static void copy_way(struct dpor *part, struct dpor *dpor, uint32_t last, uint32
 		step->changes_had = step->changes;
 		copy_clock(part, dpor, i);
 		copy_sleepers(part, dpor, i);
-		step->wakeup = copy_list(part, dpor, i == last ? branch : step->wakeup);
+		step->wakeup = dpor_copy_list(part, dpor, i == last ? branch : step->wakeup);
 	}
 	put_to_sleep(part, dpor, last, branch);
 }
@@ -182,7 +128,7 @@ static void split_branch(
 	part->first_new = part->last = last;
 	part->has_arrived = false;
 	part->part = number;
-	part->tree_hash = hash_tree(dpor, dpor_branches(dpor)[branch].child);
+	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
 	part->open_hash = hash_open(dpor, last);
 	part->racy_hash = hash_racy(dpor);
 	part->depth = part->known = 0;
@@ -195,7 +141,7 @@ static void split_branch(
 		part->open = dpor_steps(dpor)[part->open].open_before;
 }
 
-static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most)
+static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
 {
 	struct dpor *dpor = state, *part = block;
 
@@ -208,6 +154,7 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most)
 		if (branch == DPOR_NONE)
 			continue;
 		split_branch(dpor, part, number, i, branch);
+		part->is_exact = is_exact;
 		if (part->is_lost)
 			return false;
 		dpor_branches(dpor)[branch].part = number;
@@ -231,62 +178,19 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t num
 	return true;
 }
 
-/* Both know the same threads by the same slots. */
-static bool has_same_slots(const struct dpor *dpor, const struct dpor *part)
-{
-	for (uint32_t i = 0; i < dpor->slot_count && i < part->slot_count; i++)
-		if (dpor->names[i] != part->names[i])
-			return false;
-	return true;
-}
-
-/* Has the op nothing to do with what is there? */
-static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
-{
-	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
-		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
-
-		if (here->op.thread == op->thread || dpor_dependent(&here->op, op) ||
-			here->op.kind == OP_THREAD_CREATE || !is_apart(dpor, here->child, op))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Has it gone the way that we would go from its branch, down to the first leaf? Ops that have nothing to do with the tree
- * may have been put before it: dpor_bystander().
- */
-static bool has_gone_our_way(struct dpor *dpor, struct dpor *part)
-{
-	uint32_t next = dpor_branches(dpor)[dpor_steps(dpor)[part->last].wakeup].child;
-
-	for (uint32_t i = part->last + 1; i < part->base; i++) {
-		const struct dpor_step *step = &dpor_steps(part)[i];
-
-		if (next == DPOR_NONE || step->is_value)
-			return false;
-		if (step->op.thread == dpor_branches(dpor)[next].op.thread)
-			next = dpor_branches(dpor)[next].child;
-		else if (!is_apart(dpor, next, &step->op))
-			return false;
-	}
-	return next == DPOR_NONE;
-}
-
 /* Is what it has done of use? */
 static bool is_joinable(struct dpor *dpor, struct dpor *part)
 {
 	return !dpor->is_lost && !part->is_lost && !part->diverged_runs && part->runs &&
-	       has_same_slots(dpor, part) && has_same_sleepers(dpor, part, part->last) &&
-	       has_gone_our_way(dpor, part);
+	       dpor_has_same_slots(dpor, part) && has_same_sleepers(dpor, part, part->last) &&
+	       dpor_has_gone_our_way(dpor, part, dpor_steps(dpor)[part->last].wakeup);
 }
 
 static bool has_same_tree(struct dpor *dpor, const struct dpor *part)
 {
 	const uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
 
-	return hash_tree(dpor, dpor_branches(dpor)[branch].child) == part->tree_hash;
+	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == part->tree_hash;
 }
 
 /* Has it begun with what we know now? Then it has done what we would do, in the same order. */
@@ -303,7 +207,7 @@ static bool is_exact(struct dpor *dpor, struct dpor *part)
 static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
-	uint32_t new = copy_list(dpor, part, dpor_steps(part)[number].wakeup);
+	uint32_t new = dpor_copy_list(dpor, part, dpor_steps(part)[number].wakeup);
 	uint32_t old = step->wakeup;
 
 	step->wakeup = new;
@@ -380,7 +284,7 @@ static void join_own_steps(struct dpor *dpor, struct dpor *part)
 {
 	for (uint32_t i = part->base; i < part->step_count; i++) {
 		join_step(dpor, part, i);
-		dpor_steps(dpor)[i].wakeup = copy_list(dpor, part, dpor_steps(part)[i].wakeup);
+		dpor_steps(dpor)[i].wakeup = dpor_copy_list(dpor, part, dpor_steps(part)[i].wakeup);
 	}
 	dpor->step_count = part->step_count;
 	dpor->first_new = part->first_new;
@@ -389,12 +293,7 @@ static void join_own_steps(struct dpor *dpor, struct dpor *part)
 /* What was learnt besides orders. */
 static void join_knowledge(struct dpor *dpor, const struct dpor *part)
 {
-	for (uint32_t i = dpor->slot_count; i < part->slot_count; i++)
-		dpor->names[i] = part->names[i];
-	if (part->slot_count > dpor->slot_count)
-		dpor->slot_count = part->slot_count;
-	while (dpor->width < part->width)
-		dpor_widen(dpor);
+	dpor_meet_slots(dpor, part);
 	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
 		dpor->racy[i] |= part->racy[i];
 	dpor->runs += part->runs;
@@ -484,8 +383,25 @@ static uint64_t dpor_runs(const void *part)
 	return ((const struct dpor *)part)->runs;
 }
 
+static void dpor_copy(void *to, const void *part)
+{
+	/* Places in it are only asked for, not written to. */
+	struct dpor *from = (struct dpor *)(uintptr_t)part, *copy = to;
+
+	memcpy(copy, from, sizeof *copy);
+	memcpy(dpor_steps(copy), dpor_steps(from), from->step_count * sizeof(struct dpor_step));
+	memcpy(dpor_clock(copy, 0), dpor_clock(from, 0),
+		(size_t)from->step_count * DPOR_THREADS * sizeof(uint32_t));
+	memcpy(dpor_branches(copy), dpor_branches(from),
+		from->branch_used * sizeof(struct dpor_branch));
+	memcpy(dpor_sleepers(copy), dpor_sleepers(from),
+		from->sleeper_used * sizeof(struct dpor_sleeper));
+}
+
 const struct strategy_parts dpor_parts = {
 	.split = dpor_split,
+	.copy = dpor_copy,
+	.tell = dpor_tell,
 	.awaited = dpor_awaited,
 	.runs = dpor_runs,
 	.join = dpor_join,

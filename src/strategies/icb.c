@@ -173,18 +173,21 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 
 /* ---- parts ---- */
 
-static bool icb_split(void *state, void *part, uint32_t number, uint64_t most)
+static bool icb_split(void *state, void *part, uint32_t number, uint64_t most, bool is_exact)
 {
 	struct icb *icb = state, *other = part;
 
+	(void)is_exact; /* always */
 	other->variable_bound = icb->variable_bound;
 	return deviations_split(&icb->deviations, &other->deviations, number, most);
 }
 
-static size_t icb_used(const void *part)
+static void icb_copy(void *to, const void *part)
 {
-	return offsetof(struct icb, deviations) +
-	       deviations_used(&((const struct icb *)part)->deviations);
+	const struct icb *from = part;
+
+	((struct icb *)to)->variable_bound = from->variable_bound;
+	deviations_copy(&((struct icb *)to)->deviations, &from->deviations);
 }
 
 static uint32_t icb_awaited(const void *state)
@@ -211,7 +214,7 @@ static void icb_leave(void *state, uint32_t number)
 
 static const struct strategy_parts icb_parts = {
 	.split = icb_split,
-	.used = icb_used,
+	.copy = icb_copy,
 	.awaited = icb_awaited,
 	.runs = icb_runs,
 	.join = icb_join,

@@ -96,15 +96,22 @@ struct strategy_verdict {
 struct strategy_parts {
 	/*
 	 * Puts runs that are certain to come, and not soon, into the block `part`, whatever was there. `number`
-	 * is not 0 and not in use; `most`: more runs are not wanted. False: there are none now.
+	 * is not 0 and not in use; `most`: more runs are not wanted; `is_exact`: as for join(). False: there are
+	 * none now.
 	 */
-	bool (*split)(void *state, void *part, uint32_t number, uint64_t most);
-	/* Of the block, from its start: bytes that hold the part. NULL: it may be anywhere in it. */
-	size_t (*used)(const void *part);
+	bool (*split)(void *state, void *part, uint32_t number, uint64_t most, bool is_exact);
+	/* What a part is at the moment, into another block, whatever was there. */
+	void (*copy)(void *to, const void *part);
 	/* The part that has to be joined or left before another run is made; 0: none. */
 	uint32_t (*awaited)(const void *state);
 	/* Runs that it has made. */
 	uint64_t (*runs)(const void *part);
+	/*
+	 * Between two runs of either, and if order does not matter: each takes from the other what it has learnt of
+	 * what is outside of the part, so that they do not drift apart. False: they have; the part has to go back
+	 * to where it last was told, or is of no use. NULL: there is nothing to be told.
+	 */
+	bool (*tell)(void *state, void *part);
 	/*
 	 * Takes the awaited part as far as it is, between two of its runs. False: what it was given turns out to
 	 * be not what comes; nothing is taken, and its runs are made here. `is_exact`: runs are to be in the order

@@ -56,6 +56,8 @@ struct player {
 	struct simulated_campaign campaign;
 	struct log log;
 	uint32_t part; /* 0: it has none */
+	void *told;    /* what it was when it was told last, */
+	uint64_t told_count; /* and the runs that it had made then; 0: it was not */
 };
 
 static void make_run(struct player *player)
@@ -96,6 +98,36 @@ static void make_alone(const struct simulated_program *program, const struct str
 	simulated_campaign_release(&player.campaign);
 }
 
+static void go_back(struct player *player)
+{
+	player->campaign.run.strategy->parts->copy(player->campaign.state, player->told);
+	lost_runs += player->log.count - player->told_count;
+	player->log.count = player->told_count;
+}
+
+/* False: the part is of no use. */
+static bool tell(struct player *leader, struct player *player)
+{
+	const struct strategy_parts *parts = leader->campaign.run.strategy->parts;
+
+	if (sameness == SAME_RUNS || !parts->tell || !player->part)
+		return true;
+	if (!parts->tell(leader->campaign.state, player->campaign.state)) {
+		if (player->told_count)
+			go_back(player);
+		if (!player->told_count ||
+			!parts->tell(leader->campaign.state, player->campaign.state)) {
+			parts->leave(leader->campaign.state, player->part);
+			lost_runs += player->log.count;
+			player->part = 0;
+			return false;
+		}
+	}
+	parts->copy(player->told, player->campaign.state);
+	player->told_count = player->log.count;
+	return true;
+}
+
 static void join(struct player *leader, struct player *players, uint32_t count, uint32_t number)
 {
 	const struct strategy_parts *parts = leader->campaign.run.strategy->parts;
@@ -105,6 +137,8 @@ static void join(struct player *leader, struct player *players, uint32_t count, 
 		if (players[i].part == number)
 			from = &players[i];
 	assert_non_null(from);
+	if (!tell(leader, from))
+		return;
 	assert_int_equal(parts->runs(from->campaign.state), from->log.count);
 	if (parts->join(leader->campaign.state, from->campaign.state, sameness == SAME_RUNS)) {
 		log_append(&leader->log, &from->log, from->log.count);
@@ -128,11 +162,16 @@ static void make_together(const struct simulated_program *program, const struct 
 	for (uint32_t i = 0; i < count; i++) {
 		simulated_campaign_init(&players[i].campaign, program, strategy, 0, 1);
 		log_init(&players[i].log);
+		players[i].told = calloc(1, players[i].campaign.state_bytes);
+		assert_non_null(players[i].told);
 	}
 	while (!strategy->is_exhausted(leader->campaign.state)) {
 		struct player *player = &players[rng_below(rng, count)];
-		const uint32_t awaited = parts->awaited(leader->campaign.state);
+		uint32_t awaited;
 
+		if (rng_below(rng, 4) == 0)
+			(void)tell(leader, &players[1 + rng_below(rng, count - 1)]);
+		awaited = parts->awaited(leader->campaign.state);
 		if (player == leader && awaited) {
 			if (rng_below(rng, 2))
 				join(leader, players, count, awaited);
@@ -140,9 +179,9 @@ static void make_together(const struct simulated_program *program, const struct 
 			make_run(leader);
 		} else if (!player->part) {
 			if (!awaited && parts->split(leader->campaign.state, player->campaign.state,
-						++numbers, UINT64_MAX)) {
+						++numbers, UINT64_MAX, sameness == SAME_RUNS)) {
 				player->part = numbers;
-				player->log.count = 0;
+				player->log.count = player->told_count = 0;
 				parts_split++;
 			}
 		} else if (!strategy->is_exhausted(player->campaign.state)) {
@@ -155,6 +194,7 @@ static void make_together(const struct simulated_program *program, const struct 
 	for (uint32_t i = 0; i < count; i++) {
 		assert_int_equal(players[i].part, 0);
 		free(players[i].log.runs);
+		free(players[i].told);
 		simulated_campaign_release(&players[i].campaign);
 	}
 }

@@ -1,0 +1,39 @@
+/* Parts of a campaign: what the first worker has learnt of memory, for the others. */
+#include "campaign/campaign_internal.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* Of an area of a contract, into zeroed memory. */
+static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
+{
+	uint64_t at = offset, length;
+
+	while ((length = contract_block_next(&from->block, &at, offset + bytes)) != 0) {
+		memcpy((char *)to + (at - offset), (char *)from->contract + at, length);
+		at += length;
+	}
+}
+
+static void clear_area(struct worker *worker, uint64_t offset, uint64_t bytes)
+{
+	if (fallocate(worker->block.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+		    (off_t)bytes) != 0)
+		memset((char *)worker->contract + offset, 0, bytes);
+}
+
+void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct worker *leader = &campaign->workers[0].worker;
+	const struct contract_memory *memory = contract_memory(leader->contract);
+	struct contract *contract = worker->worker.contract;
+
+	if (worker->has_memory && worker->points == memory->points_known)
+		return;
+	worker_kill(&worker->worker);
+	clear_area(&worker->worker, contract->memory_offset, contract->memory_bytes);
+	copy_area(leader, leader->contract->memory_offset, leader->contract->memory_bytes,
+		contract_memory(contract));
+	worker->has_memory = true;
+	worker->points = memory->points_known;
+}
