@@ -55,8 +55,8 @@ static void log_append(struct log *log, const struct log *other, uint64_t count)
 struct player {
 	struct simulated_campaign campaign;
 	struct log log;
-	uint32_t part; /* 0: it has none */
-	void *told;    /* what it was when it was told last, */
+	uint32_t part;	     /* 0: it has none */
+	void *told;	     /* what it was when it was told last, */
 	uint64_t told_count; /* and the runs that it had made then; 0: it was not */
 };
 
@@ -235,9 +235,10 @@ static void compare(const struct simulated_program *program, const struct strate
 		unite_traces(&alone.log);
 		unite_traces(&together.log);
 		assert_int_equal(together.log.count, alone.log.count);
-		assert_memory_equal(together.log.runs, alone.log.runs,
-			alone.log.count * sizeof *alone.log.runs);
+		/* Where the first thread's end cuts others off, the order of runs says who is left with what. */
 		if (!is_waiting || sameness == SAME_RUNS) {
+			assert_memory_equal(together.log.runs, alone.log.runs,
+				alone.log.count * sizeof *alone.log.runs);
 			assert_int_equal(together.verdict.runs, alone.verdict.runs);
 			assert_int_equal(together.verdict.redundant, alone.verdict.redundant);
 		}
