@@ -98,6 +98,9 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, "-fno-discard-value-names"); /* of locals, for --points-to */
 	arguments_add(command, "-fno-omit-frame-pointer");
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");
+	/* Else a frame may be made behind the point at a function's entry, which looks there for who called it. */
+	arguments_add(command, "-mllvm");
+	arguments_add(command, "-enable-shrink-wrap=false");
 	arguments_add(command, "--end-no-unused-arguments");
 	strbuf_release(&option);
 	free(pass);

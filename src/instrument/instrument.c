@@ -224,6 +224,7 @@ bool instrument_module(LLVMModuleRef module)
 		return true;
 	instrument.builder = LLVMCreateBuilderInContext(context);
 	name_constants(module);
+	lower_gotos(&instrument);
 	split_invokes(&instrument);
 	embed_bitcode(&instrument);
 	collect(&instrument);

@@ -129,7 +129,10 @@ bool has_one_way_in(LLVMBasicBlockRef block);
 /* Makes sure that there is a place behind every invoke. */
 void split_invokes(struct instrument *instrument);
 
-/* Before anything is changed: the module's own bitcode goes into its object file. */
+/* labels.c: before anything else. */
+void lower_gotos(struct instrument *instrument);
+
+/* Before points are put there: the module's own bitcode goes into its object file. */
 void embed_bitcode(struct instrument *instrument);
 void insert_registration(struct instrument *instrument);
 /* Keeps the global through optimisation and linking. */

@@ -86,6 +86,17 @@ static size_t fill_in(const char *text, size_t length, const char *entry, char o
 	return filled;
 }
 
+/*
+ * Code generators copy ends of blocks, of computed gotos above all. Each copy of a point would be a site of its own, and
+ * nobody could say which of them the bitcode's one instruction is.
+ */
+static void keep_single(struct instrument *instrument, LLVMValueRef call)
+{
+	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+		LLVMCreateEnumAttribute(
+			instrument->context, LLVMGetEnumAttributeKindForName("convergent", 10), 0));
+}
+
 static LLVMValueRef build_asm(struct instrument *instrument, const struct site *site,
 	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
 	unsigned count)
@@ -104,7 +115,9 @@ static LLVMValueRef build_asm(struct instrument *instrument, const struct site *
 	length = fill_in(text, length, entry, filled);
 	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
-	return LLVMBuildCall2(instrument->builder, type, code, operands, count, "");
+	code = LLVMBuildCall2(instrument->builder, type, code, operands, count, "");
+	keep_single(instrument, code);
+	return code;
 }
 
 static void set_memory_operand(struct instrument *instrument, LLVMValueRef call)

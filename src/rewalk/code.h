@@ -48,6 +48,7 @@ enum code_op {
 	CODE_REPORT,	/* a site that tells nothing: fences */
 	CODE_LANDING,
 	CODE_STOP, /* control does not come here, or not back: unreachable, resume */
+	CODE_RESHAPE, /* `count` lanes of `sub` bits from a on, taken for `bytes` lanes of `width` bits */
 	CODE_WIDE, /* sub: LLVMOpcode; of `bytes` bits to `width`, one of them more than 64; count: predicate */
 	CODE_NOTHING,
 	CODE_UNKNOWN /* not handled; `text` says what */
@@ -108,6 +109,9 @@ enum allocation {
 };
 
 struct function;
+
+/* Of a value that is taken for one of another kind, at most. */
+#define RESHAPED_BITS 1024u
 
 struct move {
 	int32_t to, from;

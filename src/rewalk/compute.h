@@ -56,6 +56,8 @@ uint64_t compute_conversion(const struct code *code, uint64_t a);
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
 /* CODE_WIDE: from and to registers. */
+/* CODE_RESHAPE. */
+void compute_reshape(const struct code *code, uint64_t *registers);
 void compute_wide(const struct code *code, uint64_t *registers);
 uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t operand);
 

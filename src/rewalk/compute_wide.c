@@ -1,5 +1,7 @@
-/* Integers of up to 128 bits, as two registers. */
+/* Values of several registers: integers of up to 128 bits, and vectors taken for others. */
 #include "rewalk/compute.h"
+
+#include <string.h>
 
 __extension__ typedef __int128 wide_signed;
 
@@ -121,4 +123,45 @@ void compute_wide(const struct code *code, uint64_t *registers)
 	registers[code->to] = (uint64_t)result;
 	if (code->width > 64)
 		registers[code->to + 1] = (uint64_t)(result >> 64);
+}
+
+/* ---- vectors taken for others ---- */
+
+/* Up to 64 bits, the lowest first, at any bit. */
+static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
+{
+	for (uint32_t i = 0; i < count; i++)
+		bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
+}
+
+static uint64_t get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		value |= (uint64_t)(bytes[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+	return value;
+}
+
+void compute_reshape(const struct code *code, uint64_t *registers)
+{
+	uint8_t bytes[RESHAPED_BITS / 8] = {0};
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		const uint64_t value = registers[code->a + (int32_t)i];
+
+		if (code->sub % 8)
+			put_bits(bytes, i * code->sub, code->sub, value);
+		else
+			memcpy(bytes + i * (code->sub / 8u), &value, code->sub / 8u);
+	}
+	for (uint32_t i = 0; i < code->bytes; i++) {
+		uint64_t value = 0;
+
+		if (code->width % 8)
+			value = get_bits(bytes, i * code->width, code->width);
+		else
+			memcpy(&value, bytes + i * (code->width / 8u), code->width / 8u);
+		registers[code->to + (int32_t)i] = value;
+	}
 }

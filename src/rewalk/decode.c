@@ -179,7 +179,8 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 		decode_unknown(decoder, instruction, "computed goto, asm goto or va_arg");
 		return;
 	default:
-		if (!decode_wide(decoder, instruction))
+		if (LLVMGetInstructionOpcode(instruction) == LLVMBitCast ||
+			!decode_wide(decoder, instruction))
 			decode_lanes(decoder, instruction);
 	}
 }

@@ -113,12 +113,36 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, boo
 	}
 }
 
-static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
+static LLVMTypeRef scalar_of(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+}
+
+/* Of a vector one of them, of anything else the whole. */
+static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
+{
+	const int32_t operand = decode_operand(decoder, value);
+
+	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind ? decode_lane(operand, lane)
+									: operand;
+}
+
+/* A number that is the same in all lanes; NULL: it is none. */
+static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
+{
+	LLVMValueRef number = index;
+
+	if (LLVMGetTypeKind(LLVMTypeOf(index)) == LLVMVectorTypeKind)
+		number = LLVMIsConstant(index) ? LLVMGetAggregateElement(index, lane) : NULL;
+	return number ? LLVMIsAConstantInt(number) : NULL;
+}
+
+static void add_address(struct decoder *decoder, LLVMValueRef instruction, uint32_t lane)
 {
 	LLVMTargetDataRef layout = decoder->unit->layout;
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(instruction);
 	const int count = LLVMGetNumOperands(instruction);
-	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
+	const int32_t a = lane_at(decoder, LLVMGetOperand(instruction, 0), lane);
 	struct address_term *terms = calloc((size_t)count, sizeof *terms);
 	int64_t immediate = 0;
 	uint32_t used = 0;
@@ -127,10 +151,11 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 	BUG_ON(!terms);
 	for (int i = 1; i < count; i++) {
 		LLVMValueRef index = LLVMGetOperand(instruction, (unsigned)i);
+		LLVMValueRef number = number_in(index, lane);
 		int64_t scale;
 
 		if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-			const unsigned member = (unsigned)LLVMConstIntGetZExtValue(index);
+			const unsigned member = (unsigned)LLVMConstIntGetZExtValue(number);
 
 			immediate += (int64_t)LLVMOffsetOfElement(layout, type, member);
 			type = LLVMStructGetTypeAtIndex(type, member);
@@ -139,24 +164,29 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 		if (i > 1)
 			type = LLVMGetElementType(type);
 		scale = (int64_t)LLVMABISizeOfType(layout, type);
-		if (LLVMIsAConstantInt(index)) {
-			immediate += scale * LLVMConstIntGetSExtValue(index);
+		if (number) {
+			immediate += scale * LLVMConstIntGetSExtValue(number);
 			continue;
 		}
-		terms[used++] = (struct address_term){.operand = decode_operand(decoder, index),
-			.width = (uint8_t)decode_width(decoder, LLVMTypeOf(index)),
+		terms[used++] = (struct address_term){.operand = lane_at(decoder, index, lane),
+			.width = (uint8_t)decode_width(decoder, scalar_of(LLVMTypeOf(index))),
 			.scale = scale};
 	}
 	code = decode_add(decoder, CODE_ADDRESS, instruction);
+	code->to += (int32_t)lane;
 	code->a = a;
 	code->immediate = immediate;
 	code->terms = terms;
 	code->count = used;
-	if (decode_registers(decoder, LLVMTypeOf(instruction)) == 1)
-		return;
-	free(terms);
-	code->op = CODE_UNKNOWN;
-	code->text = "a vector of addresses";
+}
+
+/* Of a vector of addresses each one apart. */
+static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
+{
+	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
+
+	for (uint32_t lane = 0; lane < lanes; lane++)
+		add_address(decoder, instruction, lane);
 }
 
 /* Sites of parameters stand at the first instruction, too, which may be a local. */

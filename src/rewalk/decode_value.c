@@ -65,11 +65,37 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	}
 }
 
-/* Does a bitcast change how many lanes there are? */
-static bool is_reshaped(const struct decoder *decoder, LLVMValueRef instruction)
+/* Bits of one lane; integers of more than 64 have two of 64. 0: of another kind. */
+static uint32_t lane_width(const struct decoder *decoder, LLVMTypeRef type)
 {
-	return decode_registers(decoder, LLVMTypeOf(instruction)) !=
-	       decode_registers(decoder, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
+	return decode_is_wide(type) && LLVMGetIntTypeWidth(type) == 128
+		       ? 64
+		       : decode_width(decoder, element_of(type));
+}
+
+/* Values of one kind taken for another, with other lanes. False: the lanes are the same. */
+static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
+{
+	LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(instruction, 0)), to = LLVMTypeOf(instruction);
+	const int32_t a = decode_operand_at(decoder, instruction, 0);
+	const uint32_t before = decode_registers(decoder, from);
+	const uint32_t after = decode_registers(decoder, to);
+	struct code *code;
+
+	if (LLVMGetInstructionOpcode(instruction) != LLVMBitCast || before == after)
+		return false;
+	if (!lane_width(decoder, from) || !lane_width(decoder, to) ||
+		LLVMSizeOfTypeInBits(decoder->unit->layout, to) > RESHAPED_BITS) {
+		decode_unknown(decoder, instruction, "a vector taken for another");
+		return true;
+	}
+	code = decode_add(decoder, CODE_RESHAPE, instruction);
+	code->a = a;
+	code->count = before;
+	code->sub = (uint8_t)lane_width(decoder, from);
+	code->bytes = after;
+	code->width = (uint8_t)lane_width(decoder, to);
+	return true;
 }
 
 /* One code for each lane, all alike. */
@@ -86,16 +112,10 @@ void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 				  ? decode_operand_at(decoder, instruction, 1)
 				  : 0;
 
+	if (decode_reshape(decoder, instruction))
+		return;
 	if (!width || (op > CODE_FLOAT_COMPARE && op != CODE_FLOAT_NEGATE && !sub)) {
 		decode_unknown(decoder, instruction, "arithmetic of more than 64 bits");
-		return;
-	}
-	if (op == CODE_MOVE && is_reshaped(decoder, instruction)) {
-		struct code *code = decode_add(decoder, CODE_INTRINSIC, instruction);
-
-		code->sub = INTRINSIC_UNKNOWN;
-		code->op = CODE_UNKNOWN;
-		code->text = "a vector taken for another";
 		return;
 	}
 	for (uint32_t i = 0; i < lanes; i++) {

@@ -81,11 +81,42 @@ static void open_symbols(struct image *image, const char *program)
 
 /* ---- units and their symbols ---- */
 
-/* Units and the groups of local symbols are in the order of linking, both. */
+/* Does the group have what is local to the unit? Looks at the first such variable or function. */
+static bool has_locals_of(
+	const struct symbol_file *symbols, uint32_t group, const struct unit *unit)
+{
+	LLVMValueRef first = LLVMGetFirstGlobal(unit->module);
+	size_t length;
+
+	while (first && LLVMGetLinkage(first) != LLVMInternalLinkage)
+		first = LLVMGetNextGlobal(first);
+	if (!first) {
+		first = LLVMGetFirstFunction(unit->module);
+		while (first && LLVMGetLinkage(first) != LLVMInternalLinkage)
+			first = LLVMGetNextFunction(first);
+	}
+	return !first || symbol_file_find(symbols, LLVMGetValueName2(first, &length), group);
+}
+
+/*
+ * Local symbols stand behind their source file's name, in the order of the units where files have the same name. Of different
+ * names the order says nothing: linkers put some behind all others.
+ */
+static uint32_t find_group(const struct symbol_file *symbols, const struct unit *unit,
+	const char *name, const bool *is_taken)
+{
+	for (uint32_t group = 1; group <= symbols->group_count; group++)
+		if (!is_taken[group] && strcmp(symbols->groups[group], name) == 0 &&
+			has_locals_of(symbols, group, unit))
+			return group;
+	return 0;
+}
+
 static void match_groups(struct image *image)
 {
 	const struct program *program = &image->program;
-	uint32_t file = UINT32_MAX, next = 1;
+	uint32_t file = UINT32_MAX;
+	bool *is_taken = NULL;
 
 	image->unit_group = calloc(program->unit_count + 1u, sizeof *image->unit_group);
 	image->unit_object = calloc(program->unit_count + 1u, sizeof *image->unit_object);
@@ -99,19 +130,18 @@ static void match_groups(struct image *image)
 		char *name = strdup(LLVMGetSourceFileName(unit->module, &length));
 
 		BUG_ON(!name);
-		if (unit->file != file)
-			next = 1;
+		if (unit->file != file) {
+			free(is_taken);
+			is_taken = calloc(symbols->group_count + 1u, sizeof *is_taken);
+			BUG_ON(!is_taken);
+		}
 		file = unit->file;
 		image->unit_object[i] = object;
-		for (uint32_t group = next; group <= symbols->group_count; group++) {
-			if (strcmp(symbols->groups[group], basename(name)) != 0)
-				continue;
-			image->unit_group[i] = group;
-			next = group + 1;
-			break;
-		}
+		image->unit_group[i] = find_group(symbols, unit, basename(name), is_taken);
+		is_taken[image->unit_group[i]] = true;
 		free(name);
 	}
+	free(is_taken);
 }
 
 static uint64_t find_global(const struct image *image, uint32_t unit, const char *name)

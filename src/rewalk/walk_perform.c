@@ -193,6 +193,19 @@ static void compute_values(struct walker *walker, const struct code *code, uint6
 		walk_set_term(walker, code->to + 1, NULL);
 }
 
+/* What is taken for something else keeps its value. */
+static void reshape(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	compute_reshape(code, registers);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	for (uint32_t i = 0; i < code->count; i++)
+		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, decode_lane(code->a, i)),
+			code);
+	for (uint32_t i = 0; i < code->bytes; i++)
+		walk_set_term(walker, code->to + (int32_t)i, NULL);
+}
+
 static enum step tell(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	uint64_t value;
@@ -240,6 +253,9 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
 		return walk_pass_site(walker, code->site, UINT64_MAX);
+	case CODE_RESHAPE:
+		reshape(walker, code, registers);
+		return STEP_NEXT;
 	case CODE_WIDE:
 		compute_values(walker, code, registers);
 		return STEP_NEXT;
