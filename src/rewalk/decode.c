@@ -176,7 +176,7 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 	case LLVMCallBr:
 	case LLVMIndirectBr:
 	case LLVMVAArg:
-		decode_unknown(decoder, instruction, "computed goto, asm goto or va_arg");
+		decode_unknown(decoder, instruction, "asm goto or va_arg");
 		return;
 	default:
 		if (LLVMGetInstructionOpcode(instruction) == LLVMBitCast ||
