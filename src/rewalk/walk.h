@@ -122,7 +122,8 @@ struct walk_watch {
 	LLVMValueRef instruction;
 	uint64_t occurrence;
 	bool is_reached;
-	uint64_t outcome; /* number of the edge; of a select 0 or 1 */
+	uint64_t outcome;  /* number of the edge; of a select 0 or 1 */
+	uint64_t position; /* in the run */
 };
 
 /* Functions that wrote what others access, or copied it, and the walk does not know what. */
@@ -170,6 +171,8 @@ void walk_run(struct walk *walk, unsigned mode);
 
 /* After WALK_CHOOSING: parts of about so many events at most, the caller's to free. How many they are. */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
+/* Likewise: the part that ends with this position, or with the run, and has about so many events at most. */
+struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);
 /* As it was before WALK_EVENTS, which can be done again then, for another part. */
 void walk_forget_events(struct walk *walk);
 

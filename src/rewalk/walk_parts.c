@@ -47,6 +47,19 @@ uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_
 	return count;
 }
 
+struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most)
+{
+	const uint64_t end = position < walk->weight_count ? position + 1 : walk->weight_count;
+	struct walk_part part = {.begin = end, .end = position < walk->weight_count ? end : 0};
+	uint64_t events = 0;
+
+	/* The last position, however much happened there. */
+	while (part.begin &&
+		(part.begin == end || events + walk->weights[part.begin - 1] <= events_most))
+		events += walk->weights[--part.begin];
+	return part;
+}
+
 /* ---- before the part ---- */
 
 void walk_reach(struct walker *walker, uint64_t position)

@@ -165,6 +165,7 @@ static void look_at_watches(
 			continue;
 		watch->is_reached = true;
 		watch->outcome = outcome;
+		watch->position = walker->position;
 	}
 }
 

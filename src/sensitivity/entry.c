@@ -226,12 +226,15 @@ static enum sensitivity_verdict sensitivity_compare(
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
 	struct walk walk;
 
+	analysis->flipped_position = UINT64_MAX;
 	watch.thread = thread_in(analysis->walk.record, run, goal.thread);
 	if (is_alike(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
 		walk_open(&walk, &analysis->book, run);
 		walk.watches = &watch;
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
+		if (watch.is_reached)
+			analysis->flipped_position = watch.position;
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
 			event->kind == EVENT_ADDRESS)
 			verdict = judge_event(analysis, &walk, watch.thread);

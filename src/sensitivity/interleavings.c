@@ -11,6 +11,8 @@
 #include "model/op.h"
 #include "sensitivity/sensitivity_internal.h"
 
+/* Of a run that is looked at in parts: so many events of the other one are kept. */
+#define EVENTS_MOST 200000
 /* More than anybody reads; earlier ones are counted. */
 #define STEPS_MOST 60
 /* Conditions that depend on more are told by these. */
@@ -399,10 +401,6 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	uint64_t *own_chosen;
 	struct walk walk;
 
-	out[SENSITIVE_RECORDED] = out[SENSITIVE_FLIPPED] = (struct sensitive_interleaving){0};
-	/* The events of such a run are not all there at once, and of the other one neither. */
-	if (analysis->part_count > 1)
-		return;
 	find_words(&condition, &analysis->walk, goal);
 	pick_recorded(&list, &analysis->walk, goal, &condition);
 	tell_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
@@ -413,6 +411,10 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	/* Lent: events and steps are to be those of the record. */
 	own_chosen = walk.chosen;
 	walk.shared = analysis->walk.shared;
+	if (analysis->part_count > 1) {
+		walk_run(&walk, WALK_CHOOSING);
+		walk.part = walk_part_before(&walk, analysis->flipped_position, EVENTS_MOST);
+	}
 	walk.chosen = analysis->walk.chosen;
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};

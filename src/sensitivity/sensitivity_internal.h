@@ -118,6 +118,8 @@ struct sensitivity {
 	struct walk walk;
 	struct walk_part *parts;
 	uint32_t part_count, part; /* the one whose events there are */
+	uint64_t
+		flipped_position; /* in the run that was judged last, of the branch; UINT64_MAX: not known */
 	struct order order;
 	struct places places;
 	struct search search;
