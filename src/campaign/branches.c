@@ -9,6 +9,12 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
+/*
+ * A run that has so many times the steps of the recorded one, and more than the settings say, is a livelock. In long runs
+ * accesses to shared memory are many, and all of them are steps here.
+ */
+#define STEPS_FACTOR 4
+
 /* The run behind the branch failed: what it was, as a finding. */
 static int take_failure(struct branches_state *state, struct sensitive_branch *branch,
 	const struct recorded *run, const uint64_t *chosen, struct error *err)
@@ -28,6 +34,19 @@ int branches_run(struct branches_state *state, const struct record_request *requ
 	return status;
 }
 
+static uint64_t time_left(const struct branches_state *state)
+{
+	const uint64_t limit = state->options->sensitivity.time_ns;
+	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
+
+	return !limit ? 0 : gone < limit ? limit - gone : 1;
+}
+
+static bool has_time(const struct branches_state *state)
+{
+	return time_left(state) != 1;
+}
+
 /* What comes of it: runs that go on at random, until one fails. */
 static int go_on(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
@@ -36,7 +55,7 @@ static int go_on(struct branches_state *state, struct record_request request,
 	int status = 0;
 
 	while (status == 0 && branch->class != CLASS_BUG &&
-		branch->continuations < options->continuations &&
+		branch->continuations < options->continuations && has_time(state) &&
 		!*options->campaign.is_interrupted) {
 		struct recorded run;
 
@@ -149,11 +168,14 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		.name_count = record->thread_count,
 		.bytes_most = state->options->record_bytes,
 		.wants_symbols = !state->symbols};
+	struct sensitivity_figures figures;
 	int status;
 
 	BUG_ON(!names);
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		names[i] = record->threads[i].name;
+	sensitivity_figures(state->analysis, &figures);
+	request.steps_most = STEPS_FACTOR * figures.steps;
 	status = branches_run(state, &request, &run, err);
 	if (status == 0) {
 		if (!state->symbols) {
@@ -190,14 +212,6 @@ static void tell_delayed(struct branches_state *state, const struct sensitive_ca
 	branch->round = state->trace->round;
 	state->result->relaxed_count++;
 	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
-}
-
-static uint64_t time_left(const struct branches_state *state)
-{
-	const uint64_t limit = state->options->sensitivity.time_ns;
-	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
-
-	return !limit ? 0 : gone < limit ? limit - gone : 1;
 }
 
 static bool tell_progress(void *context, const struct sensitivity_figures *figures)
@@ -301,7 +315,7 @@ static int analyse_all(struct branches_state *state, struct error *err)
 
 	while (status == 0 && state->trace_next < state->trace_count &&
 		state->result->traces < rounds && !*state->options->campaign.is_interrupted &&
-		(!state->result->traces || time_left(state) != 1)) {
+		(!state->result->traces || has_time(state))) {
 		struct branches_trace trace = state->traces[state->trace_next++];
 
 		state->traces[state->trace_next - 1] = (struct branches_trace){0};

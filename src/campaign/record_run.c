@@ -112,6 +112,8 @@ static void prepare(struct taking *taking, const struct record_request *request)
 	contract->plan.is_recorded = true;
 	contract->plan.has_chosen_sites = request->like != NULL;
 	contract->plan.seed = request->random_seed;
+	if (contract->plan.step_limit < request->steps_most)
+		contract->plan.step_limit = request->steps_most;
 	contract->plan.inspect = request->wants_symbols;
 	area->version = RECORD_VERSION;
 	area->is_checked = request->is_checked;

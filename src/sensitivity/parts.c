@@ -143,6 +143,21 @@ static void count_events(struct sensitivity *analysis)
 	count_unknown(figures, walk);
 }
 
+/* A walk knows those up to the end of its part; those of the run are at least what is shared. */
+static void count_steps(struct sensitivity *analysis)
+{
+	const struct walk *walk = &analysis->walk;
+	uint64_t steps = 0, accesses = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		steps += walk->threads[i].summary.steps;
+	for (uint64_t i = 0; i < walk->weight_count; i++)
+		accesses += walk->weights[i];
+	steps = steps > accesses ? steps : accesses;
+	if (analysis->figures.steps < steps)
+		analysis->figures.steps = steps;
+}
+
 /* Of this thread: what loading and walking take, whoever else works on the machine. Of walks of runs that are made again next to nothing. */
 uint64_t parts_processor_ns(void)
 {
@@ -206,6 +221,7 @@ static void open_part(struct sensitivity *analysis)
 	walk_run(&analysis->walk, WALK_EVENTS);
 	if (analysis->walk.has_open_addresses)
 		share_addresses(analysis);
+	count_steps(analysis);
 	count_events(analysis);
 	analysis->figures.walk_ns += parts_processor_ns() - begin;
 	begin = search_now_ns();

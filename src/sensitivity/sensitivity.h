@@ -84,6 +84,8 @@ struct sensitive_candidate {
 struct sensitivity_figures {
 	uint32_t threads;
 	uint64_t instructions;
+	uint64_t
+		steps; /* that the run has where all sites of shared memory are scheduling points; about */
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
 	uint32_t parts; /* that the run was divided into */
