@@ -186,20 +186,36 @@ def time_of_runs(bench, program, count, *arguments):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def time_per_run(bench, program, fewer, more, *arguments):
+# In the first runs all sites are on, or races are looked for; so they are in each 16th of the others, and all sites are
+# on in each 64th. What is measured are those between.
+FIRST, USUAL = 17, 32
+
+
+def time_per_run(bench, program, more, *arguments):
     """
-    Processor time of a run in seconds: of those between the first `fewer`, which learn, and the first `more`. The first
-    ones may take many times as long: so many others are made that they take at least a third of that.
+    Processor time of a run in seconds: of those between the first FIRST and the first `more`. The former may take many
+    times as long: of either the least of two measurements counts.
     """
-    first = time_of_runs(bench, program, fewer, *arguments)
-    while first is not None:
-        both = time_of_runs(bench, program, more, *arguments)
-        if both is None:
-            break
-        if both - first > first / 3 or more > 1000:
-            return (both - first) / (more - fewer) if both > first else None
-        more *= 3
-    return None
+    least = []
+    for count in (FIRST, more):
+        measured = [time_of_runs(bench, program, count, *arguments) for _ in range(2)]
+        if None in measured:
+            return None
+        least.append(min(measured))
+    return (least[1] - least[0]) / (more - FIRST) if least[1] > least[0] else None
+
+
+def mean_of_draws(bench, program, *arguments):
+    """Each seed draws other variables."""
+    seeds = 6 if bench.full else 3
+    measured = [time_per_run(bench, program, USUAL, "--seed", str(seed + 1), *arguments) for seed in range(seeds)]
+    return mean(measured) if None not in measured else None
+
+
+def elapsed_time(command):
+    begun = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - begun
 
 
 def times(bench, name, source):
@@ -207,19 +223,20 @@ def times(bench, name, source):
     native = bench.build(name, source, scale, "native")
     program = bench.build(name, source, scale, "sites")
     row = {"native": min(processor_time([native]) for _ in range(7)),
+           "elapsed": min(elapsed_time([native]) for _ in range(7)),
            "off": min(processor_time([program]) for _ in range(7)),
-           "none": time_per_run(bench, program, 5, 25, "--strategy", "round_robin", "--memory", "none")}
+           "none": time_per_run(bench, program, USUAL, "--strategy", "round_robin", "--memory", "none")}
     for size in (1, 2, 3):
-        row["v=%d" % size] = time_per_run(bench, program, 5, 45, "--strategy",
-                                          "pctvb,depth=2,variables=%d" % size, "--focus", "always")
-    row["all"] = time_per_run(bench, program, 5, 9, "--strategy", "pct,depth=2")
+        row["v=%d" % size] = mean_of_draws(bench, program, "--strategy",
+                                           "pctvb,depth=2,variables=%d" % size, "--focus", "always")
+    row["all"] = time_per_run(bench, program, FIRST + 5, "--strategy", "pct,depth=2")
     return row
 
 
 def table_2(bench):
     print("\nTable 2: processor time of a run, seconds; in brackets: times native")
     columns = ("off", "none", "v=1", "v=2", "v=3", "all")
-    line("program", "threads", "native", "sites off", "no access", *columns[2:],
+    line("program", "threads", "native", "elapsed", "sites off", "no access", *columns[2:],
          "the paper: native", "v=1", "v=2", "v=3", "all")
     ratios = {name: [] for name in columns}
     for name, file, threads, paper in PROGRAMS_2:
@@ -230,7 +247,7 @@ def table_2(bench):
         for column, values in ratios.items():
             if row[column]:
                 values.append(row[column] / row["native"])
-        line(name, threads, "%.3f" % row["native"],
+        line(name, threads, "%.3f" % row["native"], "%.3f" % row["elapsed"],
              *("%.3f (%.1f)" % (row[column], row[column] / row["native"]) if row[column] else "-" for column in columns),
              *paper.split("/"))
     for column, values in ratios.items():

@@ -361,6 +361,21 @@ static int settle(struct campaign *campaign, bool is_last, struct error *err)
 
 /* ---- between rounds ---- */
 
+/*
+ * Where runs are focused (runtime/focus.h), one in which all sites are on takes many times as long, and a program that
+ * allocates much may have something new in each: then it has to wait for the first run of a usual round.
+ */
+#define LOOKS_FIRST 4
+#define LOOK_EVERY 16
+
+static bool may_look(const struct campaign *campaign)
+{
+	const struct campaign_round *round = campaign->round;
+
+	return !campaign->is_focused || round->looks < LOOKS_FIRST ||
+	       round->looks * LOOK_EVERY < round->before;
+}
+
 static void share_memory(struct campaign *campaign)
 {
 	struct contract_memory *blocks[CHILDREN_WORKERS_MAX];
@@ -371,7 +386,8 @@ static void share_memory(struct campaign *campaign)
 	round->has_news = false;
 	if (blocks[0]->is_frozen)
 		return;
-	round->has_news = memory_join(blocks, campaign->worker_count);
+	round->has_news = memory_join(blocks, campaign->worker_count) && may_look(campaign);
+	round->looks += round->has_news;
 }
 
 static void share_races(struct campaign *campaign)

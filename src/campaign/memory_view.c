@@ -69,7 +69,7 @@ static bool is_taken(
 	const struct contract_memory *memory, const struct memory_variable *variable, uint16_t flag)
 {
 	return variable->flags & flag &&
-	       (!memory->is_filtered || variable->flags & VARIABLE_FOCUSED);
+	       (!memory->is_filtered || memory_is_focused(memory, variable));
 }
 
 /* The variables with a flag, of those that the run had as points. */

@@ -19,9 +19,11 @@ uint64_t engine_clock_ns(void)
 
 uint64_t engine_clock_read_ns(void)
 {
-	uint64_t doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE +
-			     engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
+	uint64_t doublings;
 
+	engine_settle();
+	doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE +
+		    engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
 	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
 		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
 	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_READ_NS << doublings));

@@ -32,6 +32,7 @@ void engine_evaluate(struct engine_thread *thread)
 	const struct engine_op *op = thread->op;
 	uint8_t reason = 0;
 
+	engine_settle();
 	if (!op)
 		return;
 	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
@@ -156,6 +157,7 @@ void engine_interrupt(struct engine_thread *thread, enum engine_interruption int
 void engine_raise_attention(void)
 {
 	engine.attention = 1;
+	engine_end_lease();
 }
 
 /* ---- the decision ---- */
@@ -297,8 +299,10 @@ static void engine_transfer_to(struct engine_thread *next)
 void engine_hand_over_for_good(void)
 {
 	struct engine_thread *self = engine.current;
-	struct engine_thread *next = engine_decide();
+	struct engine_thread *next;
 
+	engine_settle();
+	next = engine_decide();
 	engine_next_turn();
 	engine.current = next;
 	engine.host.executor->finish(self, next);
@@ -368,6 +372,7 @@ enum engine_result engine_perform(struct engine_op *op)
 			return WAIT_DONE;
 		return engine_perform_alone(op);
 	}
+	engine_settle();
 	engine_note_op(self, op);
 	for (;;) {
 		bool again;
@@ -391,6 +396,8 @@ enum engine_result engine_perform(struct engine_op *op)
 			continue;
 		if (__builtin_expect(engine.host.performed != NULL, 0))
 			engine_tell_performed(self, op, result);
+		if (op->kind == OP_LOAD || op->kind == OP_STORE)
+			engine_take_lease();
 		return result;
 	}
 }
@@ -413,6 +420,7 @@ uint32_t engine_choose_value(uint32_t count)
 	const struct engine_run *run = &engine.run;
 	uint32_t value;
 
+	engine_settle();
 	if (count < 2 || !engine.is_live || !run->strategy)
 		return 0;
 	if (run->strategy->choose_value)

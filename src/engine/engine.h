@@ -111,9 +111,18 @@ enum engine_thread_state {
 
 struct engine_thread {
 	struct context context; /* the executor's */
-	struct engine_op *op;	/* announced and not performed; NULL while moving */
+	/* What is looked at of each thread that waits for an object, when that changes: near each other. */
+	struct engine_op *op; /* announced and not performed; NULL while moving */
 	struct engine_thread *object_next,
 		*object_previous; /* others pending on an object of this bucket */
+	uint64_t signals_pending; /* bit signal-1 */
+	uint64_t signals_blocked;
+	uint8_t wake_reason; /* engine internal: why the pending op is enabled */
+	bool is_cancel_requested;
+	bool is_cancel_disabled;
+	bool is_cancel_asynchronous;
+	bool is_exiting; /* past its last cancellation point */
+	struct thread_id id;
 	struct engine_thread
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
 	uint64_t queue_ticket; /* free for the object whose queue this is */
@@ -122,13 +131,8 @@ struct engine_thread {
 	const void *spin_held; /* spin.c's: the last spin lock that it took, */
 	uint64_t spin_site;    /* and where */
 	uint8_t state;	       /* enum engine_thread_state */
-	uint8_t wake_reason;   /* engine internal: why the pending op is enabled */
 	bool is_detached;
-	bool is_cancel_requested;
-	bool is_cancel_disabled;
-	bool is_cancel_asynchronous;
 	bool has_joiner;	    /* some thread is joining it */
-	bool is_exiting;	    /* past its last cancellation point */
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* failed tries at failed_address with no success between */
 	uint8_t tries_in_row;	    /* failed tries at any object with nothing else between */
@@ -136,7 +140,6 @@ struct engine_thread {
 	const void *failed_address; /* object of the last failed try */
 	uint64_t last_moved;	    /* step of the last op, for fairness */
 	uint64_t yielded_at;	    /* step + 1 of a yield that still holds it back, 0: none */
-	struct thread_id id;
 	thread_name name;
 	uint16_t children;	/* threads created so far: the next child's ordinal */
 	uint16_t held_count;	/* locks held, for evidence */
@@ -144,8 +147,6 @@ struct engine_thread {
 	struct thread_id parent;
 	uint16_t ordinal; /* which child of its parent */
 	uint64_t create_site;
-	uint64_t signals_pending; /* bit signal-1 */
-	uint64_t signals_blocked;
 	void *(*start)(void *);
 	void *argument;
 	void *result;
@@ -322,8 +323,18 @@ struct engine_episodes {
 	uint64_t episode;
 	uint64_t turn;
 	uint64_t *latest;
+	uint64_t own; /* as turn */
+	/*
+	 * A *lease*: so many plain accesses that the moving thread makes next, each of them a scheduling point, need
+	 * not come to the engine; the host counts them down here. Below 0: likewise none.
+	 */
+	int64_t lease;
+	bool wants_lease; /* the host's: it makes use of it */
+	bool is_focused;  /* and all those accesses are to what the strategy's focus() has named */
 };
 void engine_count_episodes(struct engine_episodes *episodes); /* NULL: nobody asks */
+/* From a signal handler: the next access comes to the engine. */
+void engine_end_lease(void);
 /* For engine_host.performed: details of the last op that were not known when it was announced. */
 /* The run is over: the last op is told of now, although no other follows. */
 void engine_tell_rest(void);
@@ -344,6 +355,9 @@ uint32_t engine_choose_value(uint32_t count);
 object_name engine_object_name(const void *address);
 /* The name of static data of a known module; 0: it is not there. */
 variable_name engine_static_name(const void *address);
+/* Its module's number, and the distance from there; false: likewise. Where that is; NULL: there is no such module. */
+bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset);
+const void *engine_static_address(uint32_t module, uint64_t offset);
 /* The object was initialised or destroyed: its memory may become another object. */
 void engine_object_renew(const void *address);
 /* Tells the engine where static objects live (one call per loaded module, before the first run). */

@@ -55,6 +55,7 @@ struct engine {
 	uint32_t yielder_count;
 	uint64_t step;
 	struct engine_episodes *episodes; /* engine_count_episodes() */
+	int64_t lease_given;		  /* of episodes->lease; 0: there is none */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
@@ -115,8 +116,20 @@ static inline void engine_next_turn(void)
 {
 	engine_next_episode();
 	if (engine.episodes)
-		engine.episodes->turn = 0;
+		engine.episodes->turn = engine.episodes->own = 0;
 }
+/* lease.c: `self` has made an access to memory: the strategy says what it may do without being asked. */
+void engine_take_lease(void);
+/* Steps of the lease that are not accounted for. */
+static inline uint64_t engine_lease_used(void)
+{
+	if (!engine.lease_given)
+		return 0;
+	return (uint64_t)(engine.lease_given -
+			  (engine.episodes->lease > 0 ? engine.episodes->lease : 0));
+}
+/* The lease is over: accounts for the steps that were made. */
+void engine_settle(void);
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
 /* Finds threads whose deadline has come. */

@@ -104,6 +104,7 @@ static enum outcome_kind engine_classify_waits(const struct outcome *outcome)
 
 static void engine_end(struct outcome *outcome)
 {
+	engine_settle();
 	outcome->step = engine.step;
 	outcome->clock_ns = engine.clock_ns;
 	engine.is_ending = true;

@@ -10,6 +10,7 @@
  */
 static void hold_back(struct engine_thread *thread, uint64_t moved)
 {
+	engine_settle();
 	if (!thread->yielded_at)
 		engine.yielder_count++;
 	thread->last_moved = moved;

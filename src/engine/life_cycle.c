@@ -74,6 +74,7 @@ void engine_init(const struct engine_host *host)
 
 void engine_begin_run(const struct engine_run *run)
 {
+	engine.lease_given = 0;
 	engine.run = *run;
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
@@ -120,7 +121,7 @@ bool engine_has_spurious_wakeups(void)
 
 uint64_t engine_step(void)
 {
-	return engine.step;
+	return engine.step + engine_lease_used();
 }
 
 void engine_leave_control(void)

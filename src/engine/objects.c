@@ -17,17 +17,34 @@ static struct engine_name_entry *engine_name_entry(const void *address)
 	return &engine.name_cache[(key >> 3 ^ key >> 13) % ENGINE_NAME_CACHE];
 }
 
-variable_name engine_static_name(const void *object)
+bool engine_static_place(const void *object, uint32_t *module, uint64_t *offset)
 {
 	const uintptr_t address = (uintptr_t)object;
 
 	for (uint32_t i = 0; i < engine.module_count; i++) {
-		const struct engine_module *module = &engine.modules[i];
-
-		if (address >= module->start && address < module->end)
-			return hash_pair(module->hash, address - module->start) | 1;
+		if (address < engine.modules[i].start || address >= engine.modules[i].end)
+			continue;
+		*module = i;
+		*offset = address - engine.modules[i].start;
+		return true;
 	}
-	return 0;
+	return false;
+}
+
+const void *engine_static_address(uint32_t module, uint64_t offset)
+{
+	return module < engine.module_count ? (const void *)(engine.modules[module].start + offset)
+					    : NULL;
+}
+
+variable_name engine_static_name(const void *object)
+{
+	uint32_t module;
+	uint64_t offset;
+
+	return engine_static_place(object, &module, &offset)
+		       ? hash_pair(engine.modules[module].hash, offset) | 1
+		       : 0;
 }
 
 /* Before the cache: the table's entries are used again for other threads. 0: it is no thread. */

@@ -99,6 +99,7 @@ void engine_note_access(const struct engine_op *op)
 
 void engine_count_episodes(struct engine_episodes *episodes)
 {
+	engine_settle();
 	engine.episodes = episodes;
 }
 

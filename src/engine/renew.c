@@ -45,6 +45,7 @@ void engine_renew(void)
 	engine.thread_count = engine.live_count = 1;
 	engine.yielder_count = 0;
 	engine.step = 0;
+	engine.lease_given = 0;
 	engine.clock_ns = engine.clock_reads = engine.clock_polls = engine.clock_waits = 0;
 	engine.earliest_deadline = ENGINE_FOREVER;
 	engine.performed.kind = OP_NONE;

@@ -102,6 +102,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	thread->ordinal = parent->children++;
 	thread->name = thread_name_child(parent->name, thread->ordinal);
 	thread->signals_blocked = parent->signals_blocked;
+	engine_settle();
 	thread->last_moved = engine.step;
 	thread->state = THREAD_ALIVE;
 	engine.names[thread->id.index] = thread->name;

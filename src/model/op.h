@@ -75,6 +75,9 @@ static inline uint16_t op_second(object_name object)
 	return (uint16_t)((object ^ object >> 16) | 1);
 }
 
+/* Numbers of kinds up to here are of places that allocate: names of objects are larger, but for very few. */
+#define OP_PLACE_MOST UINT16_MAX
+
 /* A number for the object's kind: one for all memory that is allocated at one site. */
 static inline uint32_t op_class(const struct pending_op *op)
 {

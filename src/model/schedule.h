@@ -64,6 +64,20 @@ static inline void schedule_add_step(
 		schedule_append(schedule, thread.index, preempts ? SEGMENT_PREEMPTS : 0, 1);
 }
 
+/* Further steps of the thread that made the last one. */
+static inline void schedule_add_more(
+	struct schedule *schedule, struct thread_id thread, uint32_t count)
+{
+	struct schedule_segment *last = schedule->segments + schedule->count - 1;
+
+	schedule->step_count += count;
+	if (schedule->count && last->thread == thread.index && !(last->flags & SEGMENT_VALUE) &&
+		last->count <= UINT32_MAX - count && !schedule->is_truncated)
+		last->count += count;
+	else
+		schedule_append(schedule, thread.index, 0, count);
+}
+
 static inline void schedule_add_value(
 	struct schedule *schedule, uint16_t value, uint32_t possibilities)
 {

@@ -31,6 +31,7 @@
 #define MEMORY_GROUPS_MAX 4096
 #define MEMORY_FOCUS_MAX 16
 #define MEMORY_VIAS_MAX 4
+#define MEMORY_PLACES_MAX 16
 #define MEMORY_NEWLY_SHARED_MAX 1024 /* that are listed; of more, all variables are looked at */
 #define MEMORY_NEWS_MAX (UINT32_C(1) << 16) /* likewise */
 
@@ -73,14 +74,16 @@ struct memory_variable {
 	variable_name name;
 	thread_name thread; /* that touched it first */
 	uint16_t flags;
-	uint16_t allocated_at; /* op_second() of the site that allocated it; 0: not on the heap */
-	uint16_t loop;	       /* and of its block: struct object_place */
+	/* memory_allocating_place() of what allocated it; 0: not yet asked for; MEMORY_NOT_ON_HEAP. */
+	uint16_t allocated_at;
+	uint16_t
+		loop; /* and of its block: struct object_place; static data: the engine's number of its module + 1 */
 	/* Groups + 1 of sites that have touched it; all others that have meet one of these. 0: no more. */
 	uint16_t via[MEMORY_VIAS_MAX];
 	uint8_t via_known; /* of these, in this round; the others were learnt in it */
 	uint8_t news;
-	object_name block_name;
-	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
+	object_name block_name; /* static data: how many variables into its module */
+	uint32_t block;		/* index in blocks[] + 1 of a traced run; else 0 */
 };
 
 /* variables[].news */
@@ -89,6 +92,17 @@ struct memory_variable {
 
 /* variables[].via[0]: there are too many, or its name may be another's in another run. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
+
+/* 1 is the number of no place. */
+#define MEMORY_NOT_ON_HEAP 1
+
+/* The groups of all variables that were allocated at a place: see focus.h. */
+struct memory_place_groups {
+	uint64_t round; /* 0: free */
+	uint16_t place;
+	uint16_t count; /* 0: they are not known, or too many */
+	uint16_t groups[MEMORY_FOCUS_MAX];
+};
 
 /* An executable or library with sites, in the order in which they were first loaded. [guest] */
 struct memory_module {
@@ -147,6 +161,11 @@ struct contract_memory {
 		is_filtered; /* and only these variables, by slot, are points in it; [host] frozen: their names are */
 	uint32_t focused_count;
 	uint32_t focused[MEMORY_FOCUS_MAX];
+	/* Likewise all that was allocated at these places (variables[].allocated_at). */
+	uint32_t focused_place_count;
+	uint16_t focused_places[MEMORY_FOCUS_MAX];
+	/* What was asked for in this round. [guest] */
+	struct memory_place_groups places[MEMORY_PLACES_MAX];
 	uint32_t round_has_waited; /* as has_waited, when the round began */
 	uint32_t
 		group_count; /* [host] of sites that may touch the same variables; 0: nobody knows */
@@ -186,6 +205,28 @@ static inline bool memory_flags_shared(uint32_t flags)
 	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
 
 	return (flags & both) == both;
+}
+
+static inline uint16_t memory_allocating_place(uint64_t site)
+{
+	return (uint16_t)(hash_mix(site) | 3);
+}
+
+static inline bool memory_is_on_heap(const struct memory_variable *variable)
+{
+	return variable->allocated_at > MEMORY_NOT_ON_HEAP;
+}
+
+/* is_filtered: is it one of the run's? */
+static inline bool memory_is_focused(
+	const struct contract_memory *memory, const struct memory_variable *variable)
+{
+	if (variable->flags & VARIABLE_FOCUSED)
+		return true;
+	for (uint32_t i = 0; i < memory->focused_place_count; i++)
+		if (memory->focused_places[i] == variable->allocated_at)
+			return true;
+	return false;
 }
 
 /*

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/op.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/memory_variable.h"
@@ -24,33 +25,92 @@ static bool focus_is_possible(const struct contract_memory *memory, const struct
 	       !runtime.contract->spin.is_needed;
 }
 
+/* Groups, each once. */
+struct focus_groups {
+	uint32_t count;
+	uint16_t groups[MEMORY_FOCUS_MAX];
+};
+
+static bool focus_add_group(struct focus_groups *focus, uint16_t group)
+{
+	uint32_t at = 0;
+
+	while (at < focus->count && focus->groups[at] != group)
+		at++;
+	if (at == MEMORY_FOCUS_MAX)
+		return false;
+	if (at == focus->count)
+		focus->groups[focus->count++] = group;
+	return true;
+}
+
 /* Adds the groups of a variable; false: they are not known, or there is no room. */
-static bool focus_add(const struct memory_variable *variable, uint16_t *focus, uint32_t *count)
+static bool focus_add(const struct memory_variable *variable, struct focus_groups *focus)
 {
 	const uint32_t known =
 		runtime.contract->plan.round_runs ? variable->via_known : MEMORY_VIAS_MAX;
 
 	if (!known || !variable->via[0] || variable->via[0] == MEMORY_VIA_UNKNOWN)
 		return false;
-	for (uint32_t i = 0; i < known && variable->via[i]; i++) {
-		const uint16_t group = variable->via[i] - 1u;
-		uint32_t at = 0;
-
-		while (at < *count && focus[at] != group)
-			at++;
-		if (at == MEMORY_FOCUS_MAX)
+	for (uint32_t i = 0; i < known && variable->via[i]; i++)
+		if (!focus_add_group(focus, variable->via[i] - 1u))
 			return false;
-		if (at == *count)
-			focus[(*count)++] = group;
-	}
 	return true;
+}
+
+/* Those of all variables that were allocated at one place; none: not known, or there is no room. */
+static void focus_gather_place(
+	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
+{
+	out->count = 0;
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
+		const struct memory_variable *variable = &memory->variables[slot];
+
+		if (variable->allocated_at != place || !(variable->flags & VARIABLE_POINT))
+			continue;
+		if (!focus_add(variable, out)) {
+			out->count = 0;
+			return;
+		}
+	}
+}
+
+/* What is known of a place stays the same in a round, and looking for it takes long. */
+static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
+{
+	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
+	struct focus_groups found;
+
+	if (known->round == memory->round + 1 && known->place == place)
+		return known;
+	focus_gather_place(memory, place, &found);
+	*known = (struct memory_place_groups){
+		.round = memory->round + 1, .place = place, .count = (uint16_t)found.count};
+	memcpy(known->groups, found.groups, found.count * sizeof *found.groups);
+	return known;
+}
+
+/* Points of this run are all that was allocated there. False: they are not known, or there is no room. */
+static bool focus_on_place(
+	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
+{
+	const struct memory_place_groups *known;
+
+	if (!runtime.contract->plan.round_runs || memory->focused_place_count == MEMORY_FOCUS_MAX)
+		return false;
+	known = focus_place(memory, place);
+	for (uint32_t i = 0; i < known->count; i++)
+		if (!focus_add_group(focus, known->groups[i]))
+			return false;
+	memory->focused_places[memory->focused_place_count++] = place;
+	return known->count != 0;
 }
 
 static void focus_forget(struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->focused_count; i++)
 		memory->variables[memory->focused[i]].flags &= (uint16_t)~VARIABLE_FOCUSED;
-	memory->focused_count = 0;
+	memory->focused_count = memory->focused_place_count = 0;
 }
 
 /* Points of this run are all variables of that name. False: there is no room. */
@@ -71,15 +131,19 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 
 /* Of the objects that the strategy needs; false: of one that is not known. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
-	uint16_t *focus, uint32_t *focus_count)
+	struct focus_groups *focus)
 {
-	*focus_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct memory_variable *variable = memory_variable_of(memory, objects[i]);
+		const struct memory_variable *variable;
 
+		if (objects[i] <= OP_PLACE_MOST) {
+			if (!focus_on_place(memory, (uint16_t)objects[i], focus))
+				return false;
+			continue;
+		}
+		variable = memory_variable_of(memory, objects[i]);
 		/* What is no memory no site touches. */
-		if (variable &&
-			(!focus_add(variable, focus, focus_count) || !focus_on(memory, objects[i])))
+		if (variable && (!focus_add(variable, focus) || !focus_on(memory, objects[i])))
 			return false;
 	}
 	return true;
@@ -98,8 +162,8 @@ bool focus_prepare_run(uint64_t number)
 	const struct strategy *strategy = strategies[contract->plan.strategy];
 	void *state = contract_area(contract, contract->strategy_offset);
 	object_name objects[MEMORY_FOCUS_MAX];
-	uint16_t focus[MEMORY_FOCUS_MAX] = {0};
-	uint32_t count, focus_count = 0;
+	struct focus_groups focus = {0};
+	uint32_t count;
 	bool is_renewed, is_partial = false;
 
 	if (!memory || !memory->group_count || memory->is_frozen)
@@ -111,17 +175,17 @@ bool focus_prepare_run(uint64_t number)
 			: 0;
 	focus_forget(memory);
 	if (count)
-		is_partial = focus_find(memory, objects, count, focus, &focus_count);
+		is_partial = focus_find(memory, objects, count, &focus);
 	if (!is_partial)
-		focus_count = 0;
+		focus.count = 0;
 	memory->is_filtered = is_partial && focus_filters(memory);
 	memory_next_epoch(memory); /* flags are kept by address, too */
-	if (is_partial == memory->is_partial && focus_count == memory->focus_count &&
-		memcmp(focus, memory->focus, focus_count * sizeof *focus) == 0)
+	if (is_partial == memory->is_partial && focus.count == memory->focus_count &&
+		memcmp(focus.groups, memory->focus, focus.count * sizeof *focus.groups) == 0)
 		return is_renewed;
 	memory->is_partial = is_partial;
-	memory->focus_count = focus_count;
-	memcpy(memory->focus, focus, sizeof focus);
+	memory->focus_count = focus.count;
+	memcpy(memory->focus, focus.groups, sizeof focus.groups);
 	memory_choose_sites(memory, memory->was_profile);
 	memory->must_switch = true;
 	return true;

@@ -24,6 +24,7 @@
 
 #include "base/hash.h"
 #include "engine/engine.h"
+#include "runtime/filter.h"
 #include "runtime/heap_internal.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -354,6 +355,7 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 	}
 	block = heap_describe(start, bytes, &record);
 	heap_blocks_made(&block, heap.streams[record.stream].kind);
+	filter_add_block(&block);
 }
 
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
@@ -390,8 +392,10 @@ static void heap_forget(uintptr_t start, uint64_t site)
 	record->is_freed = true;
 	heap_blocks_freed(start);
 	if (heap_is_window(start)) {
-		if (record->is_used)
+		if (record->is_used) {
 			heap_frees_note(start, site, heap.run + 1);
+			memory_given_back(start, record->bytes);
+		}
 		return;
 	}
 	memory_renamed(0, SIZE_MAX);
@@ -445,6 +449,34 @@ static bool heap_find_record(
 	*bytes = block->bytes;
 	*record = &block->record;
 	return true;
+}
+
+static void heap_visit(uintptr_t start, size_t bytes, const struct heap_record *record,
+	void (*visit)(const struct heap_block *))
+{
+	const struct heap_block block = heap_describe(start, bytes, record);
+
+	visit(&block);
+}
+
+void heap_each(void (*visit)(const struct heap_block *block))
+{
+	const struct heap_outside *outside;
+	uint32_t count;
+
+	if (!heap_is_recording)
+		return;
+	for (uint64_t word = 0; word < heap_bit(heap.opened) / 64; word++)
+		for (uint64_t rest = heap.levels[0][word]; rest; rest &= rest - 1) {
+			const uint64_t bit = word * 64 + (uint64_t)__builtin_ctzll(rest);
+			const uintptr_t start = heap.base + bit * START_BYTES;
+			const struct heap_record *record = heap_record(start);
+
+			heap_visit(start, record->bytes, record, visit);
+		}
+	outside = heap_outside_all(&count);
+	for (uint32_t i = 0; i < count; i++)
+		heap_visit(outside[i].start, outside[i].bytes, &outside[i].record, visit);
 }
 
 bool heap_find_any(const void *address, struct heap_block *out)

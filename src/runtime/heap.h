@@ -46,6 +46,8 @@ struct heap_free {
  */
 bool heap_was_freed(const void *address, struct heap_free *out);
 
+/* All blocks, also those that were freed and whose memory was not given out again. */
+void heap_each(void (*visit)(const struct heap_block *block));
 /* As heap_find(), also for a block that was freed and whose memory was not given out again. */
 bool heap_find_any(const void *address, struct heap_block *out);
 

@@ -31,6 +31,9 @@ struct heap_outside *heap_outside_find(uintptr_t address);
 /* The block that starts there, if any, is no more. */
 void heap_outside_remove(uintptr_t start);
 
+/* The blocks, by start. */
+const struct heap_outside *heap_outside_all(uint32_t *count);
+
 /* ---- heap_frees.c ---- */
 
 /* The block is no longer the program's. `run`: never 0. */

@@ -65,6 +65,12 @@ struct heap_outside *heap_outside_find(uintptr_t address)
 		       : NULL;
 }
 
+const struct heap_outside *heap_outside_all(uint32_t *count)
+{
+	*count = outside.count;
+	return outside.blocks;
+}
+
 void heap_outside_remove(uintptr_t start)
 {
 	const uint32_t index = outside_at(start);

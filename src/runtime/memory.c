@@ -11,6 +11,7 @@
 
 #include "detectors/detector.h"
 #include "base/hash.h"
+#include "runtime/filter.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/quick.h"
@@ -70,9 +71,7 @@ bool memory_wants(
 	}
 }
 
-/* Looked up once per variable: 1 is the number of no site. */
-#define NOT_ON_HEAP 1
-
+/* Looked up once per variable. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
@@ -83,14 +82,26 @@ uint16_t memory_allocated_at(
 		return 0;
 	variable = &memory->variables[known->slot];
 	if (!variable->allocated_at && heap_find_any(address, &block)) {
-		variable->allocated_at = (uint16_t)(hash_mix(block.site) | 3);
+		variable->allocated_at = memory_allocating_place(block.site);
 		variable->block_name = block.name;
 		variable->loop = (uint16_t)block.loop;
 		memory_note_news(memory, variable);
 	} else if (!variable->allocated_at) {
-		variable->allocated_at = NOT_ON_HEAP;
+		variable->allocated_at = MEMORY_NOT_ON_HEAP;
+		memory_note_static(variable, address);
+		memory_note_news(memory, variable);
 	}
-	return variable->allocated_at == NOT_ON_HEAP ? 0 : variable->allocated_at;
+	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
+}
+
+/* All that was allocated at a place may be a point: found out once for each variable, as it is met. */
+static void memory_look_at_place(
+	struct contract_memory *memory, struct memory_known *known, const void *address)
+{
+	(void)memory_allocated_at(memory, known, address);
+	if (memory->focused_place_count && known->slot != MEMORY_NO_VARIABLE &&
+		memory_is_focused(memory, &memory->variables[known->slot]))
+		known->flags |= VARIABLE_FOCUSED;
 }
 
 bool memory_place(object_name object, struct object_place *out)
@@ -100,7 +111,7 @@ bool memory_place(object_name object, struct object_place *out)
 	if (runtime.contract && runtime.contract->memory_bytes)
 		variable = memory_variable_of(
 			contract_area(runtime.contract, runtime.contract->memory_offset), object);
-	if (!variable || variable->allocated_at <= NOT_ON_HEAP)
+	if (!variable || !memory_is_on_heap(variable))
 		return false;
 	*out = (struct object_place){variable->block_name, variable->loop};
 	return true;
@@ -134,6 +145,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		/* Of those that are points there is nothing more to learn. */
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT))
 			memory_learn(memory, known, is_write);
+		if (known->flags & VARIABLE_POINT && !known->group && !memory->is_frozen)
+			memory_look_at_place(memory, known, (const void *)at);
 		if (!visit->point && memory_wants(memory, access, known->flags)) {
 			visit->point = known->name;
 			visit->allocated_at = memory_allocated_at(memory, known, (const void *)at);
@@ -243,6 +256,8 @@ static volatile bool turn_is_wanted;
 void memory_give_turn(void)
 {
 	turn_is_wanted = true;
+	filter_suspend();
+	engine_end_lease();
 	quick_forget_all();
 }
 
@@ -324,10 +339,30 @@ bool memory_begin(struct memory_visit *visit)
 	return false;
 }
 
+/* While the strategy leaves it to the thread, accesses to these eight bytes, or sixteen, need not come here. */
+static void memory_remember_points(const struct memory_access *access)
+{
+	const struct contract_memory *memory = sites_memory();
+	const uint64_t address = (uint64_t)(uintptr_t)access->address;
+	const uint64_t end = address + access->bytes;
+
+	if (access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES)
+		return;
+	for (uint64_t at = address; at < end; at = (at | (GRANULE_BYTES - 1)) + 1) {
+		const uint64_t granule = at / GRANULE_BYTES;
+		const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
+
+		if (known->granule == granule && known->epoch == memory->known_epoch &&
+			memory_wants(memory, access, known->flags))
+			quick_remember_point(at, quick_properties(access->kind, 0, 1));
+	}
+}
+
 void memory_finish(struct memory_visit *visit)
 {
 	if (turn_is_wanted) {
 		turn_is_wanted = false;
+		filter_resume();
 		engine_spin_point(visit->access.site);
 	}
 	if (visit->access.kind == SITE_FENCE) {
@@ -350,6 +385,8 @@ void memory_finish(struct memory_visit *visit)
 	/* Others may have freed it before the access got its turn. */
 	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 	spinning_note(&visit->access);
+	if (sites_now.engine.lease > 0)
+		memory_remember_points(&visit->access);
 }
 
 void memory_access(const struct memory_access *access)

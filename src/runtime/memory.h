@@ -121,6 +121,8 @@ variable_name memory_quick_name(const void *address);
 variable_name memory_lasting_name(const void *address);
 /* The same of an object of synchronisation there; 0: it is not on a recorded heap nor on a stack. */
 object_name memory_object_name(const void *address);
+/* From the heap: the block there is freed, and accesses to it are to be looked at again. */
+void memory_given_back(uintptr_t start, size_t bytes);
 /* From the heap: memory there has another name than before, or none. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
 /*

@@ -2,7 +2,7 @@
  * Before a run: what was learnt of memory becomes effective, and sites are switched.
  *
  * Which sites are on. In profiling runs all: the first few, each run for which new points were
- * learnt, and one in 64 after that, for code paths and sharing that show late. In all others: sites
+ * learnt, and one in 64 after that, later fewer, for code paths and sharing that show late. In all others: sites
  * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
  * until they do. Everything is decided before a run begins. Where the host has chosen variables, the
  * sites that may touch them are on, and of others, beside profiling runs, only those at which threads
@@ -18,8 +18,18 @@
 
 /* One run to see who touches what, one to see which sites touch what is shared, one to be sure. */
 #define PROFILE_RUNS_FIRST 3
-/* About 2 % of the runs may be slower. */
+/* About 2 % of the runs may be slower; of those behind the 1024th fewer and fewer, 8 to 16 of each twice as many. */
 #define PROFILE_EVERY 64
+#define PROFILES_OF_ALL 16
+
+static bool profile_is_due(uint64_t number)
+{
+	uint64_t every = PROFILE_EVERY;
+
+	while (every * PROFILES_OF_ALL < number)
+		every *= 2;
+	return number % every == 0;
+}
 
 static bool site_is_access(uint8_t kind)
 {
@@ -131,7 +141,7 @@ static bool memory_prepare_in_round(
 	if (is_new)
 		memory_enter_round(memory);
 	*is_profile = plan->runs_before + (number - plan->round_first) < PROFILE_RUNS_FIRST ||
-		      number % PROFILE_EVERY == 0 ||
+		      profile_is_due(number) ||
 		      (memory->round_has_points && number == plan->round_first);
 	return is_new || *is_profile || memory->was_profile;
 }
@@ -153,8 +163,7 @@ void memory_prepare_run(uint64_t number)
 	if (runtime.contract->plan.round_runs) {
 		must_choose = memory_prepare_in_round(memory, number, &is_profile);
 	} else {
-		is_profile =
-			memory->profile_runs < PROFILE_RUNS_FIRST || number % PROFILE_EVERY == 0;
+		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || profile_is_due(number);
 		if (memory->newly_shared) {
 			memory_promote(memory);
 			is_profile = true; /* which sites touch them? */

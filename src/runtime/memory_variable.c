@@ -74,6 +74,12 @@ void memory_renamed(uintptr_t start, size_t bytes)
 	}
 }
 
+void memory_given_back(uintptr_t start, size_t bytes)
+{
+	if (sites_memory())
+		quick_forget(start, bytes);
+}
+
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
@@ -101,6 +107,28 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		known->flags = variable->flags;
 	}
 	return known;
+}
+
+/* ---- where static data lies ---- */
+
+void memory_note_static(struct memory_variable *variable, const void *address)
+{
+	uint32_t module;
+	uint64_t offset;
+
+	if (!engine_static_place(address, &module, &offset) || module >= UINT16_MAX ||
+		offset / GRANULE_BYTES > UINT32_MAX)
+		return;
+	variable->loop = (uint16_t)(module + 1);
+	variable->block_name = (object_name)(offset / GRANULE_BYTES);
+}
+
+const void *memory_static_address(const struct memory_variable *variable)
+{
+	if (variable->allocated_at != MEMORY_NOT_ON_HEAP || !variable->loop)
+		return NULL;
+	return engine_static_address(
+		variable->loop - 1u, (uint64_t)variable->block_name * GRANULE_BYTES);
 }
 
 /* ---- what is learnt ---- */

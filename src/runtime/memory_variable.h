@@ -16,6 +16,10 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 /* memory_known_at() of an address that is not remembered. */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
+/* The variable there is not on the heap: if it is static data, it is kept where it lies. */
+void memory_note_static(struct memory_variable *variable, const void *address);
+/* Where it lies, as far as is known; NULL: it is no static data. */
+const void *memory_static_address(const struct memory_variable *variable);
 /* A site, by its byte in the contract, has touched the variable. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);

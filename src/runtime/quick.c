@@ -3,6 +3,7 @@
 
 #include "detectors/race.h"
 #include "runtime/contexts.h"
+#include "runtime/filter.h"
 #include "runtime/memory_variable.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
@@ -20,22 +21,62 @@
 #define EPISODES_MOST (UINT64_C(0x7f000000) * ENGINE_EPISODE)
 #define OWNERSHIPS_MOST (UINT64_C(1) << 18)
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPISODE)
+#define TAGS_MOST (UINT64_C(1) << 19)
 
-/* Forgetting more bytes one by one costs more than looking again at all own memory. */
+/* Forgetting more bytes one by one costs more than looking again at all memory. */
 #define FORGOTTEN_MOST 512
+#define FORGOTTEN_GRANULES_MOST 4096
 
 /* Of this run. Written as it begins. */
 static struct {
 	struct contract_memory *memory;
 	void *race;	  /* state of the detector */
 	uint32_t watched; /* accesses that are still looked at: set in the run, too */
-	bool is_filtered; /* for focus.h: no detector is told */
+	bool is_plain; /* shared variables are points: no detector is told of others, granules are kept */
+	uint32_t generation; /* of tags that are in use */
+	struct {
+		uint32_t generation;
+		uint32_t tag; /* of that one */
+	} tags[THREAD_CAPACITY];
 } quick;
 
 static void quick_clear(struct contract_quick *block)
 {
 	for (unsigned i = 0; i < QUICK_PLACES; i++)
 		block->entries[i][0].key = block->entries[i][1].key = 0;
+}
+
+static uint64_t quick_next_tag(struct contract_quick *block)
+{
+	if (++block->tag >= TAGS_MOST) {
+		for (uint64_t i = 0; i < QUICK_GRANULES; i++) {
+			block->granules[0][i] = block->granules[1][i] = 0;
+			__asm__ volatile("" ::: "memory"); /* or it is made a call of memset() */
+		}
+		block->tag = 1;
+		quick.generation++;
+		sites_now.point_tag = sites_now.engine.own = 0;
+	}
+	return block->tag;
+}
+
+/* All tags that are in use are so no longer. */
+static void quick_drop_tags(void)
+{
+	quick.generation++;
+	sites_now.point_tag = sites_now.engine.own = 0;
+}
+
+/* Of granules of which the moving thread has nothing more to tell. */
+static uint64_t quick_own_tag(struct contract_quick *block)
+{
+	const uint32_t thread = engine_current()->id.index;
+
+	if (quick.tags[thread].generation != quick.generation) {
+		quick.tags[thread].tag = (uint32_t)quick_next_tag(block);
+		quick.tags[thread].generation = quick.generation;
+	}
+	return quick.tags[thread].tag * QUICK_TAG;
 }
 
 static void quick_next_episode(struct contract_quick *block)
@@ -56,23 +97,44 @@ static void quick_next_ownership(struct contract_quick *block)
 	sites_now.engine.turn = 0;
 }
 
+/* What the strategy is not asked about is done with quickly, and nothing has to be looked at for more than points. */
+static bool quick_wants_lease(const struct contract_memory *memory)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+
+	return memory->mode == MEMORY_LEARN && strategies[plan->strategy]->lease &&
+	       !memory->was_profile && !memory->is_frozen && !plan->is_traced && !plan->inspect &&
+	       !(plan->round_runs ? memory->round_has_waited : memory->has_waited) &&
+	       plan->executor == EXECUTOR_FIBER;
+}
+
 void quick_begin_run(void)
 {
 	struct contract_memory *memory = sites_memory();
 	struct contract_quick *block;
+	bool is_filtered, wants_lease;
 
 	sites_are_live = SITES_LIVE;
 	engine_count_episodes(NULL);
+	sites_now.engine.wants_lease = false;
+	sites_now.engine.lease = 0;
+	filter_begin_run(NULL, false);
 	quick.race = runtime_detects_quickly();
 	if (!memory)
 		return;
 	sites_quick = block = &memory->quick;
 	quick_next_episode(block);
 	quick_next_ownership(block);
-	quick.is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
+	quick_drop_tags();
+	is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
+	wants_lease = quick_wants_lease(memory);
+	quick.is_plain = is_filtered || wants_lease;
 	if (runtime.contract->plan.has_contexts || record_is_on() ||
-		!(quick.is_filtered || (quick.race && memory->mode == MEMORY_RACES)))
+		!(quick.is_plain || (quick.race && memory->mode == MEMORY_RACES)))
 		return;
+	filter_begin_run(memory, is_filtered);
+	sites_now.engine.wants_lease = wants_lease;
+	sites_now.engine.is_focused = is_filtered;
 	quick.memory = memory;
 	quick.watched = 0;
 	sites_now.left = ACCESSES_BETWEEN;
@@ -95,6 +157,23 @@ void quick_forget_all(void)
 		return;
 	quick_next_episode(sites_quick);
 	quick_next_ownership(sites_quick);
+	quick_drop_tags();
+}
+
+static void quick_forget_granules(struct contract_quick *block, uint64_t start, uint64_t bytes)
+{
+	const uint64_t first = start >> QUICK_GRANULE_BITS;
+	const uint64_t last = (start + bytes - 1) >> QUICK_GRANULE_BITS;
+
+	if (last - first >= FORGOTTEN_GRANULES_MOST) {
+		quick_drop_tags();
+		return;
+	}
+	for (uint64_t granule = first; granule <= last; granule++) {
+		*quick_granule(block, granule, SITE_LOAD) = 0;
+		*quick_granule(block, granule, SITE_STORE) = 0;
+		__asm__ volatile("" ::: "memory"); /* as above */
+	}
 }
 
 void quick_forget(uint64_t start, uint64_t bytes)
@@ -103,6 +182,11 @@ void quick_forget(uint64_t start, uint64_t bytes)
 
 	if (sites_are_live != SITES_QUICK)
 		return;
+	if (quick.is_plain) {
+		if (bytes)
+			quick_forget_granules(block, start, bytes);
+		return;
+	}
 	quick_next_episode(block);
 	if (bytes > FORGOTTEN_MOST) {
 		quick_next_ownership(block);
@@ -114,6 +198,28 @@ void quick_forget(uint64_t start, uint64_t bytes)
 			block->entries[at % QUICK_PLACES][1].key = 0;
 }
 
+static void quick_put_granules(
+	struct contract_quick *block, uint64_t address, uint32_t properties, uint64_t tag)
+{
+	const uint64_t last = (address + (properties >> 16) - 1) >> QUICK_GRANULE_BITS;
+
+	for (uint64_t at = address >> QUICK_GRANULE_BITS; at <= last; at++)
+		*quick_granule(block, at, properties) = at ^ tag;
+}
+
+void quick_remember_point(uint64_t address, uint32_t properties)
+{
+	struct contract_quick *block = sites_quick;
+
+	if (sites_now.engine.lease <= 0)
+		return;
+	if (!sites_now.point_tag)
+		sites_now.point_tag = quick_next_tag(block) * QUICK_TAG;
+	/* What is a point when it is read is one when it is written. */
+	quick_put_granules(block, address, properties | 1, sites_now.point_tag);
+	quick_put_granules(block, address, properties & ~1u, sites_now.point_tag);
+}
+
 void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 {
 	struct contract_quick *block = sites_quick;
@@ -121,6 +227,13 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 
 	if (sites_are_live != SITES_QUICK || quick.watched)
 		return;
+	if (quick.is_plain) {
+		if (is_own && engine_thread_count() < THREAD_CAPACITY) {
+			sites_now.engine.own = quick_own_tag(block);
+			quick_put_granules(block, address, properties, sites_now.engine.own);
+		}
+		return;
+	}
 	key = sites_now.engine.episode;
 	/* Where all indices of threads are in use, they are used again. */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
@@ -155,7 +268,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		known->flags & VARIABLE_RACY)
 		return NULL;
 	/* memory.c looks at these once: which sites touch them is learnt, the same in every process. */
-	if (quick.is_filtered && known->flags & VARIABLE_POINT)
+	if (quick.is_plain && known->flags & VARIABLE_POINT)
 		return NULL;
 	if (quick.memory->is_frozen)
 		return known;

@@ -10,8 +10,10 @@
  *
  * What is not shared is looked at only once by each thread: that it touches it, and how, was learnt then.
  *
- * Runs of a strategy that needs few variables (focus.h) use the same table: whatever is no point is looked
- * at once by each thread.
+ * Where shared variables are points (MEMORY_LEARN), it is a table of *granules*, eight aligned bytes, that is
+ * looked at: those of which the thread that moves has nothing more to tell, as they are no points, and those that are
+ * points at which the strategy need not be asked (a lease, engine.h). Not in profiling runs, as these are there to
+ * learn, nor where threads wait by reading, as they have to be seen.
  *
  * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
  * else there is goes to memory.c.
@@ -22,7 +24,13 @@
 /* For site_thunk.S: of struct quick_now. */
 #define QUICK_EPISODE 0
 #define QUICK_TURN 8
-#define QUICK_LEFT 24
+#define QUICK_OWN_TAG 24
+#define QUICK_LEASE 32
+#define QUICK_POINT_TAG 48
+#define QUICK_LEFT 56
+/* Likewise, of struct contract_quick: of granules that are read, of those that are written. */
+#define QUICK_GRANULES 131072
+#define QUICK_GRANULE_BITS 3
 /* Places of the table for each kind of access, a power of two: four bytes each, so of 32 kB of neighbours. */
 #define QUICK_PLACES 8192
 /* sites_are_live, from least to most. */
@@ -42,6 +50,8 @@
 #define QUICK_BYTES_MOST 64
 
 #define QUICK_OWN (UINT64_C(1) << 63)
+/* Above the number of any granule. */
+#define QUICK_TAG (UINT64_C(1) << 44)
 
 struct quick_entry {
 	uint64_t address;
@@ -52,18 +62,28 @@ struct quick_entry {
 /* In the contract, so that no rewind has to restore it: no number comes back in another run. [guest] */
 struct contract_quick {
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
-	uint64_t episode;					  /* the latest of all */
+	/* The number of a granule, exclusive or a tag: QUICK_TAG times a number of its own. SITE_LOAD, SITE_STORE. */
+	uint64_t granules[2][QUICK_GRANULES];
+	uint64_t tag;	    /* the latest of all */
+	uint64_t episode;   /* likewise */
 	uint64_t ownership; /* number of the run, or of a part of it: of keys of own memory */
 };
 
 /* In the process. */
 struct quick_now {
-	struct engine_episodes engine; /* turn: what keys of the thread's own memory begin with */
-	int32_t left; /* accesses until some are looked at for waiting, see quick.c */
+	/* turn: what keys of the thread's own memory begin with; own: the tag of granules of which it has no more to tell */
+	struct engine_episodes engine;
+	uint64_t point_tag; /* of granules that are points; 0: there are none yet */
+	int32_t left;	    /* accesses until some are looked at for waiting, see quick.c */
 };
 
 _Static_assert(offsetof(struct quick_now, engine.episode) == QUICK_EPISODE &&
 		       offsetof(struct quick_now, engine.turn) == QUICK_TURN &&
+		       offsetof(struct quick_now, engine.own) == QUICK_OWN_TAG &&
+		       offsetof(struct quick_now, engine.lease) == QUICK_LEASE &&
+		       offsetof(struct quick_now, point_tag) == QUICK_POINT_TAG &&
+		       offsetof(struct contract_quick, granules) ==
+			       QUICK_PLACES * 2 * sizeof(struct quick_entry) &&
 		       offsetof(struct quick_now, left) == QUICK_LEFT,
 	"site_thunk.S knows other places");
 
@@ -79,12 +99,33 @@ static inline struct quick_entry *quick_entry(
 	return &quick->entries[address / 4 % QUICK_PLACES][properties & 1];
 }
 
+static inline uint64_t *quick_granule(
+	struct contract_quick *quick, uint64_t granule, uint32_t properties)
+{
+	return &quick->granules[properties & 1][granule % QUICK_GRANULES];
+}
+
+/* What site_thunk.S does for sites; there, of 16 bytes, both granules have to have the same tag. */
+static inline bool quick_is_granule_known(
+	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
+{
+	const uint64_t granule = address >> QUICK_GRANULE_BITS;
+	const uint64_t tag = *quick_granule(quick, granule, properties) ^ granule;
+
+	if ((address + (properties >> 16) - 1) >> QUICK_GRANULE_BITS != granule)
+		return false;
+	return (tag == now->engine.own && --now->left >= 0) ||
+	       (tag == now->point_tag && --now->engine.lease >= 0);
+}
+
 /* What site_thunk.S does for sites. */
 static inline bool quick_is_repeated(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
 	const struct quick_entry *entry = quick_entry(quick, address, properties);
 
+	if (quick_is_granule_known(quick, now, address, properties))
+		return true;
 	return entry->address == address &&
 	       (entry->key == (now->engine.episode | properties) ||
 		       entry->key == (now->engine.turn | properties)) &&
@@ -105,6 +146,8 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
  * told of it. General registers only.
  */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
+/* It is a point, and so is all of its granule: others like it need nothing while there is a lease. */
+void quick_remember_point(uint64_t address, uint32_t properties);
 /* What has been said so is over: of this memory, which has another name, */
 void quick_forget(uint64_t start, uint64_t bytes);
 /* or of all, since somebody wants to see the next access. */

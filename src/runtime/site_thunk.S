@@ -12,6 +12,7 @@
  * always, and what else the processor says is in use. libc's string functions leave %zmm16 to 31 in use;
  * these are saved by hand, as xsave and xrstor are several times slower. They serve all other cases.
  */
+#include "runtime/filter.h"
 #include "runtime/quick.h"
 
 	.text
@@ -24,6 +25,7 @@
 #define MASKS 1280		/* where the last of these begin */
 #define FXAM_MASK 0x4500
 #define FXAM_EMPTY 0x4100
+#define GRANULES 2*16*QUICK_PLACES	/* in struct contract_quick */
 
 	.macro	PUSH name:req
 	pushq	%\name
@@ -38,6 +40,56 @@
 	.endm
 
 /*
+ * quick.h: are the granules of the access known? Then it is done with, or, where they are points and the lease is over,
+ * comes to raddle_site_v3; else it goes on behind this.
+ */
+	.macro	GRANULE number:req, bytes:req
+	.if	\bytes > 1
+	testb	$((\bytes - 1) & 7), %r10b
+	jne	8f
+	.endif
+	pushq	%rax
+	movq	%r10, %rax
+	shrq	$QUICK_GRANULE_BITS, %rax
+	movl	%eax, %r11d
+	andl	$(QUICK_GRANULES - 1), %r11d
+	shll	$3, %r11d
+	addq	sites_quick(%rip), %r11
+	xorq	GRANULES+8*QUICK_GRANULES*\number(%r11), %rax
+	.if	\bytes == 16
+	/* The second one has to have the same tag. */
+	cmpq	%rax, QUICK_OWN_TAG+sites_now(%rip)
+	je	6f
+	cmpq	%rax, QUICK_POINT_TAG+sites_now(%rip)
+	jne	7f
+6:	pushq	%rax
+	leaq	8(%r10), %rax
+	shrq	$QUICK_GRANULE_BITS, %rax
+	movl	%eax, %r11d
+	andl	$(QUICK_GRANULES - 1), %r11d
+	shll	$3, %r11d
+	addq	sites_quick(%rip), %r11
+	xorq	GRANULES+8*QUICK_GRANULES*\number(%r11), %rax
+	popq	%r11
+	cmpq	%rax, %r11
+	jne	7f
+	.endif
+	movq	%rax, %r11
+	popq	%rax
+	cmpq	QUICK_OWN_TAG+sites_now(%rip), %r11
+	je	1f
+	cmpq	QUICK_POINT_TAG+sites_now(%rip), %r11
+	jne	8f
+	decq	QUICK_LEASE+sites_now(%rip)
+	js	raddle_site_v3
+	ret
+	.if	\bytes == 16
+7:	popq	%rax
+	.endif
+8:
+	.endm
+
+/*
  * quick.h: a plain access like an earlier one of its episode, or to the thread's own memory, is done with.
  */
 	.macro	PLAIN kind:req, number:req, bytes:req
@@ -46,6 +98,13 @@
 	.p2align 4
 raddle_site_\kind\bytes\()_v3:
 	.cfi_startproc
+	movl	%r10d, %r11d		/* filter.h */
+	shrl	$FILTER_LINE_BITS, %r11d
+	andl	$(FILTER_LINES - 1), %r11d
+	addq	filter_lines(%rip), %r11
+	cmpb	$0, (%r11)
+	je	3f
+	GRANULE \number, \bytes
 	movl	%r10d, %r11d
 	andl	$4*(QUICK_PLACES - 1), %r11d
 	shll	$3, %r11d		/* two entries of 16 bytes for each four */
@@ -58,7 +117,7 @@ raddle_site_\kind\bytes\()_v3:
 	jne	2f
 1:	decl	QUICK_LEFT+sites_now(%rip)
 	js	raddle_site_v3
-	ret
+3:	ret
 2:	cmpq	QUICK_TURN+sites_now(%rip), %r11
 	je	1b
 	jmp	raddle_site_v3
@@ -190,4 +249,12 @@ raddle_site_v3:
 	jmp	.Lback
 	.cfi_endproc
 	.size	raddle_site_v3, . - raddle_site_v3
+
+	.section .rodata
+	.globl	filter_all
+	.hidden	filter_all
+	.type	filter_all, @object
+filter_all:
+	.fill	FILTER_LINES, 1, 1
+	.size	filter_all, . - filter_all
 	.section .note.GNU-stack, "", @progbits

@@ -7,9 +7,11 @@
 #include "runtime/sites.h"
 
 #include "runtime/contexts.h"
+#include "runtime/filter.h"
 #include "runtime/guarded_read.h"
 #include "runtime/memory_internal.h"
 #include "runtime/record.h"
+#include "runtime/runtime.h"
 
 /* From site_reached() to site_perform(); nothing of the target moves in between. */
 static struct memory_visit site_visit;
@@ -67,6 +69,14 @@ static void site_perform_recorded(void)
 		engine_spin_point(visit.access.site);
 	record_resume();
 	record_report(record, address, length, frame);
+}
+
+/* Nothing of the access is a point (filter.h), and no detector is told of it. */
+static bool site_is_unwanted(const struct memory_access *access)
+{
+	return access->kind != SITE_FENCE &&
+	       !(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()) &&
+	       filter_misses((uintptr_t)access->address, access->bytes);
 }
 
 bool site_reached(
@@ -132,7 +142,7 @@ bool site_reached(
 	default:
 		break;
 	}
-	return memory_begin(&site_visit);
+	return !site_is_unwanted(access) && memory_begin(&site_visit);
 }
 
 uint64_t memory_last_site(void)

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "runtime/filter.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"
@@ -43,6 +44,7 @@ static struct {
 
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
+const uint8_t *filter_lines = filter_all;
 const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 struct quick_now sites_now;
 uint32_t sites_vectors;

@@ -90,6 +90,23 @@ static struct thread_id pct_choose(void *state, const struct schedule_view *view
 	return (struct thread_id){(uint16_t)chosen};
 }
 
+/* The thread that has just moved has the highest priority of those that can. */
+static uint64_t pct_lease(void *state, const struct schedule_view *view, bool is_focused)
+{
+	const struct pct *pct = state;
+
+	(void)is_focused;
+	return view->enabled_count == 1 ? UINT64_MAX : pct->changes.next_point - pct->point;
+}
+
+static void pct_went_on(void *state, const struct schedule_view *view, uint64_t count)
+{
+	struct pct *pct = state;
+
+	if (view->enabled_count > 1)
+		pct->point += count;
+}
+
 static void pct_end_run(void *state, const struct run_summary *summary)
 {
 	struct pct *pct = state;
@@ -177,6 +194,8 @@ const struct strategy strategy_pct = {
 	.state_bytes = pct_state_bytes,
 	.begin_campaign = pct_begin_campaign,
 	.begin_run = pct_begin_run,
+	.lease = pct_lease,
+	.went_on = pct_went_on,
 	.choose = pct_choose,
 	.end_run = pct_end_run,
 	.take_place = pct_take_place,

@@ -176,12 +176,9 @@ static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, ui
 
 	begin_drawing(pctvb, seed);
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
-		const uint64_t class = pctvb->drawn[i].class;
-
-		/* All that one place allocates has no name of an object. */
-		if (i == capacity || class <= UINT16_MAX)
+		if (i == capacity)
 			return 0;
-		objects[i] = (object_name) class;
+		objects[i] = (object_name)pctvb->drawn[i].class;
 	}
 	pctvb->is_focused = pctvb->drawn_count;
 	return pctvb->drawn_count;
@@ -277,11 +274,40 @@ static bool is_stopped(struct pctvb *pctvb, const struct schedule_view *view, ui
 		return false;
 	class = op_class(op);
 	if (pctvb_teaches(pctvb))
-		pctvb_note_stand(pctvb, class);
+		pctvb_note_stands(pctvb, class, 1);
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
 		if (pctvb->drawn[i].class == class)
 			return is_change(pctvb, i, pctvb->drawn[i].count++);
 	return false;
+}
+
+/*
+ * Of a run with one variable, to which all accesses are then. What a run teaches of it, beside its count, is that it
+ * is shared: it would not have been drawn otherwise.
+ */
+static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
+{
+	const struct pctvb *pctvb = state;
+	uint64_t next = UINT64_MAX;
+
+	if (!is_focused || !pctvb->is_focused || pctvb->drawn_count != 1)
+		return 0;
+	for (uint32_t i = 0; view->enabled_count > 1 && i < pctvb->change_count; i++)
+		if (pctvb->changes[i].access >= pctvb->drawn[0].count &&
+			pctvb->changes[i].access < next)
+			next = pctvb->changes[i].access;
+	return next == UINT64_MAX ? next : next - pctvb->drawn[0].count;
+}
+
+static void pctvb_went_on(void *state, const struct schedule_view *view, uint64_t count)
+{
+	struct pctvb *pctvb = state;
+
+	if (view->enabled_count == 1)
+		return;
+	pctvb->drawn[0].count += count;
+	if (pctvb_teaches(pctvb))
+		pctvb_note_stands(pctvb, pctvb->drawn[0].class, count);
 }
 
 static struct thread_id pctvb_choose(void *state, const struct schedule_view *view)
@@ -373,6 +399,8 @@ const struct strategy strategy_pctvb = {
 	.begin_campaign = pctvb_begin_campaign,
 	.begin_run = pctvb_begin_run,
 	.focus = pctvb_focus,
+	.lease = pctvb_lease,
+	.went_on = pctvb_went_on,
 	.choose = pctvb_choose,
 	.executed = pctvb_executed,
 	.end_run = pctvb_end_run,

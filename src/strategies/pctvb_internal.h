@@ -95,8 +95,8 @@ static inline bool pctvb_has_variable(const struct pending_op *op)
 
 /* Of a run that teaches. */
 void pctvb_begin_lesson(struct pctvb *pctvb);
-/* A thread stands at a contested access that nobody else has stood at. */
-void pctvb_note_stand(struct pctvb *pctvb, uint64_t class);
+/* Threads stand at so many contested accesses that nobody else has stood at. */
+void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 
 /* For struct strategy. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);

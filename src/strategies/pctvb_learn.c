@@ -27,12 +27,12 @@ static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
 	return &lesson->variables[index];
 }
 
-void pctvb_note_stand(struct pctvb *pctvb, uint64_t class)
+void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count)
 {
 	struct pctvb_taught *taught = taught_of(pctvb, class);
 
 	if (taught)
-		taught->count++;
+		taught->count += count;
 }
 
 /* Did the thread exist when another one made that access? Then it might have come first. */

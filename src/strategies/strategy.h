@@ -143,10 +143,19 @@ struct strategy {
 
 	/*
 	 * The run of this seed comes next: fills in the objects at whose accesses the strategy may do
-	 * anything, `capacity` at most, and returns how many. Accesses to others may then be no points. 0:
-	 * it needs all. Not always called. NULL: it needs all in every run.
+	 * anything, `capacity` at most, and returns how many. In place of an object it may name the number of a kind
+	 * (op_class()) for all that one place allocates. Accesses to others may then be no points. 0: it needs all. Not always called. NULL: it needs all in every run.
 	 */
 	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
+
+	/*
+	 * A thread has been chosen, and has made an access to memory: how many accesses may it make next, with
+	 * nothing else in between, at each of which choose() would name it again? Then it is not asked, and not told of
+	 * them by executed(); went_on() says how many there were, before anything else is asked. `is_focused`: they are all
+	 * to what focus() has named. Both or none.
+	 */
+	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
+	void (*went_on)(void *state, const struct schedule_view *view, uint64_t count);
 
 	/* Returns an enabled thread. Called at every scheduling point, also when only one is
 	 * enabled. */

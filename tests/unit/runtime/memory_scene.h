@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "runtime/contexts.h"
+#include "runtime/filter.c"
 #include "runtime/memory_variable.c"
 #include "runtime/memory.c"
 #include "runtime/memory_freed.c"
@@ -36,6 +37,8 @@ struct runtime runtime = {.contract = &contract};
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
 struct quick_now sites_now;
+const uint8_t filter_all[FILTER_LINES]; /* only its address counts */
+const uint8_t *filter_lines = filter_all;
 
 struct contract_memory *sites_memory(void)
 {
@@ -58,6 +61,29 @@ bool heap_find_any(const void *address, struct heap_block *out)
 
 /* The one live block. */
 static struct heap_block live = {.start = 0x800, .bytes = 64};
+
+/* All that has a name is static data. */
+bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset)
+{
+	*module = 0;
+	*offset = (uintptr_t)address;
+	return true;
+}
+
+const void *engine_static_address(uint32_t module, uint64_t offset)
+{
+	return module ? NULL : (const void *)offset;
+}
+
+variable_name engine_static_name(const void *address)
+{
+	return memory_variable_name(address);
+}
+
+void heap_each(void (*visit)(const struct heap_block *block))
+{
+	visit(&live);
+}
 
 bool heap_find(const void *address, struct heap_block *out)
 {
@@ -195,11 +221,16 @@ void engine_give_way(void)
 	gave_way++;
 }
 
+/* Accesses that need no decision behind one that did. */
+static int64_t lease;
+
 enum engine_result engine_perform(struct engine_op *op)
 {
 	last_op = *op;
 	points++;
 	step++;
+	if (sites_now.engine.wants_lease)
+		sites_now.engine.lease = lease;
 	return WAIT_DONE;
 }
 
@@ -248,6 +279,14 @@ void engine_tell_rest(void)
 {
 }
 
+static unsigned leases_ended;
+
+void engine_end_lease(void)
+{
+	leases_ended++;
+	sites_now.engine.lease = 0;
+}
+
 uint32_t engine_thread_count(void)
 {
 	return 2;
@@ -266,6 +305,7 @@ static inline int set_up(void **state)
 	memory = calloc(1, sizeof *memory);
 	contract = (struct contract){.has_memory_sites = 1};
 	runtime.is_forked_child = runtime.is_run_over = false;
+	lease = 0;
 	points = notes = switches = gave_way = turns = 0;
 	waiting.visits = 0;
 	unnamed = 1;

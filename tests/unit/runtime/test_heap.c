@@ -66,6 +66,20 @@ void memory_renamed(uintptr_t start, size_t bytes)
 	renamed_bytes = bytes;
 }
 
+void memory_given_back(uintptr_t start, size_t bytes)
+{
+	(void)start;
+	(void)bytes;
+}
+
+static unsigned blocks_told;
+
+void filter_add_block(const struct heap_block *block)
+{
+	(void)block;
+	blocks_told++;
+}
+
 void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 {
 	(void)block;
@@ -418,6 +432,32 @@ static void test_heap__agrees_with_a_list(void **state)
 	free(model);
 }
 
+static uintptr_t visited_starts;
+static unsigned visited;
+
+static void note_visit(const struct heap_block *block)
+{
+	visited++;
+	visited_starts += block->start;
+	assert_int_equal(block->bytes, 40);
+}
+
+static void test_heap_each__meets_all_blocks(void **state)
+{
+	(void)state;
+	visited = blocks_told = 0;
+	visited_starts = 0;
+	heap_made(at(0), 40, 5, BLOCK_MALLOC);
+	heap_made(at(4096), 40, 5, BLOCK_MALLOC);
+	heap_made(at(8192), 40, 6, BLOCK_MALLOC);
+	heap_freed(at(4096), 7); /* whoever uses it too late means it */
+	assert_int_equal(blocks_told, 3);
+	heap_each(note_visit);
+	assert_int_equal(visited, 3);
+	assert_int_equal(
+		visited_starts, (uintptr_t)at(0) + (uintptr_t)at(4096) + (uintptr_t)at(8192));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -434,7 +474,8 @@ int main(void)
 		TEST(test_heap__moved_blocks_keep_their_name),
 		TEST(test_heap__mappings_can_be_given_back_in_parts),
 		TEST(test_heap__names_do_not_depend_on_the_other_thread),
-		TEST(test_heap__counts_by_site_and_thread), TEST(test_heap__agrees_with_a_list)};
+		TEST(test_heap__counts_by_site_and_thread), TEST(test_heap__agrees_with_a_list),
+		TEST(test_heap_each__meets_all_blocks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

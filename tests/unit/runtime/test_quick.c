@@ -42,7 +42,7 @@ static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
 
 	if (current != &threads[thread]) { /* as the engine does */
 		sites_quick->episode = sites_now.engine.episode += ENGINE_EPISODE;
-		sites_now.engine.turn = 0;
+		sites_now.engine.turn = sites_now.engine.own = 0;
 	}
 	current = &threads[thread];
 	if (quick_is_repeated(sites_quick, &sites_now, address, quick_properties(kind, 0, 4)))
@@ -172,6 +172,127 @@ static void test_quick__a_loop_that_waits_is_found(void **state)
 	assert_int_equal(gave_way, 1);
 }
 
+/* ---- leases ---- */
+
+/* The fourth run of pct: 0x100 is a point, and so is 0x108; the others are not. */
+static void begin_leased(void)
+{
+	unsigned pct = 0;
+
+	while (strcmp(strategies[pct]->name, "pct") != 0)
+		pct++;
+	contract.plan.strategy = pct;
+	memory->mode = MEMORY_LEARN;
+	memory->sites[0] = SITE_SEEN;
+	for (uint64_t number = 1; number < 6; number++) {
+		run(number);
+		quick_begin_run();
+		for (unsigned thread = 0; thread < 2; thread++)
+			for (uintptr_t at = 0x100; at < 0x110; at += 8)
+				if (!passes(thread, SITE_STORE, at))
+					site_perform();
+	}
+	assert_false(memory->was_profile);
+	assert_true(sites_now.engine.wants_lease);
+	points = 0;
+	lease = 3;
+	quick_forget_all();
+}
+
+static void test_lease__points_pass_until_it_is_over(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	assert_int_equal(points, 1);
+	assert_true(passes(0, SITE_STORE, 0x100));
+	assert_true(passes(0, SITE_LOAD, 0x104)); /* of the same eight bytes */
+	assert_int_equal(sites_now.engine.lease, 1);
+	assert_false(passes(0, SITE_LOAD, 0x106)); /* goes beyond them */
+	site_perform();
+	lease = 0;
+	sites_now.engine.lease = 1;
+	assert_true(passes(0, SITE_STORE, 0x104));
+	assert_false(passes(0, SITE_STORE, 0x104));
+	site_perform();
+	assert_int_equal(points, 3);
+}
+
+static void test_lease__memory_that_is_made_anew_is_looked_at(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	lives++;
+	memory_renamed(0x100, 8);
+	assert_true(passes(0, SITE_STORE, 0x100)); /* is no point any more */
+	assert_int_equal(sites_now.engine.lease, 2);
+}
+
+static void test_lease__memory_that_is_freed_is_looked_at(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	assert_true(passes(0, SITE_STORE, 0x100));
+	memory_given_back(0x100, 8);
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	assert_int_equal(points, 2);
+}
+
+static void test_lease__other_memory_is_looked_at_once_by_each_thread(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_true(passes(0, SITE_LOAD, 0x200));
+	names_made = 0;
+	assert_true(passes(0, SITE_LOAD, 0x204));
+	assert_int_equal(names_made, 0);
+	assert_true(passes(0, SITE_STORE, 0x200)); /* another kind */
+	assert_true(passes(1, SITE_LOAD, 0x200));
+	assert_int_equal(memory->newly_shared, 1);
+	assert_int_equal(points, 0);
+}
+
+static void test_lease__ends_for_somebody_who_wants_a_turn(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	leases_ended = 0;
+	memory_give_turn();
+	assert_int_equal(leases_ended, 1);
+	assert_false(passes(0, SITE_STORE, 0x100));
+	site_perform();
+	assert_int_equal(turns, 1);
+}
+
+static void test_lease__none_where_it_must_not_be(void **state)
+{
+	(void)state;
+	begin_leased();
+	memory->has_waited = 1;
+	run(6);
+	quick_begin_run();
+	assert_false(sites_now.engine.wants_lease);
+	memory->has_waited = 0;
+	contract.plan.is_traced = true;
+	quick_begin_run();
+	assert_false(sites_now.engine.wants_lease);
+	contract.plan.is_traced = false;
+	quick_begin_run();
+	assert_true(sites_now.engine.wants_lease);
+	run(64); /* a profiling run */
+	quick_begin_run();
+	assert_false(sites_now.engine.wants_lease);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +303,12 @@ int main(void)
 		TEST(test_quick__sites_are_learnt_of_before_they_pass),
 		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
 		TEST(test_quick__a_loop_that_waits_is_found),
+		TEST(test_lease__points_pass_until_it_is_over),
+		TEST(test_lease__memory_that_is_made_anew_is_looked_at),
+		TEST(test_lease__memory_that_is_freed_is_looked_at),
+		TEST(test_lease__other_memory_is_looked_at_once_by_each_thread),
+		TEST(test_lease__ends_for_somebody_who_wants_a_turn),
+		TEST(test_lease__none_where_it_must_not_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);

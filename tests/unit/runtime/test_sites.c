@@ -19,6 +19,7 @@ static const char *refused;
 static jmp_buf refusal;
 
 struct runtime runtime;
+const uint8_t filter_all[FILTER_LINES];
 bool runtime_is_up = true;
 
 void runtime_set_up(void)
