@@ -87,10 +87,11 @@ static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset,
 
 /* ---- waiting ---- */
 
+/* A wake-up by another process is not seen, but what it wrote before is. */
 static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
 {
-	(void)op;
-	return !thread->queue_object;
+	return !thread->queue_object ||
+	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
 /* Waits in the queue until somebody takes the caller out, or it gives up. */
@@ -109,7 +110,7 @@ static long futex_block(struct engine_op *op, uint32_t bitset)
 	if (!self->queue_object)
 		return 0;
 	futex_dequeue(self);
-	return -sync_error(result);
+	return -sync_error(result); /* 0: woken by another process */
 }
 
 static struct engine_op futex_block_op(const uint32_t *word, uint64_t deadline_ns, uint64_t site)
@@ -130,17 +131,30 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 	(void)futex_block(&op, FUTEX_ANY); /* the caller looks at the word again */
 }
 
-long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
-	uint64_t site)
+long futex_wait_for(const struct futex_waiting *wait)
 {
-	struct engine_op op = futex_block_op(word, deadline_ns, site);
+	struct engine_op op = futex_block_op(wait->word, wait->deadline_ns, wait->site);
 
-	engine_point(OP_FUTEX_WAIT, word, site);
-	if (*word != expected) {
+	op.is_shared = wait->is_shared;
+	op.argument = wait->expected;
+	engine_point(OP_FUTEX_WAIT, wait->word, wait->site);
+	if (*wait->word != wait->expected) {
 		engine_unproductive();
 		return -EAGAIN;
 	}
-	return futex_block(&op, bitset);
+	return futex_block(&op, wait->bitset);
+}
+
+long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
+	uint64_t site)
+{
+	const struct futex_waiting wait = {.word = word,
+		.expected = expected,
+		.bitset = bitset,
+		.deadline_ns = deadline_ns,
+		.site = site};
+
+	return futex_wait_for(&wait);
 }
 
 /* ---- waking ---- */

@@ -18,6 +18,16 @@
 /* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. bitset is not 0. Never cancelled. */
 long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
 	uint64_t site);
+/* The same, where other processes may wake, too: what they wrote ends the wait. */
+struct futex_waiting {
+	const uint32_t *word;
+	uint32_t expected;
+	uint32_t bitset;
+	uint64_t deadline_ns;
+	uint64_t site;
+	bool is_shared;
+};
+long futex_wait_for(const struct futex_waiting *wait);
 /* FUTEX_WAKE_BITSET: how many woke. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
 /* The same as part of another op of the caller's, without a scheduling point. */

@@ -9,6 +9,7 @@
 
 #include "engine/futex.h"
 #include "runtime/interpose_sync.h"
+#include "runtime/runtime.h"
 #include "runtime/world.h"
 
 #define LOWEST_ADDRESS 4096 /* no program has memory below: EFAULT, as far as it is cheap to know */
@@ -17,6 +18,7 @@
 struct futex_call {
 	uint32_t *word;
 	uint32_t command;
+	bool is_private;
 	bool is_realtime;
 	uint32_t value;
 	const struct timespec *timeout;
@@ -44,15 +46,20 @@ static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
 static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 {
 	clockid_t clock = call->is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-	uint64_t deadline_ns;
+	struct futex_waiting wait;
 	long result;
 
 	if (!bitset || (call->timeout &&
 			       (!sync_is_valid_time(call->timeout) || call->timeout->tv_sec < 0)))
 		return -EINVAL;
-	deadline_ns = futex_deadline(call, clock);
+	wait = (struct futex_waiting){.word = call->word,
+		.expected = call->value,
+		.bitset = bitset,
+		.deadline_ns = futex_deadline(call, clock),
+		.site = call->site,
+		.is_shared = !call->is_private && runtime.has_forked};
 	do {
-		result = futex_wait(call->word, call->value, bitset, deadline_ns, call->site);
+		result = futex_wait_for(&wait);
 	} while (result == -EINTR && signals_want_restart());
 	return result;
 }
@@ -128,6 +135,7 @@ bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
 	const struct futex_call call = {.word = (uint32_t *)arguments[0],
 		.command = operation & (uint32_t)FUTEX_CMD_MASK,
 		.is_realtime = operation & FUTEX_CLOCK_REALTIME,
+		.is_private = is_private,
 		.value = (uint32_t)arguments[2],
 		.timeout = (const struct timespec *)arguments[3],
 		.value2 = (uint32_t)arguments[3],

@@ -39,6 +39,7 @@ static void fork_prepare(void)
 	process.dies_with_parent = platform_call(SYS_gettid) == process.parent_pid;
 	runtime_taint("made a child process (fork)", 0);
 	semaphore_prepare_fork();
+	runtime.has_forked = true;
 	runtime_dispatch_pause();
 	/* One that comes to the child before it is itself would be taken for the parent's. */
 	(void)platform_call(

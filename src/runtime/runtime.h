@@ -32,6 +32,7 @@ struct runtime {
 	bool has_sanitizer;   /* its runtime calls us with locks of its own held */
 	bool has_created;     /* the first thread creation has been passed in this run */
 	bool is_run_over;     /* runtime_finish_run() was entered */
+	bool has_forked;      /* the target has made a child, or is one */
 	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
 	/* Control is impossible, for this reason, and the process ends: says so where no command does. NULL. */

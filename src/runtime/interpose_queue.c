@@ -1,0 +1,303 @@
+/*
+ * Message queues and System V's semaphores. A call is made in a form that cannot wait, and again when something may
+ * have changed, so that the threads of the process may be at the other end. In the only thread of a forked
+ * child the kernel does everything itself. Runs in the target's moving thread.
+ */
+#include <mqueue.h>
+#include <pthread.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+#define SEMAPHORE_OPS_MAX 64 /* more at once are left to the kernel */
+
+struct queue_call {
+	long number;
+	long arguments[5]; /* of the form that cannot wait */
+	long would_wait;   /* its result where it would have to */
+	long timed_out;	   /* ours when the time is out */
+	uint64_t deadline_ns;
+	uint64_t site;
+	bool may_restart; /* after handlers with SA_RESTART */
+};
+
+/* Stands for all of them: what changes one may be what another waits for. */
+static const char any_queue;
+
+static long queue_attempt(const struct queue_call *call)
+{
+	const long *a = call->arguments;
+	long result = target_call(call->number, a[0], a[1], a[2], a[3], a[4]);
+
+	if (result == call->would_wait)
+		return result;
+	if (engine_is_live())
+		runtime_taint_shared("used a message queue or a semaphore of the system");
+	fd_retry_changed();
+	(void)signals_deliver_now(); /* mq_notify() */
+	return result;
+}
+
+static long queue_perform(const struct queue_call *call)
+{
+	bool is_try = true;
+
+	for (;;) {
+		struct fd_request request = {
+			.shape = FD_SHAPE_RETRY, .fd = -1, .epoch = fd_retry_epoch()};
+		struct engine_op op = {.kind = OP_FD_WRITE,
+			.address = &any_queue,
+			.site = call->site,
+			.ready = is_try ? NULL : fd_request_ready,
+			.deadline_ns = is_try ? ENGINE_FOREVER : call->deadline_ns};
+		enum engine_result outcome = fd_perform(&op, &request);
+		long result;
+
+		if (outcome == WAIT_INTERRUPTED && !(call->may_restart && signals_want_restart()))
+			return -EINTR;
+		result = queue_attempt(call);
+		if (result != call->would_wait)
+			return result;
+		if (outcome == WAIT_TIMED_OUT)
+			return call->timed_out;
+		is_try = false;
+	}
+}
+
+/* ---- POSIX message queues ---- */
+
+static const struct timespec long_ago;
+
+static long message_call(struct queue_call *call, const struct timespec *until)
+{
+	if (until && (!time_is_valid(until) || until->tv_sec < 0))
+		return -EINVAL;
+	if (world_is_plain()) {
+		const long *a = call->arguments;
+
+		return platform_call(call->number, a[0], a[1], a[2], a[3], until);
+	}
+	call->arguments[4] = (long)(uintptr_t)&long_ago;
+	call->would_wait = call->timed_out = -ETIMEDOUT;
+	call->deadline_ns = until ? runtime_deadline(CLOCK_REALTIME, until) : ENGINE_FOREVER;
+	call->may_restart = true;
+	return queue_perform(call);
+}
+
+static int message_send(mqd_t queue, const char *message, size_t bytes, unsigned priority,
+	const struct timespec *until, uint64_t site)
+{
+	struct queue_call call = {.number = SYS_mq_timedsend,
+		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, priority},
+		.site = site};
+
+	return (int)interpose_result(message_call(&call, until));
+}
+
+static ssize_t message_receive(mqd_t queue, char *message, size_t bytes, unsigned *priority,
+	const struct timespec *until, uint64_t site)
+{
+	struct queue_call call = {.number = SYS_mq_timedreceive,
+		.arguments = {queue, (long)(uintptr_t)message, (long)bytes,
+			(long)(uintptr_t)priority},
+		.site = site};
+
+	return interpose_result(message_call(&call, until));
+}
+
+EXPORT int mq_send(mqd_t queue, const char *message, size_t bytes, unsigned priority)
+{
+	ENTER();
+	return message_send(queue, message, bytes, priority, NULL, CALL_SITE);
+}
+
+EXPORT int mq_timedsend(mqd_t queue, const char *message, size_t bytes, unsigned priority,
+	const struct timespec *until)
+{
+	ENTER();
+	return message_send(queue, message, bytes, priority, until, CALL_SITE);
+}
+
+EXPORT ssize_t mq_receive(mqd_t queue, char *message, size_t bytes, unsigned *priority)
+{
+	ENTER();
+	return message_receive(queue, message, bytes, priority, NULL, CALL_SITE);
+}
+
+EXPORT ssize_t mq_timedreceive(mqd_t queue, char *restrict message, size_t bytes,
+	unsigned *restrict priority, const struct timespec *restrict until)
+{
+	ENTER();
+	return message_receive(queue, message, bytes, priority, until, CALL_SITE);
+}
+
+/* ---- notification by a thread: it is ours, and waits for the first message ---- */
+
+#define NOTIFICATIONS_MAX 8
+
+struct notification {
+	bool is_used;
+	bool was_empty; /* the queue, since it was asked for */
+	bool is_off;	/* taken back */
+	mqd_t queue;
+	void (*function)(union sigval);
+	union sigval value;
+};
+
+/* Written by mq_notify() and the threads that it makes. */
+static struct notification notifications[NOTIFICATIONS_MAX];
+
+static bool notification_is_due(const struct engine_op *op, const struct engine_thread *thread)
+{
+	struct notification *notification = (struct notification *)(uintptr_t)op->argument2;
+	struct mq_attr state = {0};
+
+	(void)thread;
+	if (notification->is_off || platform_failed(platform_call(
+					    SYS_mq_getsetattr, notification->queue, NULL, &state)))
+		return true;
+	notification->was_empty |= !state.mq_curmsgs;
+	return notification->was_empty && state.mq_curmsgs;
+}
+
+static bool queue_is_empty(mqd_t queue)
+{
+	struct mq_attr state = {0};
+
+	(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* it has just been used */
+	return !state.mq_curmsgs;
+}
+
+static void *notification_thread(void *argument)
+{
+	struct notification *notification = argument;
+	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = -1, .epoch = 0};
+	struct engine_op op = {.kind = OP_FD_POLL,
+		.address = &any_queue,
+		.ready = notification_is_due,
+		.deadline_ns = ENGINE_FOREVER,
+		.argument2 = (uint64_t)(uintptr_t)notification};
+	bool is_off;
+
+	engine_current()->signals_blocked = ~UINT64_C(0); /* handlers belong to the target's */
+	(void)fd_perform(&op, &request);
+	is_off = notification->is_off;
+	notification->is_used = false;
+	if (!is_off)
+		notification->function(notification->value);
+	return NULL;
+}
+
+static int notify_by_thread(mqd_t queue, const struct sigevent *event)
+{
+	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+	struct notification *notification = notifications;
+	pthread_t thread;
+	long result = target_call(SYS_mq_notify, queue, &silent); /* it is registered as ours */
+	int error;
+
+	if (platform_failed(result))
+		return (int)interpose_result(result);
+	while (notification < notifications + NOTIFICATIONS_MAX && notification->is_used)
+		notification++;
+	if (notification == notifications + NOTIFICATIONS_MAX)
+		return (int)interpose_result(-ENOMEM);
+	*notification = (struct notification){.is_used = true,
+		.was_empty = queue_is_empty(queue),
+		.queue = queue,
+		.function = event->sigev_notify_function,
+		.value = event->sigev_value};
+	error = pthread_create(&thread, NULL, notification_thread, notification);
+	if (!error)
+		error = pthread_detach(thread);
+	if (error)
+		notification->is_used = false;
+	return (int)interpose_result(-error);
+}
+
+EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
+{
+	ENTER();
+	if (event && event->sigev_notify == SIGEV_THREAD)
+		return world_is_plain() ? REAL(mq_notify)(queue, event)
+					: notify_by_thread(queue, event);
+	for (int i = 0; !event && i < NOTIFICATIONS_MAX; i++)
+		if (notifications[i].is_used && notifications[i].queue == queue)
+			notifications[i].is_off = true;
+	fd_retry_changed();
+	return (int)interpose_result(target_call(SYS_mq_notify, queue, event));
+}
+
+/* ---- System V's ---- */
+
+EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
+{
+	struct queue_call call = {.number = SYS_msgsnd,
+		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, flags | IPC_NOWAIT},
+		.would_wait = -EAGAIN,
+		.deadline_ns = ENGINE_FOREVER,
+		.site = CALL_SITE};
+
+	ENTER();
+	if (world_is_plain())
+		return (int)interpose_result(
+			platform_call(SYS_msgsnd, queue, message, bytes, flags));
+	return (int)interpose_result(
+		flags & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call));
+}
+
+EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
+{
+	struct queue_call call = {.number = SYS_msgrcv,
+		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, type,
+			flags | IPC_NOWAIT},
+		.would_wait = -ENOMSG,
+		.deadline_ns = ENGINE_FOREVER,
+		.site = CALL_SITE};
+
+	ENTER();
+	if (world_is_plain())
+		return interpose_result(
+			platform_call(SYS_msgrcv, queue, message, bytes, type, flags));
+	return interpose_result(flags & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call));
+}
+
+static long semaphores_change(int set, const struct sembuf *wanted, size_t count,
+	const struct timespec *timeout, uint64_t site)
+{
+	struct sembuf tries[SEMAPHORE_OPS_MAX];
+	struct queue_call call = {.number = SYS_semtimedop,
+		.arguments = {set, (long)(uintptr_t)tries, (long)count},
+		.would_wait = -EAGAIN,
+		.timed_out = -EAGAIN,
+		.site = site};
+	bool never_waits = false;
+
+	if (world_is_plain() || count > SEMAPHORE_OPS_MAX)
+		return target_call(SYS_semtimedop, set, wanted, count, timeout);
+	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		never_waits |= (wanted[i].sem_flg & IPC_NOWAIT) != 0;
+		tries[i] = wanted[i];
+		tries[i].sem_flg = (short)(tries[i].sem_flg | IPC_NOWAIT);
+	}
+	call.deadline_ns = timeout ? runtime_deadline_after(timeout) : ENGINE_FOREVER;
+	return never_waits ? queue_attempt(&call) : queue_perform(&call);
+}
+
+EXPORT int semop(int set, struct sembuf *wanted, size_t count)
+{
+	ENTER();
+	return (int)interpose_result(semaphores_change(set, wanted, count, NULL, CALL_SITE));
+}
+
+EXPORT int semtimedop(int set, struct sembuf *wanted, size_t count, const struct timespec *timeout)
+{
+	ENTER();
+	return (int)interpose_result(semaphores_change(set, wanted, count, timeout, CALL_SITE));
+}
