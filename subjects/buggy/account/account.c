@@ -8,6 +8,7 @@
  * Fails when: main.0 locks and unlocks in account_balance; main.1 performs its whole deposit;
  * main.0 locks in account_set_balance and writes a sum that knows nothing of main.1's deposit.
  *
+ * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-TABLE: Account threads=3 schedules=19
  * EXPECT-BRANCH: assert(account_balance(&savings) == 100 + DEPOSITS * (10 + 25)); [bug]
  */
