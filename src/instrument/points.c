@@ -201,9 +201,29 @@ static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef valu
 	}
 }
 
+/* The word of a value of several that the site is for. */
+static LLVMValueRef word_of(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	const unsigned bits =
+		(unsigned)LLVMSizeOfTypeInBits(instrument->layout, LLVMTypeOf(site->value));
+	LLVMTypeRef whole = LLVMIntTypeInContext(instrument->context, bits);
+	LLVMValueRef value = LLVMBuildBitCast(builder, site->value, whole, "");
+
+	if (site->bytes)
+		value = LLVMBuildLShr(
+			builder, value, LLVMConstInt(whole, 64u * site->bytes, false), "");
+	return LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
+}
+
 /* Of a struct, the member that the site is for; the value, as it is, of anything else. */
 static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
 {
+	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(site->value));
+
+	if (kind == LLVMVectorTypeKind || kind == LLVMX86_FP80TypeKind ||
+		(kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(LLVMTypeOf(site->value)) > 64))
+		return word_of(instrument, site);
 	if (LLVMGetTypeKind(LLVMTypeOf(site->value)) != LLVMStructTypeKind)
 		return site->value;
 	return LLVMBuildExtractValue(instrument->builder, site->value, site->bytes, "");

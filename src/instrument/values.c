@@ -137,6 +137,22 @@ static bool leaves(LLVMValueRef call)
 	return true;
 }
 
+/* How many words of 64 bits it takes, where those are told one by one; 0: it is not told. */
+static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
+{
+	const LLVMTypeKind kind = LLVMGetTypeKind(type);
+	const uint64_t bits = LLVMSizeOfTypeInBits(instrument->layout, type);
+
+	if (kind == LLVMVectorTypeKind &&
+		LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind)
+		return 0;
+	return (kind == LLVMVectorTypeKind || kind == LLVMX86_FP80TypeKind ||
+		       kind == LLVMIntegerTypeKind) &&
+			       bits <= 512
+		       ? (unsigned)((bits + 63) / 64)
+		       : 0;
+}
+
 static void add_result(struct instrument *instrument, struct site site)
 {
 	LLVMTypeRef type = LLVMTypeOf(site.instruction);
@@ -155,6 +171,15 @@ static void add_result(struct instrument *instrument, struct site site)
 			site.bytes = (uint16_t)i;
 			if (is_word(LLVMStructGetTypeAtIndex(type, i)))
 				add_site(instrument, &site);
+		}
+		return;
+	}
+	if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type) &&
+		words_of(instrument, type)) {
+		site.value = site.instruction;
+		for (unsigned i = words_of(instrument, type); i-- > 0;) {
+			site.bytes = (uint16_t)i;
+			add_site(instrument, &site);
 		}
 		return;
 	}

@@ -50,6 +50,8 @@ enum code_op {
 	CODE_STOP, /* control does not come here, or not back: unreachable, resume */
 	CODE_RESHAPE, /* `count` lanes of `sub` bits from a on, taken for `bytes` lanes of `width` bits */
 	CODE_WIDE, /* sub: LLVMOpcode; of `bytes` bits to `width`, one of them more than 64; count: predicate */
+	CODE_EXTENDED, /* likewise, one of them floating point of 80 bits */
+	CODE_EXTENDED_INTRINSIC,
 	CODE_NOTHING,
 	CODE_UNKNOWN /* not handled; `text` says what */
 };
@@ -154,7 +156,7 @@ struct code {
 	bool is_noreturn;
 	bool is_blind;	 /* CALL: of assembly that writes memory, nobody sees which */
 	bool is_handled; /* CALL: an exception has a landing pad here: the last edge */
-	bool is_vector;	 /* LOAD, STORE: `count` lanes of `width` bits */
+	bool is_vector;	 /* LOAD, STORE: `count` lanes of `width` bits; CALL, VALUE: `b` of them */
 	int32_t to, a, b, c;
 	uint32_t bytes;
 	uint32_t count;	       /* lanes, operands, successors; of ends of blocks see below */
@@ -300,6 +302,13 @@ bool decode_is_wide(LLVMTypeRef type);
 void decode_wide_constant(LLVMValueRef constant, uint64_t *registers);
 /* False: the instruction is none that computes with them. */
 bool decode_wide(struct decoder *decoder, LLVMValueRef instruction);
+/* decode_extended.c: of floating point of 80 bits. */
+bool decode_is_extended(LLVMTypeRef type);
+/* False: it is none. */
+bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2]);
+/* False: the instruction, or the intrinsic, is none that computes with them. */
+bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
+bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
 /* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);

@@ -56,6 +56,14 @@ uint64_t compute_conversion(const struct code *code, uint64_t a);
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
 /* CODE_WIDE: from and to registers. */
+void compute_extended(const struct code *code, uint64_t *registers);
+void compute_extended_intrinsic(const struct code *code, uint64_t *registers);
+/* So many lanes of so many bits, as others. */
+struct compute_lanes {
+	uint32_t count, width;
+};
+void compute_as_lanes(const uint64_t *from, struct compute_lanes before, uint64_t *to,
+	struct compute_lanes after);
 /* CODE_RESHAPE. */
 void compute_reshape(const struct code *code, uint64_t *registers);
 void compute_wide(const struct code *code, uint64_t *registers);

@@ -143,25 +143,28 @@ static uint64_t get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
 	return value;
 }
 
-void compute_reshape(const struct code *code, uint64_t *registers)
+void compute_as_lanes(
+	const uint64_t *from, struct compute_lanes before, uint64_t *to, struct compute_lanes after)
 {
 	uint8_t bytes[RESHAPED_BITS / 8] = {0};
 
-	for (uint32_t i = 0; i < code->count; i++) {
-		const uint64_t value = registers[code->a + (int32_t)i];
-
-		if (code->sub % 8)
-			put_bits(bytes, i * code->sub, code->sub, value);
+	for (uint32_t i = 0; i < before.count; i++) {
+		if (before.width % 8)
+			put_bits(bytes, i * before.width, before.width, from[i]);
 		else
-			memcpy(bytes + i * (code->sub / 8u), &value, code->sub / 8u);
+			memcpy(bytes + i * (before.width / 8), &from[i], before.width / 8);
 	}
-	for (uint32_t i = 0; i < code->bytes; i++) {
-		uint64_t value = 0;
-
-		if (code->width % 8)
-			value = get_bits(bytes, i * code->width, code->width);
+	for (uint32_t i = 0; i < after.count; i++) {
+		to[i] = 0;
+		if (after.width % 8)
+			to[i] = get_bits(bytes, i * after.width, after.width);
 		else
-			memcpy(&value, bytes + i * (code->width / 8u), code->width / 8u);
-		registers[code->to + (int32_t)i] = value;
+			memcpy(&to[i], bytes + i * (after.width / 8), after.width / 8);
 	}
+}
+
+void compute_reshape(const struct code *code, uint64_t *registers)
+{
+	compute_as_lanes(registers + code->a, (struct compute_lanes){code->count, code->sub},
+		registers + code->to, (struct compute_lanes){code->bytes, code->width});
 }

@@ -46,6 +46,8 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 		       decode_registers(decoder, LLVMGetElementType(type));
 	case LLVMIntegerTypeKind:
 		return decode_is_wide(type) ? 2 : 1;
+	case LLVMX86_FP80TypeKind:
+		return 2;
 	default:
 		return 1; /* also what is too wide: it has a place, but no code that makes it */
 	}
@@ -179,6 +181,8 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 		decode_unknown(decoder, instruction, "asm goto or va_arg");
 		return;
 	default:
+		if (decode_extended(decoder, instruction))
+			return;
 		if (LLVMGetInstructionOpcode(instruction) == LLVMBitCast ||
 			!decode_wide(decoder, instruction))
 			decode_lanes(decoder, instruction);

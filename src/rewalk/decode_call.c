@@ -196,12 +196,22 @@ static void add_constant_answer(struct decoder *decoder, LLVMValueRef call, bool
 	code->a = operand;
 }
 
+static void set_result(const struct decoder *decoder, struct code *code, LLVMValueRef call)
+{
+	LLVMTypeRef type = LLVMTypeOf(call);
+
+	code->site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
+	code->is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+	code->b = (int32_t)decode_registers(decoder, type);
+	code->width = (uint8_t)decode_width(decoder, lane_of(type));
+}
+
 static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const char *name)
 {
 	const uint32_t site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
 
 	if (site != SITE_NONE) {
-		decode_add(decoder, CODE_VALUE, call)->site = site;
+		set_result(decoder, decode_add(decoder, CODE_VALUE, call), call);
 		return;
 	}
 	if (is_idle(name)) {
@@ -232,6 +242,8 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 	}
 	for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
 		if (starts_with(name, intrinsics[i].start)) {
+			if (decode_extended_intrinsic(decoder, call, intrinsics[i].number))
+				return;
 			add_lanes(decoder, call, intrinsics[i].number, CODE_INTRINSIC);
 			return;
 		}
@@ -322,10 +334,8 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	code->is_blind = writes_unseen(callee);
 	code->operands = operands;
 	code->count = count;
-	code->b = (int32_t)decode_registers(decoder, LLVMTypeOf(call));
-	code->width = (uint8_t)decode_width(decoder, LLVMTypeOf(call));
+	set_result(decoder, code, call);
 	code->is_noreturn = never_returns(call);
-	code->site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
 	code->normal = normal;
 	code->unwind = unwind;
 }

@@ -154,6 +154,10 @@ static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef cons
 		return LLVMIsAConstantInt(constant) || LLVMIsNull(constant) ||
 		       LLVMIsUndef(constant);
 	}
+	if (decode_is_extended(type)) {
+		*at += 2;
+		return decode_extended_constant(constant, &registers[*at - 2]);
+	}
 	if (!is_aggregate(type))
 		return scalar(image, unit, constant, &registers[(*at)++]);
 	for (unsigned i = 0; i < member_count(type); i++) {
@@ -186,10 +190,15 @@ static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant
 {
 	LLVMTargetDataRef layout = image->program.units[unit].layout;
 	LLVMTypeRef type = LLVMTypeOf(constant);
-	uint64_t value;
+	uint64_t value, extended[2];
 
 	if (LLVMIsNull(constant) || LLVMIsUndef(constant))
 		return;
+	if (decode_is_extended(type)) {
+		if (decode_extended_constant(constant, extended))
+			memcpy(bytes, extended, LLVMStoreSizeOfType(layout, type));
+		return;
+	}
 	if (!is_aggregate(type)) {
 		const uint64_t size = LLVMStoreSizeOfType(layout, type);
 

@@ -69,7 +69,8 @@ static LLVMTypeRef lane_of(LLVMTypeRef type)
 /* Types that are read and written as one piece: their lanes are whole bytes, side by side. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
-	const bool is_wide = decode_is_wide(type);
+	const bool is_extended = decode_is_extended(type);
+	const bool is_wide = decode_is_wide(type) || is_extended;
 	LLVMTypeRef lane = lane_of(type);
 	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
 
@@ -79,8 +80,8 @@ static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef typ
 	code->bytes = (uint32_t)LLVMStoreSizeOfType(decoder->unit->layout, type);
 	if (!code->is_vector)
 		return width && code->bytes <= 8;
-	return width && width % 8 == 0 && code->bytes <= 64 &&
-	       code->bytes == code->count * (width / 8);
+	return is_extended || (width && width % 8 == 0 && code->bytes <= 64 &&
+				      code->bytes == code->count * (width / 8));
 }
 
 static void decode_access(struct decoder *decoder, LLVMValueRef instruction, bool is_load)

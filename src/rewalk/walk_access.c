@@ -51,6 +51,15 @@ static void note_write(
 	}
 }
 
+/* The last one of long double is cut. */
+static uint32_t lane_bytes(const struct code *code, uint32_t lane)
+{
+	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
+	const uint32_t left = code->bytes - lane * whole;
+
+	return left < whole ? left : whole;
+}
+
 static void set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
@@ -58,11 +67,12 @@ static void set_loaded_term(
 
 	walker->where = walk_open_address(walker, code, code->a, address);
 	for (uint32_t i = 0; i < code->count; i++) {
+		const uint32_t bytes = lane_bytes(code, i);
 		uint64_t value = 0;
 		struct term *term;
 
-		memcpy(&value, (const uint8_t *)parts + i * lane, lane);
-		term = walk_read_term(walker, code, address + i * lane, lane, value);
+		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
+		term = walk_read_term(walker, code, address + i * lane, bytes, value);
 		if (term)
 			term = walk_resize(walker, term, code->width);
 		walk_set_term(walker, code->to + (int32_t)i, term);
@@ -113,10 +123,11 @@ static void set_stored_term(
 
 	walker->where = walk_open_address(walker, code, code->b, address);
 	for (uint32_t i = 0; i < code->count; i++) {
+		const uint32_t bytes = lane_bytes(code, i);
 		uint64_t value = 0;
 
-		memcpy(&value, (const uint8_t *)parts + i * lane, lane);
-		walk_write_term(walker, code, address + i * lane, lane, value,
+		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
+		walk_write_term(walker, code, address + i * lane, bytes, value,
 			walk_operand_term(walker, decode_lane(code->a, i)));
 	}
 	walker->where = NULL;

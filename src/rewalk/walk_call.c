@@ -96,9 +96,12 @@ static void pin_arguments(struct walker *walker, const struct code *code)
 		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->operands[i]), code);
 }
 
-static enum step tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
+/* Results that take more than a word are told in parts of 64 bits; those of vectors then become lanes. */
+enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;
+	uint64_t parts[RESHAPED_BITS / 64] = {0};
+	uint32_t count = 0;
 
 	for (uint32_t site = code->site; site != SITE_NONE; site = image->sites[site].next) {
 		const struct image_site *of = &image->sites[site];
@@ -110,10 +113,17 @@ static enum step tell_results(struct walker *walker, const struct code *code, ui
 		step = walk_value(walker, site, of->bytes, &value);
 		if (step != STEP_NEXT)
 			return step;
-		if (code->to >= 0 && of->bytes < (uint32_t)code->b)
+		if (code->is_vector && of->bytes < RESHAPED_BITS / 64) {
+			parts[of->bytes] = value;
+			count = of->bytes + 1u > count ? of->bytes + 1u : count;
+		} else if (code->to >= 0 && of->bytes < (uint32_t)code->b) {
 			registers[code->to + of->bytes] =
 				code->width ? compute_mask(value, code->width) : value;
+		}
 	}
+	if (code->is_vector && code->width)
+		compute_as_lanes(parts, (struct compute_lanes){count, 64}, registers + code->to,
+			(struct compute_lanes){(uint32_t)code->b, code->width});
 	return STEP_NEXT;
 }
 
@@ -164,7 +174,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		pin_arguments(walker, code);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
-	step = tell_results(walker, code, registers);
+	step = walk_tell_results(walker, code, registers);
 	if (step != STEP_NEXT)
 		return step;
 	if (walker->mode & WALK_EVENTS && !has_returned)

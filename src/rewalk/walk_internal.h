@@ -232,6 +232,8 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 /* ---- walk_call.c ---- */
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
+/* What the sites behind the call, or the value, tell. */
+enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Where parameters that were copied are, told behind the function's entry. */
 enum step walk_tell_addresses(struct walker *walker);

@@ -175,9 +175,9 @@ static void pick(struct walker *walker, const struct code *code, uint64_t *regis
 /* Wide ones: no terms are made of them. */
 static void compute_values(struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const int32_t operands[] = {code->a, code->b};
+	const int32_t operands[] = {code->a, code->b, code->op == CODE_WIDE ? -1 : code->c};
 
-	for (uint32_t i = 0; walker->mode & WALK_EVENTS && i < 2; i++) {
+	for (uint32_t i = 0; walker->mode & WALK_EVENTS && i < 3; i++) {
 		if (operands[i] < 0)
 			continue;
 		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i]), code);
@@ -185,11 +185,16 @@ static void compute_values(struct walker *walker, const struct code *code, uint6
 			walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i] + 1),
 				code);
 	}
-	compute_wide(code, registers);
+	if (code->op == CODE_EXTENDED)
+		compute_extended(code, registers);
+	else if (code->op == CODE_EXTENDED_INTRINSIC)
+		compute_extended_intrinsic(code, registers);
+	else
+		compute_wide(code, registers);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	walk_set_term(walker, code->to, NULL);
-	if (code->width > 64 && code->sub != LLVMICmp)
+	if (code->width > 64 && !(code->op == CODE_WIDE && code->sub == LLVMICmp))
 		walk_set_term(walker, code->to + 1, NULL);
 }
 
@@ -204,16 +209,6 @@ static void reshape(struct walker *walker, const struct code *code, uint64_t *re
 			code);
 	for (uint32_t i = 0; i < code->bytes; i++)
 		walk_set_term(walker, code->to + (int32_t)i, NULL);
-}
-
-static enum step tell(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	uint64_t value;
-	const enum step step = walk_value(walker, code->site, 0, &value);
-
-	if (step == STEP_NEXT && code->to >= 0)
-		registers[code->to] = value;
-	return step;
 }
 
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers)
@@ -249,7 +244,7 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_FILL:
 		return walk_fill(walker, code, registers);
 	case CODE_VALUE:
-		return tell(walker, code, registers);
+		return walk_tell_results(walker, code, registers);
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
 		return walk_pass_site(walker, code->site, UINT64_MAX);
@@ -257,6 +252,8 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 		reshape(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_WIDE:
+	case CODE_EXTENDED:
+	case CODE_EXTENDED_INTRINSIC:
 		compute_values(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_NOTHING:

@@ -1,14 +1,14 @@
-/* Threads that do what walks cannot follow: assembly that jumps in one, long double in two. */
+/* Threads that do what walks cannot follow: assembly that jumps in one, numbers of 128 bits with a point in two. */
 #include <pthread.h>
 
 static _Atomic int count;
-static long double totals[2];
+static __float128 totals[2];
 static int taken[2];
 
 static void *add(void *own)
 {
 	count++;
-	totals[(long)own] = totals[(long)own] * 1.5L + count;
+	totals[(long)own] = totals[(long)own] * 2 + count;
 	return NULL;
 }
 
