@@ -180,7 +180,11 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Until the thread's walk is over, or no frame is left. */
+/*
+ * Until the thread's walk is over, or no frame is left. One function, however long: each op ends with a jump to the next by
+ * the address of its label, and labels are those of one function. Split up, each op would be a call and a return, and
+ * the values that all ops need (registers, edges, what is counted) would have to go through memory between them.
+ */
 void walk_frames(struct walker *walker)
 {
 	static const void *const plain[] = {

@@ -4,35 +4,22 @@
 
 #include "base/bitset.h"
 #include "base/bug.h"
+#include "rewalk/slots.h"
 #include "rewalk/walk_internal.h"
 
 /* ---- sharing ---- */
 
-static uint64_t hash_of(uint64_t key)
-{
-	return key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-}
-
 static struct shared_word *find_word(const struct shared_map *map, uint64_t key)
 {
-	uint64_t at = hash_of(key) & (map->capacity - 1);
-
-	while (map->words[at].address && map->words[at].address != key)
-		at = (at + 1) & (map->capacity - 1);
-	return &map->words[at];
+	return slots_find(map->words, map->capacity, sizeof *map->words, key);
 }
 
-static void grow_map(struct shared_map *map)
+/* With room for it. */
+static struct shared_word *add_word(struct shared_map *map, uint64_t word)
 {
-	const struct shared_map old = *map;
-
-	map->capacity = old.capacity ? 2 * old.capacity : 4096;
-	map->words = calloc(map->capacity, sizeof *map->words);
-	BUG_ON(!map->words);
-	for (uint64_t i = 0; i < old.capacity; i++)
-		if (old.words[i].address)
-			*find_word(map, old.words[i].address) = old.words[i];
-	free(old.words);
+	map->words =
+		slots_reserve(map->words, &map->capacity, sizeof *map->words, map->count, 4096);
+	return find_word(map, word + 1);
 }
 
 static void share(struct walker *walker, uint64_t word, uint32_t bytes, bool is_write)
@@ -40,9 +27,7 @@ static void share(struct walker *walker, uint64_t word, uint32_t bytes, bool is_
 	struct shared_map *map = &walker->walk->shared;
 	struct shared_word *found;
 
-	if (2 * (map->count + 1) > map->capacity)
-		grow_map(map);
-	found = find_word(map, word + 1);
+	found = add_word(map, word);
 	if (!found->address) {
 		*found = (struct shared_word){
 			.address = word + 1, .thread = walker->thread, .bytes = 8};
@@ -81,9 +66,7 @@ bool walk_share(struct walk *walk, uint64_t word)
 
 	if (is_word_shared(walk, word))
 		return false;
-	if (2 * (map->count + 1) > map->capacity)
-		grow_map(map);
-	found = find_word(map, word + 1);
+	found = add_word(map, word);
 	if (!found->address) {
 		*found = (struct shared_word){.address = word + 1, .bytes = 8};
 		map->count++;
@@ -167,33 +150,20 @@ void walk_count_step(struct walker *walker, uint32_t site)
 /* ---- before there were threads ---- */
 
 struct initial_value {
-	uint64_t address;
+	uint64_t key; /* initial_key() */
 	uint64_t value;
-	uint32_t bytes; /* 0: free */
 };
+
+/* No address has the highest bits. */
+static uint64_t initial_key(uint64_t address, uint32_t bytes)
+{
+	return address << 4 | bytes;
+}
 
 static struct initial_value *find_initial(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
-	uint64_t at = hash_of(address << 4 | bytes) & (walk->initial_capacity - 1);
-
-	while (walk->initials[at].bytes &&
-		(walk->initials[at].address != address || walk->initials[at].bytes != bytes))
-		at = (at + 1) & (walk->initial_capacity - 1);
-	return &walk->initials[at];
-}
-
-static void grow_initials(struct walk *walk)
-{
-	struct initial_value *old = walk->initials;
-	const uint64_t count = walk->initial_capacity;
-
-	walk->initial_capacity = count ? 2 * count : 1024;
-	walk->initials = calloc(walk->initial_capacity, sizeof *walk->initials);
-	BUG_ON(!walk->initials);
-	for (uint64_t i = 0; i < count; i++)
-		if (old[i].bytes)
-			*find_initial(walk, old[i].address, old[i].bytes) = old[i];
-	free(old);
+	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials,
+		initial_key(address, bytes));
 }
 
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
@@ -203,11 +173,11 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 
 	if (!(walker->mode & WALK_EVENTS) || !walk_is_shared(walker->walk, address, bytes))
 		return;
-	if (2 * (walk->initial_count + 1) > walk->initial_capacity)
-		grow_initials(walk);
+	walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
+		sizeof *walk->initials, walk->initial_count, 1024);
 	found = find_initial(walk, address, bytes);
-	walk->initial_count += !found->bytes;
-	*found = (struct initial_value){.address = address, .value = value, .bytes = bytes};
+	walk->initial_count += !found->key;
+	*found = (struct initial_value){.key = initial_key(address, bytes), .value = value};
 }
 
 /* When the second thread was created. */
@@ -226,7 +196,7 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 			bytes);
 		return true;
 	}
-	if (walk->initial_capacity && find_initial(walk, address, bytes)->bytes) {
+	if (walk->initial_capacity && find_initial(walk, address, bytes)->key) {
 		*value = find_initial(walk, address, bytes)->value;
 		return true;
 	}
@@ -310,25 +280,8 @@ struct walk_event *walk_pin(
 
 static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 {
-	uint64_t at = hash_of(address) & (walker->shadow_capacity - 1);
-
-	while (walker->shadows[at].address && walker->shadows[at].address != address)
-		at = (at + 1) & (walker->shadow_capacity - 1);
-	return &walker->shadows[at];
-}
-
-static void grow_shadows(struct walker *walker)
-{
-	struct shadow *old = walker->shadows;
-	const uint64_t count = walker->shadow_capacity;
-
-	walker->shadow_capacity = count ? 2 * count : 256;
-	walker->shadows = calloc(walker->shadow_capacity, sizeof *walker->shadows);
-	BUG_ON(!walker->shadows);
-	for (uint64_t i = 0; i < count; i++)
-		if (old[i].address)
-			*find_shadow(walker, old[i].address) = old[i];
-	free(old);
+	return slots_find(
+		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
 }
 
 /* One that overlaps the bytes; at most eight bytes each. NULL: none does. */
@@ -353,8 +306,8 @@ static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes
 		shadow->term = NULL;
 	if (!term)
 		return;
-	if (2 * (walker->shadow_count + 1) > walker->shadow_capacity)
-		grow_shadows(walker);
+	walker->shadows = slots_reserve(walker->shadows, &walker->shadow_capacity,
+		sizeof *walker->shadows, walker->shadow_count, 256);
 	shadow = find_shadow(walker, address);
 	walker->shadow_count += !shadow->address;
 	*shadow = (struct shadow){.address = address, .bytes = bytes, .term = term};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "rewalk/slots.h"
 #include "rewalk/walk_internal.h"
 
 /* ---- where parts end ---- */
@@ -98,28 +99,10 @@ struct word_before {
 
 static struct word_before *find_word(const struct walk *walk, uint64_t word)
 {
-	uint64_t at = (word + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (walk->before_capacity - 1);
-
-	while (walk->before[at].word && walk->before[at].word != word + 1)
-		at = (at + 1) & (walk->before_capacity - 1);
-	return &walk->before[at];
+	return slots_find(walk->before, walk->before_capacity, sizeof *walk->before, word + 1);
 }
 
-static void grow(struct walk *walk)
-{
-	struct word_before *old = walk->before;
-	const uint64_t count = walk->before_capacity;
-
-	walk->before_capacity = count ? 2 * count : 1024;
-	walk->before = calloc(walk->before_capacity, sizeof *walk->before);
-	BUG_ON(!walk->before);
-	for (uint64_t i = 0; i < count; i++)
-		if (old[i].word)
-			*find_word(walk, old[i].word - 1) = old[i];
-	free(old);
-}
-
-/* Threads are walked one after the other: the last write is that with the greatest position. */
+/* Threads are walked in any order: the last write is that with the greatest position. */
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
 {
 	struct walk *walk = walker->walk;
@@ -128,8 +111,8 @@ void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, u
 		const uint64_t at = address + i;
 		struct word_before *word;
 
-		if (2 * (walk->before_count + 1) > walk->before_capacity)
-			grow(walk);
+		walk->before = slots_reserve(walk->before, &walk->before_capacity,
+			sizeof *walk->before, walk->before_count, 1024);
 		word = find_word(walk, at >> 3);
 		if (!word->word) {
 			word->word = (at >> 3) + 1;
