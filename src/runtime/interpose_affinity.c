@@ -16,12 +16,17 @@
 
 /* Threads beyond these show what the process has, whatever they set. */
 #define AFFINITY_THREADS_MAX 256
+#define PAGE_BYTES 4096UL
 
 struct thread_scheduling {
 	bool has_processors;
 	uint8_t policy;
 	uint8_t priority;
 	cpu_set_t processors;
+	/* What its attributes asked for, where that is not what it has; 0: nothing. */
+	void *stack;
+	size_t stack_bytes;
+	size_t guard_bytes;
 };
 
 /* Written by the calls below. */
@@ -198,22 +203,28 @@ EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
 
 /* ---- priorities ---- */
 
-static int scheduling_set(const struct engine_thread *thread, int policy, int priority)
+/* 0, EINVAL or EPERM. */
+static int scheduling_check(int policy, int priority)
 {
-	struct thread_scheduling *own = settings_of(thread);
 	long least = platform_call(SYS_sched_get_priority_min, policy);
 	long most = platform_call(SYS_sched_get_priority_max, policy);
 
 	if (platform_failed(least) || platform_failed(most) || priority < least || priority > most)
 		return EINVAL;
 	/* Real-time policies are for the privileged, as natively. */
-	if (priority > 0 && platform_call(SYS_geteuid) != 0)
-		return EPERM;
-	if (own) {
+	return priority > 0 && platform_call(SYS_geteuid) != 0 ? EPERM : 0;
+}
+
+static int scheduling_set(const struct engine_thread *thread, int policy, int priority)
+{
+	struct thread_scheduling *own = settings_of(thread);
+	int error = scheduling_check(policy, priority);
+
+	if (!error && own) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
 	}
-	return 0;
+	return error;
 }
 
 EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sched_param *wanted)
@@ -280,6 +291,117 @@ EXPORT int sched_setparam(pid_t pid, const struct sched_param *wanted)
 		-scheduling_set(thread, own ? own->policy : SCHED_OTHER, wanted->sched_priority));
 }
 
+EXPORT int sched_getscheduler(pid_t pid)
+{
+	const struct engine_thread *thread;
+	const struct thread_scheduling *own;
+
+	ENTER();
+	thread = thread_of_kernel_id(pid);
+	own = thread ? settings_of(thread) : NULL;
+	return own ? own->policy
+		   : (int)interpose_result(platform_call(SYS_sched_getscheduler, pid));
+}
+
+EXPORT int sched_getparam(pid_t pid, struct sched_param *out)
+{
+	const struct engine_thread *thread;
+	const struct thread_scheduling *own;
+
+	ENTER();
+	thread = thread_of_kernel_id(pid);
+	own = thread ? settings_of(thread) : NULL;
+	if (!own || !out)
+		return (int)interpose_result(platform_call(SYS_sched_getparam, pid, out));
+	out->sched_priority = own->priority;
+	return 0;
+}
+
+/* ---- attributes of a creation ---- */
+
+/* What pthread_attr_setschedpolicy() and its like asked for; false: as the creator. */
+static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
+{
+	struct sched_param parameters = {0};
+	int inherits = PTHREAD_INHERIT_SCHED;
+
+	(void)pthread_attr_getinheritsched(attributes, &inherits); /* they cannot fail */
+	(void)pthread_attr_getschedpolicy(attributes, policy);
+	(void)pthread_attr_getschedparam(attributes, &parameters);
+	*priority = parameters.sched_priority;
+	return inherits == PTHREAD_EXPLICIT_SCHED;
+}
+
+int affinity_check(const pthread_attr_t *attributes)
+{
+	int policy, priority;
+
+	if (!attributes || !attributes_schedule(attributes, &policy, &priority))
+		return 0;
+	return scheduling_check(policy, priority);
+}
+
+static void affinity_note_stack(struct thread_scheduling *own, const pthread_attr_t *attributes)
+{
+	size_t bytes = 0;
+	void *stack = NULL;
+
+	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes); /* they cannot fail */
+	(void)pthread_attr_getstacksize(attributes, &own->stack_bytes);
+	(void)pthread_attr_getstack(attributes, &stack, &bytes);
+	/* Without a stack of the caller's, getstack answers 0 minus the size. */
+	if (stack && stack != (void *)(0 - bytes))
+		own->stack = stack;
+}
+
+void affinity_inherit(const struct engine_thread *thread, const pthread_attr_t *attributes)
+{
+	struct thread_scheduling *own = settings_of(thread);
+	const struct thread_scheduling *creator = settings_of(engine_current());
+	cpu_set_t processors;
+	int policy, priority;
+
+	if (!own)
+		return;
+	*own = (struct thread_scheduling){0};
+	if (creator) {
+		*own = *creator;
+		own->stack = NULL;
+		own->stack_bytes = own->guard_bytes = 0;
+	}
+	if (!attributes)
+		return;
+	affinity_note_stack(own, attributes);
+	if (attributes_schedule(attributes, &policy, &priority)) {
+		own->policy = (uint8_t)policy;
+		own->priority = (uint8_t)priority;
+	}
+	/* Where none was set, all bits are. */
+	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
+		CPU_COUNT(&processors) < CPU_SETSIZE)
+		(void)affinity_set(thread, sizeof processors,
+			&processors); /* none of the machine's: as the creator */
+}
+
+/* The thread got a stack of the pool: shows as much of it as was asked for. */
+static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
+{
+	size_t bytes = 0;
+	void *stack = NULL;
+
+	(void)pthread_attr_getstack(attributes, &stack, &bytes); /* they cannot fail */
+	if (own->stack) {
+		(void)pthread_attr_setstack(attributes, own->stack, own->stack_bytes);
+		(void)pthread_attr_setguardsize(attributes, 0);
+		return;
+	}
+	if (own->stack_bytes < bytes)
+		(void)pthread_attr_setstack(
+			attributes, (char *)stack + bytes - own->stack_bytes, own->stack_bytes);
+	(void)pthread_attr_setguardsize(
+		attributes, (own->guard_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+}
+
 /* ---- what needs the thread's kernel thread, which is gone ---- */
 
 EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock)
@@ -293,10 +415,21 @@ EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock)
 
 EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 {
+	const struct engine_thread *thread;
+	const struct thread_scheduling *own;
 	int error;
 
 	ENTER();
 	error = REAL(pthread_getattr_np)(handle, attributes);
+	thread = engine_thread_by_handle(handle);
+	own = thread ? settings_of(thread) : NULL;
 	/* Everything is filled in but the processors, which it asked of a kernel thread that left. */
-	return error == ESRCH && engine_thread_by_handle(handle) ? 0 : error;
+	if (error == ESRCH && thread)
+		error = 0;
+	if (!error && own && own->stack_bytes)
+		attributes_show_stack(attributes, own);
+	if (!error && thread)
+		(void)pthread_attr_setdetachstate(attributes,
+			thread->is_detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+	return error;
 }

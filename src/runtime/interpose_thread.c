@@ -8,6 +8,8 @@
 #include "engine/mutex.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/world.h"
 
 /* Found before the starting point: a rewind would have it looked up in every run. */
 static void (*thread_call_tls_destructors)(void);
@@ -53,14 +55,20 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	if (!runtime.has_created)
 		thread_first_create();
 	engine_point(OP_THREAD_CREATE, NULL, site);
-	error = engine_thread_create(&thread, start, argument, attributes, site);
+	error = affinity_check(attributes);
+	if (!error)
+		error = engine_thread_create(&thread, start, argument, attributes, site);
 	if (error)
 		return error;
+	affinity_inherit(thread, attributes);
 	if (attributes) {
 		int state = PTHREAD_CREATE_JOINABLE;
+		sigset_t mask;
 
 		(void)pthread_attr_getdetachstate(attributes, &state); /* cannot fail */
 		thread->is_detached = state == PTHREAD_CREATE_DETACHED;
+		if (pthread_attr_getsigmask_np(attributes, &mask) == 0)
+			thread->signals_blocked = mask.__val[0] & ~signal_unblockable();
 	}
 	if (runtime.contract)
 		runtime.contract->thread_count = engine_thread_count();

@@ -10,6 +10,7 @@
 #define RADDLE_RUNTIME_WORLD_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,10 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock; brought up to the real one first where time is real. */
 uint64_t time_now_ns(void);
+/* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? interpose_affinity.c. */
+int affinity_check(const pthread_attr_t *attributes);
+/* The thread that it has made gets them. */
+void affinity_inherit(const struct engine_thread *thread, const pthread_attr_t *attributes);
 /* Named semaphores are to be seen by the child: interpose_semaphore.c. */
 void semaphore_prepare_fork(void);
 /* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: interpose_clock_set.c. */
