@@ -34,6 +34,25 @@ static const struct store_campaign *find_earlier(
 	return found;
 }
 
+/*
+ * Goes on from the state that was kept. Runs behind it are made again, and the store may not have been told of the last
+ * ones before it: those of the earlier campaign count up to there, so that all campaigns together have as many as there are.
+ */
+static int resume_from_state(
+	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
+{
+	struct store_campaign cut = *earlier;
+	int status;
+
+	campaign->resumed_id = earlier->id;
+	status = state_find(campaign, &campaign->row.run_first, err);
+	if (status < 0 || campaign->row.run_first < earlier->run_first)
+		return status;
+	cut.run_end = campaign->row.run_first;
+	cut.runs = cut.run_end - cut.run_first;
+	return store_campaign_update(campaign->store, &cut, err);
+}
+
 static int resume(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign *rows = NULL, *row = &campaign->row;
@@ -54,10 +73,9 @@ static int resume(struct campaign *campaign, struct error *err)
 			"%s has changed since campaign %" PRId64
 			" was made, so its runs would be others; begin anew without --resume",
 			campaign->target.path, earlier->id);
-	else if (strategy_is_sequential(strategies[campaign->options->strategy])) {
-		campaign->resumed_id = earlier->id;
-		status = state_find(campaign, &row->run_first, err);
-	} else
+	else if (strategy_is_sequential(strategies[campaign->options->strategy]))
+		status = resume_from_state(campaign, earlier, err);
+	else
 		row->run_first = earlier->run_end;
 	while (count)
 		store_campaign_release(&rows[--count]);
