@@ -38,6 +38,11 @@ struct dpor_branch {
 	struct dpor_op op;
 	uint32_t child, sibling; /* DPOR_NONE: none; free ones are chained by `sibling` */
 	uint32_t part;		 /* number of the part that takes it; 0: none does */
+	/*
+	 * Number of the part that has found it before its turn has come, 0: none. To those who are at other runs no branch
+	 * from here on settles a race: some of the runs that share it begin with this one, too, and would be missed here.
+	 */
+	uint32_t finder;
 };
 
 /* A thread that need not move from here until something that depends on its op has happened. */

@@ -14,6 +14,7 @@ static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 
 	if (copy == DPOR_NONE)
 		return DPOR_NONE;
+	dpor_branches(to)[copy].finder = source->finder;
 	for (uint32_t child = source->child; child != DPOR_NONE;
 		child = dpor_branches(from)[child].sibling) {
 		const uint32_t next = copy_branch(to, from, child);
@@ -156,8 +157,8 @@ static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct
 	return i;
 }
 
-static void append_path(
-	struct dpor *dpor, uint32_t *place, const struct dpor_op *ops, uint32_t count)
+static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
+	uint32_t count, uint32_t finder)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t branch = dpor_branch_new(dpor, &ops[i]);
@@ -165,6 +166,7 @@ static void append_path(
 		*place = branch;
 		if (branch == DPOR_NONE)
 			return; /* is_lost */
+		dpor_branches(dpor)[branch].finder = finder;
 		place = &dpor_branches(dpor)[branch].child;
 	}
 }
@@ -174,7 +176,8 @@ static void append_path(
  * op settles. So if ours has a branch for it, that must be for the same first op, and of ops of the path all
  * the way down: then it covers them as well. False: it is not so.
  */
-static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count)
+static bool merge_path(
+	struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count, uint32_t finder)
 {
 	bool is_top = true;
 
@@ -187,7 +190,7 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 			branch = *place;
 		}
 		if (branch == DPOR_NONE) {
-			append_path(dpor, place, ops, count);
+			append_path(dpor, place, ops, count, finder);
 			return true;
 		}
 		if (at == count || (is_top && at))
@@ -204,6 +207,7 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 struct merge {
 	struct dpor *dpor, *part;
 	uint32_t *place;
+	uint32_t finder;	       /* of what is new to us; 0: its turn has come */
 	struct dpor_op ops[PATH_MOST]; /* the way to where we are in the part's tree */
 	struct dpor_op path[PATH_MOST];
 };
@@ -225,7 +229,7 @@ static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 			continue;
 		}
 		memcpy(merge->path, merge->ops, (count + 1) * sizeof *merge->ops);
-		if (!merge_path(merge->dpor, merge->place, merge->path, count + 1))
+		if (!merge_path(merge->dpor, merge->place, merge->path, count + 1, merge->finder))
 			return false;
 	}
 	return true;
@@ -299,7 +303,7 @@ static uint32_t *walk_on(struct walk *walk)
 static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
 	struct walk walk = {dpor, part, 0, branch};
-	struct merge merge = {.dpor = dpor, .part = part};
+	struct merge merge = {.dpor = dpor, .part = part, .finder = part->part};
 
 	for (; walk.step < part->base; walk.step++) {
 		const struct dpor_step *other = &dpor_steps(part)[walk.step];
@@ -343,6 +347,21 @@ static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 		step->changes_had = step->changes;
 	}
 	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
+}
+
+static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t part)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		if (dpor_branches(dpor)[branch].finder == part)
+			dpor_branches(dpor)[branch].finder = 0;
+		join_found_in(dpor, dpor_branches(dpor)[branch].child, part);
+	}
+}
+
+void dpor_join_found(struct dpor *dpor, uint32_t part)
+{
+	for (uint32_t i = 0; i < dpor->step_count; i++)
+		join_found_in(dpor, dpor_steps(dpor)[i].wakeup, part);
 }
 
 bool dpor_tell(void *state, void *block)

@@ -55,5 +55,7 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch
  * what was put into it even if the part is of no use after all: it leads to orders that are there.
  */
 bool dpor_tell(void *state, void *part);
+/* That part is joined: the turn of all that it has found has come. */
+void dpor_join_found(struct dpor *dpor, uint32_t part);
 
 #endif

@@ -365,6 +365,7 @@ static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 			join_tree(dpor, part, i);
 	join_knowledge(dpor, part);
 	join_own_steps(dpor, part);
+	dpor_join_found(dpor, part->part);
 	dpor->sleeper_used = part->sleeper_used + end_of_sleepers(dpor, part->last) -
 			     end_of_sleepers(part, part->last);
 	join_open(dpor, part);

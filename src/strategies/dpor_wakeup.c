@@ -106,9 +106,11 @@ static bool is_begun_there(struct dpor *dpor, uint32_t branch, const struct dpor
 	bool is_covered = false;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
-		const uint32_t place =
-			place_of_first(dpor, sequence, &dpor_branches(dpor)[branch].op);
+		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
+		const uint32_t place = place_of_first(dpor, sequence, &here->op);
 
+		if (here->finder && here->finder != dpor->part)
+			return false;
 		if (place < sequence->core)
 			return true;
 		is_covered |= place != DPOR_NONE;
