@@ -58,7 +58,11 @@ static bool focus_add(const struct memory_variable *variable, struct focus_group
 	return true;
 }
 
-/* Those of all variables that were allocated at one place; none: not known, or there is no room. */
+/*
+ * Those of all variables that were allocated at one place; none: not known, or there is no room. What has only become a point
+ * with this round says nothing yet: which sites touch it is known in the next, and most are those that touch
+ * the others.
+ */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
 {
@@ -66,7 +70,8 @@ static void focus_gather_place(
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
 		const struct memory_variable *variable = &memory->variables[slot];
 
-		if (variable->allocated_at != place || !(variable->flags & VARIABLE_POINT))
+		if (variable->allocated_at != place || !(variable->flags & VARIABLE_POINT) ||
+			!variable->via_known)
 			continue;
 		if (!focus_add(variable, out)) {
 			out->count = 0;

@@ -14,7 +14,6 @@
  *
  * A block's name is the hash of its allocating site, its thread and its ordinal among those of both.
  */
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -243,20 +242,6 @@ static bool heap_is_window(uintptr_t address)
 
 /* ---- streams ---- */
 
-/* The same in every process that has the module. */
-static uint64_t heap_site_hash(uint64_t site)
-{
-	struct dl_find_object object;
-	const char *name;
-
-	if (_dl_find_object((void *)(uintptr_t)site, &object))
-		return site;
-	name = object.dlfo_link_map ? strrchr(object.dlfo_link_map->l_name, '/') : NULL;
-	name = name ? name + 1 : "";
-	return hash_pair(
-		hash_bytes(name, strlen(name)), site - (uint64_t)(uintptr_t)object.dlfo_map_start);
-}
-
 static struct heap_stream *heap_stream(uint64_t site, uint8_t kind)
 {
 	const thread_name thread = engine_current()->name;
@@ -270,7 +255,7 @@ static struct heap_stream *heap_stream(uint64_t site, uint8_t kind)
 		return &heap.streams[0];
 	stream = &heap.streams[heap.stream_count];
 	*stream = (struct heap_stream){.site = site,
-		.hash = hash_pair(heap_site_hash(site), thread),
+		.hash = hash_pair(memory_code_name(site), thread),
 		.thread = thread,
 		.next = *head,
 		.kind = kind};
@@ -451,14 +436,6 @@ static bool heap_find_record(
 	return true;
 }
 
-static void heap_visit(uintptr_t start, size_t bytes, const struct heap_record *record,
-	void (*visit)(const struct heap_block *))
-{
-	const struct heap_block block = heap_describe(start, bytes, record);
-
-	visit(&block);
-}
-
 void heap_each(void (*visit)(const struct heap_block *block))
 {
 	const struct heap_outside *outside;
@@ -471,12 +448,17 @@ void heap_each(void (*visit)(const struct heap_block *block))
 			const uint64_t bit = word * 64 + (uint64_t)__builtin_ctzll(rest);
 			const uintptr_t start = heap.base + bit * START_BYTES;
 			const struct heap_record *record = heap_record(start);
+			const struct heap_block block = heap_describe(start, record->bytes, record);
 
-			heap_visit(start, record->bytes, record, visit);
+			visit(&block);
 		}
 	outside = heap_outside_all(&count);
-	for (uint32_t i = 0; i < count; i++)
-		heap_visit(outside[i].start, outside[i].bytes, &outside[i].record, visit);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct heap_block block =
+			heap_describe(outside[i].start, outside[i].bytes, &outside[i].record);
+
+		visit(&block);
+	}
 }
 
 bool heap_find_any(const void *address, struct heap_block *out)

@@ -125,6 +125,8 @@ object_name memory_object_name(const void *address);
 void memory_given_back(uintptr_t start, size_t bytes);
 /* From the heap: memory there has another name than before, or none. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
+/* Name of a place in the code, the same in every process that has its module. */
+uint64_t memory_code_name(uint64_t address);
 /*
  * What kind of memory is there, never 0: blocks of one allocating call are of one kind, and all static
  * data is, and all other memory.

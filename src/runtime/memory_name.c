@@ -141,6 +141,19 @@ static variable_name late_module_name(uintptr_t address)
 		address - (uintptr_t)object.dlfo_map_start);
 }
 
+uint64_t memory_code_name(uint64_t address)
+{
+	struct dl_find_object object;
+	const char *name;
+
+	if (_dl_find_object((void *)(uintptr_t)address, &object))
+		return address;
+	name = object.dlfo_link_map ? strrchr(object.dlfo_link_map->l_name, '/') : NULL;
+	name = name ? name + 1 : "";
+	return hash_pair(hash_bytes(name, strlen(name)),
+		address - (uint64_t)(uintptr_t)object.dlfo_map_start);
+}
+
 variable_name memory_lasting_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;

@@ -66,6 +66,11 @@ void memory_renamed(uintptr_t start, size_t bytes)
 	renamed_bytes = bytes;
 }
 
+uint64_t memory_code_name(uint64_t address)
+{
+	return address;
+}
+
 void memory_given_back(uintptr_t start, size_t bytes)
 {
 	(void)start;
