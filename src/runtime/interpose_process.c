@@ -6,6 +6,8 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -161,6 +163,44 @@ EXPORT pid_t _Fork(void)
 		fork_in_child();
 	else
 		fork_in_parent();
+	return pid;
+}
+
+/* What the child of a clone() is to do: it has a copy of this. */
+static struct {
+	int (*function)(void *);
+	void *argument;
+} cloned;
+
+static int clone_in_child(void *unused)
+{
+	(void)unused;
+	fork_in_child();
+	return cloned.function(cloned.argument);
+}
+
+/* A process of its own is a child like any other. What shares memory with us is the kernel's affair. */
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	va_list rest;
+	pid_t *parent_id, *child_id;
+	void *thread_block;
+	int pid;
+
+	ENTER();
+	va_start(rest, argument);
+	parent_id = va_arg(rest, pid_t *);
+	thread_block = va_arg(rest, void *);
+	child_id = va_arg(rest, pid_t *);
+	va_end(rest);
+	if (flags & CLONE_VM || !function)
+		return REAL(clone)(
+			function, stack, flags, argument, parent_id, thread_block, child_id);
+	cloned.function = function;
+	cloned.argument = argument;
+	fork_prepare();
+	pid = REAL(clone)(clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);
+	fork_in_parent();
 	return pid;
 }
 
