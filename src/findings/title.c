@@ -301,6 +301,24 @@ static enum op_kind destroyed_kind(const struct builder *builder)
 	return event ? (enum op_kind)event->kind : OP_MUTEX_DESTROY;
 }
 
+/* By an unlock, or by a wait on a condition variable, which begins with one. */
+static void unlock_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+	const struct trace_event *event = last_event(builder, source->outcome->address,
+		KIND(MUTEX_UNLOCK) | KIND(RWLOCK_UNLOCK) | KIND(SPIN_UNLOCK), source->event_count);
+	const struct trace_event *last =
+		source->event_count ? &source->events[source->event_count - 1] : NULL;
+
+	if (last && last->kind == OP_COND_WAIT && last->thread == source->outcome->thread.index)
+		misuse_title(builder, "waits on a condition variable with", OP_MUTEX_UNLOCK,
+			", which it does not hold", out);
+	else
+		misuse_title(builder, "unlocks",
+			event ? (enum op_kind)event->kind : OP_MUTEX_UNLOCK,
+			", which it does not hold", out);
+}
+
 static void add_text(const struct builder *builder, struct strbuf *out)
 {
 	const char *text = builder->source->outcome->text;
@@ -398,7 +416,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		add_text(builder, out);
 		break;
 	case OUTCOME_UNLOCK_NOT_OWNED:
-		misuse_title(builder, "unlocks", OP_MUTEX_UNLOCK, ", which it does not hold", out);
+		unlock_title(builder, out);
 		break;
 	case OUTCOME_DESTROY_HELD:
 		misuse_title(
