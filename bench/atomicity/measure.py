@@ -11,7 +11,8 @@ import time
 
 build, sources = sys.argv[1:3]
 raddle = os.path.join(build, "bin", "raddle")
-ATTEMPTS = int(os.environ.get("ATTEMPTS", "100"))
+IS_FULL = os.environ.get("BENCH_FULL") == "1"
+ATTEMPTS = int(os.environ.get("ATTEMPTS", "100" if IS_FULL else "20"))
 APART = os.environ.get("APART", "2x")  # steps, or times as many as the program takes without them
 DISTANCES = os.environ.get("DISTANCES", "0 0.5x 1x 2x 4x").split()
 CANDIDATES = os.environ.get("CANDIDATES", "100")
@@ -44,7 +45,7 @@ def predict(subject, apart, method, attempts, runs=20):
     with tempfile.TemporaryDirectory() as store:
         start = time.perf_counter()
         done = subprocess.run(
-            [raddle, "predict", "--method", method, "--all-attempts", "--attempts", str(attempts),
+            [raddle, "predict", "-j", "1", "--method", method, "--all-attempts", "--attempts", str(attempts),
              "--candidates", CANDIDATES, "--runs", str(runs), "--no-minimise", "--json", "-q", "--store", store,
              "--", program(subject), apart], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         took = time.perf_counter() - start

@@ -14,9 +14,10 @@ import time
 build, sources = sys.argv[1:3]
 chosen = sys.argv[3:] or os.environ.get("SUBJECTS", "").split()
 raddle = os.path.join(build, "bin", "raddle")
-kept = os.path.join(build, "bench", "branches", "measured")
-SAMPLES = os.environ.get("SAMPLES", "60")
-TIME = os.environ.get("TIME", "45s")
+IS_FULL = os.environ.get("BENCH_FULL") == "1"
+kept = os.path.join(build, "bench", "branches", "measured" if IS_FULL else "measured-short")
+SAMPLES = os.environ.get("SAMPLES", "60" if IS_FULL else "20")
+TIME = os.environ.get("TIME", "45s" if IS_FULL else "5s")
 JOBS = os.environ.get("JOBS", "2")
 # Of the large ones: their options are those of their headers' EXPECT-TIMES, but where these are given here.
 LARGE = {

@@ -1,5 +1,7 @@
 """Explains every subject that names its true pattern, and counts; see explain.md."""
 import argparse
+import glob
+import hashlib
 import json
 import os
 import re
@@ -68,21 +70,48 @@ class Bench:
         self.raddle = options.raddle
         self.work = options.work
         self.full = options.full == "1"
+        # What was measured before with this raddle: a run that was cut short goes on where it was.
+        self.kept = os.path.join(options.build, "bench", "explain", "kept")
+        os.makedirs(self.kept, exist_ok=True)
+        self.built = max(map(os.path.getmtime, [
+            self.raddle, *glob.glob(os.path.join(options.build, "lib", "raddle", "*.so"))]))
+
+    def is_kept(self, path, program):
+        return os.path.exists(path) and os.path.getmtime(path) > max(
+            self.built, os.path.getmtime(program))
+
+    def once(self, program, what, make):
+        key = hashlib.sha256(repr((program, what)).encode()).hexdigest()[:20]
+        path = os.path.join(self.kept, "%s-%s.json" % (os.path.basename(program), key))
+        if self.is_kept(path, program):
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+        result = make()
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump(result, file)
+        os.rename(path + ".new", path)
+        return result
 
     def store(self, subject):
-        return os.path.join(self.work, subject.name)
+        return os.path.join(self.kept, subject.name)
 
     def find(self, subject):
         """A finding to explain: F1 of a store of its own."""
+        finding = os.path.join(self.store(subject), ".raddle/findings/F1")
+        if self.is_kept(finding, subject.program):
+            return True
         shutil.rmtree(self.store(subject), ignore_errors=True)
         os.mkdir(self.store(subject))
         subprocess.run(
             [self.raddle, "run", "--quiet", "--time", "60s", "--store", self.store(subject)]
             + subject.options + ["--", subject.program],
             stdout=subprocess.DEVNULL, check=False, timeout=120)
-        return os.path.exists(os.path.join(self.store(subject), ".raddle/findings/F1"))
+        return os.path.exists(finding)
 
     def explain(self, subject, *options):
+        return self.once(subject.program, options, lambda: self.explain_now(subject, *options))
+
+    def explain_now(self, subject, *options):
         done = subprocess.run(
             [self.raddle, "explain", "F1", "--json", "--store", self.store(subject), *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=300)
@@ -91,6 +120,10 @@ class Bench:
         return json.loads(done.stdout)
 
     def at_full_speed(self, program, *options):
+        return self.once(program, ("--noise", *options),
+                         lambda: self.at_full_speed_now(program, *options))
+
+    def at_full_speed_now(self, program, *options):
         done = subprocess.run(
             [self.raddle, "explain", "--noise", "--json", *options, "--", program],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=300)
@@ -99,6 +132,9 @@ class Bench:
         return json.loads(done.stdout)
 
     def cost(self, subject, runs):
+        return self.once(subject.program, ("cost", runs), lambda: self.cost_now(subject, runs))
+
+    def cost_now(self, subject, runs):
         done = subprocess.run(
             [self.raddle, "explain", "F1", "--measure", "--runs", str(runs), "--strategy", "random",
              "--store", self.store(subject)],
@@ -271,7 +307,7 @@ def main():
     print("explain: time of a run with --noise against a native one: sorters %s, bodies %s" % (
         number(slowdown(bench, os.path.join(options.work, "sorters")), "%.2f"),
         number(slowdown(bench, os.path.join(options.work, "many-bodies")), "%.2f")))
-    seeds = 5 if bench.full else 3
+    seeds = 5 if bench.full else 1
     if subjects:
         for option, values, name, unit in (
                 ("--runs", RUNS, "runs", "runs"), ("--window", WINDOWS, "window", "accesses in the window")):
