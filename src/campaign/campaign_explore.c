@@ -292,7 +292,7 @@ static int poll_workers(struct campaign *campaign, bool *has_report, struct erro
 
 		if (!worker->is_busy)
 			continue;
-		result = campaign_poll(worker, &report, err);
+		result = campaign_poll(campaign, worker, &report, err);
 		if (result < 0)
 			return result;
 		if (report == REPORT_NONE)
@@ -370,7 +370,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 			int result = 0;
 
 			if (worker->is_busy)
-				result = campaign_poll(worker, &report, err);
+				result = campaign_poll(campaign, worker, &report, err);
 			if (report == REPORT_FAILURE && worker->worker.contract->is_live &&
 				!campaign_was_ended(campaign, worker))
 				result = take_failure(campaign, worker, err);

@@ -331,8 +331,9 @@ void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *wor
 
 /* The first run that is not made of a batch that has ended, also of one that was stopped before it began. */
 uint64_t campaign_end_of_batch(const struct campaign_worker *worker);
-/* As worker_poll(); what was put off comes first. */
-int campaign_poll(struct campaign_worker *worker, enum contract_report *report, struct error *err);
+/* As worker_poll(); what was put off comes first. Who is told of each run is told in their order. */
+int campaign_poll(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report *report, struct error *err);
 /* No process of the target is there any more. What workers report meanwhile is put off. */
 int campaign_clear_way(struct campaign *campaign, struct error *err);
 /*

@@ -13,11 +13,32 @@
 /* Runs that are under way may end by themselves; one that takes longer is made again. */
 #define QUIET_GRACE_NS UINT64_C(500000000)
 
-int campaign_poll(struct campaign_worker *worker, enum contract_report *report, struct error *err)
+/* Is an earlier run under way? Then this one's turn is later; nothing of it is lost, as its worker is given no other. */
+static bool has_to_wait(const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	if (!campaign->options->is_one_by_one)
+		return false;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy &&
+			campaign->workers[i].run_first < worker->run_first)
+			return true;
+	return false;
+}
+
+int campaign_poll(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report *report, struct error *err)
 {
 	*report = worker->put_off;
-	worker->put_off = REPORT_NONE;
-	return *report == REPORT_NONE ? worker_poll(&worker->worker, report, err) : 0;
+	if (*report == REPORT_NONE) {
+		const int result = worker_poll(&worker->worker, report, err);
+
+		if (result < 0)
+			return result;
+	}
+	worker->put_off = has_to_wait(campaign, worker) ? *report : REPORT_NONE;
+	if (worker->put_off != REPORT_NONE)
+		*report = REPORT_NONE;
+	return 0;
 }
 
 uint64_t campaign_end_of_batch(const struct campaign_worker *worker)

@@ -274,7 +274,6 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 
 	predict->wanted_count = predict->options->runs;
 	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
-	options.workers = 1;
 	options.keep_going = true;
 	options.is_one_by_one = true;
 	options.trace_events = PREDICT_EVENTS_MAX;

@@ -71,7 +71,9 @@ static const struct argp_option predict_options[] = {
 		2},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
 	{"jobs", 'j', "N", 0,
-		"Candidates that are driven side by side; that changes no result (the cores)", 2},
+		"Runs that are recorded, and candidates that are driven, side by side; that changes no "
+		"result (the cores)",
+		2},
 	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
