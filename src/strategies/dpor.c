@@ -380,7 +380,11 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 /* The run was made to see who races for what: from now on they go last. */
 static void begin_again(struct dpor *dpor)
 {
-	dpor->lessons++;
+	const uint32_t last = dpor->last_step[0];
+	const uint32_t ops = last == DPOR_NONE ? 0 : dpor_steps(dpor)[last].ordinal;
+
+	if (!dpor->lessons++ || dpor->main_ops > ops)
+		dpor->main_ops = ops;
 	dpor->step_count = dpor->first_new = 0;
 	dpor->branch_free = dpor->open = DPOR_NONE;
 	dpor->branch_used = dpor->sleeper_used = 0;

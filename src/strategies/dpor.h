@@ -89,7 +89,8 @@ struct dpor {
 	 * nothing but time.
 	 */
 	uint64_t racy[DPOR_RACY / 64];
-	uint32_t lessons; /* so many are over; DPOR_LESSONS: all */
+	uint32_t main_ops; /* that main had in each of them, at least */
+	uint32_t lessons;  /* so many are over; DPOR_LESSONS: all */
 
 	/* A part of another state's work (dpor_parts.c); 0: it is whole. */
 	uint32_t base;	    /* steps below are not its own: it tries nothing else there */

@@ -110,18 +110,29 @@ uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch)
 	return slots;
 }
 
+/* Is main about to wait for a thread that has ended, and not for the last time? */
+static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
+{
+	const uint32_t last = dpor->last_step[0];
+
+	return view->pending[dpor->index_of[0]].kind == OP_THREAD_JOIN && last != DPOR_NONE &&
+	       dpor_steps(dpor)[last].ordinal + 1 < dpor->main_ops;
+}
+
 /*
  * A wakeup tree says what is to happen from here on, but not what the two threads do whose race it reverses: left
  * to themselves they would do that behind all of the tree, and every run below would have to repeat it. An op
  * that no op of the tree depends on, of a thread that is not in it, may be performed first: what the tree
- * covers is covered behind it, too, and who sleeps here sleeps there or depends on it. Not main's:
- * after that the process may end.
+ * covers is covered behind it, too, and who sleeps here sleeps there or depends on it. Of main only joins after
+ * which it went on when the program was learnt: else the process may end.
  */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned & ~UINT64_C(1);
+	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned;
 
+	if (slots & 1 && !main_goes_on(dpor, view))
+		slots &= ~UINT64_C(1);
 	if (slots)
 		slots &= ~sleeping_slots(dpor, step);
 	for (; slots; slots &= slots - 1) {
