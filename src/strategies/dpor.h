@@ -43,7 +43,11 @@ struct dpor_branch {
 	 * from here on settles a race: some of the runs that share it begin with this one, too, and would be missed here.
 	 */
 	uint32_t finder;
+	uint32_t born; /* after so many runs */
 };
+
+#define DPOR_FINDER_OTHER                                                                          \
+	UINT32_MAX /* of what a part was told: it was found by somebody else since it was split off */
 
 /* A thread that need not move from here until something that depends on its op has happened. */
 struct dpor_sleeper {
@@ -93,14 +97,15 @@ struct dpor {
 	uint32_t lessons;  /* so many are over; DPOR_LESSONS: all */
 
 	/* A part of another state's work (dpor_parts.c); 0: it is whole. */
-	uint32_t base;	    /* steps below are not its own: it tries nothing else there */
-	uint32_t part;	    /* its number */
-	uint32_t last;	    /* the step at which it was split off, base - 1 or before */
-	bool is_exact;	    /* it has to make the very runs of one state */
-	bool has_arrived;   /* its first run has been where `base` is: before, that is not known */
-	uint64_t tree_hash; /* of the wakeup tree that it began with */
-	uint64_t open_hash; /* of the open steps below its base, likewise */
-	uint64_t racy_hash; /* of `racy`, likewise */
+	uint32_t base;	     /* steps below are not its own: it tries nothing else there */
+	uint32_t part;	     /* its number */
+	uint32_t last;	     /* the step at which it was split off, base - 1 or before */
+	uint32_t split_runs; /* that had been made then */
+	bool is_exact;	     /* it has to make the very runs of one state */
+	bool has_arrived;    /* its first run has been where `base` is: before, that is not known */
+	uint64_t tree_hash;  /* of the wakeup tree that it began with */
+	uint64_t open_hash;  /* of the open steps below its base, likewise */
+	uint64_t racy_hash;  /* of `racy`, likewise */
 
 	uint32_t awaited; /* the part that has to be joined before anything else is run; 0: none */
 	bool is_exhausted;

@@ -15,6 +15,7 @@ static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 	if (copy == DPOR_NONE)
 		return DPOR_NONE;
 	dpor_branches(to)[copy].finder = source->finder;
+	dpor_branches(to)[copy].born = source->born;
 	for (uint32_t child = source->child; child != DPOR_NONE;
 		child = dpor_branches(from)[child].sibling) {
 		const uint32_t next = copy_branch(to, from, child);
@@ -323,6 +324,18 @@ static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 	return !dpor->is_lost;
 }
 
+/* What it has not been split off with, and not found itself. */
+static void mark_others(struct dpor *part, uint32_t branch)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(part)[branch].sibling) {
+		struct dpor_branch *here = &dpor_branches(part)[branch];
+
+		if (!here->finder && here->born > part->split_runs)
+			here->finder = DPOR_FINDER_OTHER;
+		mark_others(part, here->child);
+	}
+}
+
 /* The trees of the part are as ours from now on. */
 static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
@@ -341,6 +354,7 @@ static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 			dpor_branch_free(part, old);
 		}
 		ours = dpor_copy_list(part, dpor, ours);
+		mark_others(part, ours);
 		dpor_branches(part)[step->wakeup].sibling = ours;
 		if (walk.step <= part->last)
 			step->changes = dpor_steps(dpor)[walk.step].changes;
@@ -352,8 +366,10 @@ static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t part)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
-		if (dpor_branches(dpor)[branch].finder == part)
+		if (dpor_branches(dpor)[branch].finder == part) {
 			dpor_branches(dpor)[branch].finder = 0;
+			dpor_branches(dpor)[branch].born = (uint32_t)dpor->runs;
+		}
 		join_found_in(dpor, dpor_branches(dpor)[branch].child, part);
 	}
 }

@@ -127,6 +127,7 @@ static void split_branch(
 	part->base = part->step_count = last + 1;
 	part->first_new = part->last = last;
 	part->has_arrived = false;
+	part->split_runs = (uint32_t)dpor->runs;
 	part->part = number;
 	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
 	part->open_hash = hash_open(dpor, last);
