@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -263,8 +264,35 @@ static void test_locks(void)
 	close(file);
 }
 
+/* ---- a child by clone() ---- */
+
+static int end_with(void *status)
+{
+	_exit(*(int *)status);
+}
+
+static void *clone_one(void *unused)
+{
+	static char stack[65536];
+	int wanted = 12, status;
+	pid_t child = clone(end_with, stack + sizeof stack, SIGCHLD, &wanted);
+
+	CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == wanted);
+	return unused;
+}
+
+static void test_clone(void)
+{
+	pthread_t thread;
+
+	(void)clone_one(NULL);
+	MUST(pthread_create(&thread, NULL, clone_one, NULL) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+}
+
 int main(void)
 {
+	test_clone();
 	test_waiting();
 	test_fork_in_thread();
 	test_handlers();
