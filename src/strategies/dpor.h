@@ -43,7 +43,7 @@ struct dpor_branch {
 	 * from here on settles a race: some of the runs that share it begin with this one, too, and would be missed here.
 	 */
 	uint32_t finder;
-	uint32_t born; /* after so many runs */
+	uint32_t born; /* after so many runs, of the finder */
 };
 
 #define DPOR_FINDER_OTHER                                                                          \

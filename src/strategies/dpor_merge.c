@@ -159,7 +159,7 @@ static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct
 }
 
 static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
-	uint32_t count, uint32_t finder)
+	uint32_t count, const struct dpor *finder)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t branch = dpor_branch_new(dpor, &ops[i]);
@@ -167,7 +167,10 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 		*place = branch;
 		if (branch == DPOR_NONE)
 			return; /* is_lost */
-		dpor_branches(dpor)[branch].finder = finder;
+		if (finder) {
+			dpor_branches(dpor)[branch].finder = finder->part;
+			dpor_branches(dpor)[branch].born = (uint32_t)finder->runs;
+		}
 		place = &dpor_branches(dpor)[branch].child;
 	}
 }
@@ -177,8 +180,8 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
  * op settles. So if ours has a branch for it, that must be for the same first op, and of ops of the path all
  * the way down: then it covers them as well. False: it is not so.
  */
-static bool merge_path(
-	struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count, uint32_t finder)
+static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
+	const struct dpor *finder)
 {
 	bool is_top = true;
 
@@ -208,7 +211,7 @@ static bool merge_path(
 struct merge {
 	struct dpor *dpor, *part;
 	uint32_t *place;
-	uint32_t finder;	       /* of what is new to us; 0: its turn has come */
+	const struct dpor *finder;     /* of what is new to us; NULL: its turn has come */
 	struct dpor_op ops[PATH_MOST]; /* the way to where we are in the part's tree */
 	struct dpor_op path[PATH_MOST];
 };
@@ -304,7 +307,7 @@ static uint32_t *walk_on(struct walk *walk)
 static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
 	struct walk walk = {dpor, part, 0, branch};
-	struct merge merge = {.dpor = dpor, .part = part, .finder = part->part};
+	struct merge merge = {.dpor = dpor, .part = part, .finder = part};
 
 	for (; walk.step < part->base; walk.step++) {
 		const struct dpor_step *other = &dpor_steps(part)[walk.step];
@@ -324,13 +327,17 @@ static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 	return !dpor->is_lost;
 }
 
-/* What it has not been split off with, and not found itself. */
+/* What it has not been split off with, and not found itself in the runs that count. */
 static void mark_others(struct dpor *part, uint32_t branch)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(part)[branch].sibling) {
 		struct dpor_branch *here = &dpor_branches(part)[branch];
 
-		if (!here->finder && here->born > part->split_runs)
+		const bool is_later =
+			here->finder ? here->finder == part->part && here->born > part->runs
+				     : here->born > part->split_runs;
+
+		if (is_later)
 			here->finder = DPOR_FINDER_OTHER;
 		mark_others(part, here->child);
 	}
