@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/op.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
@@ -160,6 +161,20 @@ static bool focus_filters(const struct contract_memory *memory)
 	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
 }
 
+/* Which variables alone are points, as a number; 0: others may be, too. */
+static uint64_t focus_points(const struct contract_memory *memory)
+{
+	uint64_t points = 1;
+
+	if (!memory->is_filtered)
+		return 0;
+	for (uint32_t i = 0; i < memory->focused_count; i++)
+		points = hash_pair(points, memory->focused[i]);
+	for (uint32_t i = 0; i < memory->focused_place_count; i++)
+		points = hash_pair(points, UINT64_C(1) << 32 | memory->focused_places[i]);
+	return points;
+}
+
 bool focus_prepare_run(uint64_t number)
 {
 	struct contract *contract = runtime.contract;
@@ -168,6 +183,7 @@ bool focus_prepare_run(uint64_t number)
 	void *state = contract_area(contract, contract->strategy_offset);
 	object_name objects[MEMORY_FOCUS_MAX];
 	struct focus_groups focus = {0};
+	uint64_t points;
 	uint32_t count;
 	bool is_renewed, is_partial = false;
 
@@ -178,6 +194,7 @@ bool focus_prepare_run(uint64_t number)
 	count = focus_is_possible(memory, strategy)
 			? strategy->focus(state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
 			: 0;
+	points = focus_points(memory);
 	focus_forget(memory);
 	if (count)
 		is_partial = focus_find(memory, objects, count, &focus);
@@ -187,7 +204,7 @@ bool focus_prepare_run(uint64_t number)
 	memory_next_epoch(memory); /* flags are kept by address, too */
 	if (is_partial == memory->is_partial && focus.count == memory->focus_count &&
 		memcmp(focus.groups, memory->focus, focus.count * sizeof *focus.groups) == 0)
-		return is_renewed;
+		return is_renewed || points != focus_points(memory);
 	memory->is_partial = is_partial;
 	memory->focus_count = focus.count;
 	memcpy(memory->focus, focus.groups, sizeof focus.groups);
