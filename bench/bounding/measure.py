@@ -194,11 +194,11 @@ FIRST, USUAL = 17, 32
 def time_per_run(bench, program, more, *arguments):
     """
     Processor time of a run in seconds: of those between the first FIRST and the first `more`. The former may take many
-    times as long: of either the least of two measurements counts.
+    times as long: with --full the least of two measurements of either counts.
     """
     least = []
     for count in (FIRST, more):
-        measured = [time_of_runs(bench, program, count, *arguments) for _ in range(2)]
+        measured = [time_of_runs(bench, program, count, *arguments) for _ in range(2 if bench.full else 1)]
         if None in measured:
             return None
         least.append(min(measured))
