@@ -138,6 +138,11 @@ void engine_leave_control(void)
 		thread->state = THREAD_REAPED;
 		engine.handles[i] = 0;
 	}
+	engine.lease_given = 0; /* its strategy is the parent's */
+	if (engine.episodes) {
+		engine.episodes->lease = 0;
+		engine.episodes->wants_lease = false;
+	}
 	engine.zombies = NULL;
 	engine.yielder_count = self->yielded_at != 0;
 	engine.live_count = 1;
