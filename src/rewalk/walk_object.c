@@ -104,22 +104,54 @@ static void add_index(struct walker *walker, const struct code *code, struct ter
 	event->is_open = is_open;
 }
 
+#define CHOICES_MOST 64
+
+/* Whatever the conditions are, is it one of several constants from `begin` on? */
+static bool is_choice_in(const struct term *term, uint64_t begin, uint64_t bytes, uint32_t *left)
+{
+	if (!*left)
+		return false;
+	--*left;
+	if (term->op == TERM_CONSTANT)
+		return term->value - begin < bytes;
+	if (term->op == CODE_SELECT)
+		return is_choice_in(term->b, begin, bytes, left) &&
+		       is_choice_in(term->c, begin, bytes, left);
+	if (term->op == CODE_BINARY && term->sub == LLVMAdd && term->b->op == TERM_CONSTANT)
+		return is_choice_in(term->a, begin - term->b->value, bytes, left);
+	return false;
+}
+
+static bool is_choice(const struct term *term, uint64_t begin, uint64_t bytes)
+{
+	uint32_t left = CHOICES_MOST;
+
+	return is_choice_in(term, begin, bytes, &left);
+}
+
+/* Nothing is there, in any program. */
+#define NULL_PAGE 4096
+
 static void tell_address(
 	struct walker *walker, const struct code *code, struct term *term, bool is_open)
 {
 	const uint64_t number = walker->out->count;
 	uint64_t begin, bytes;
 	const bool has_part = find_part(walker, code, &begin, &bytes);
+	struct term *base;
 
 	/*
 	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
 	 * beginning, so in later parts nothing is searched for, either.
 	 */
-	if (has_part && !walker->walk->part.begin && term->value - begin < bytes)
-		add_index(
-			walker, code, term, walk_operand_term(walker, code->object.base), is_open);
+	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
+	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
+		!(is_open && is_choice(term, begin, bytes)))
+		add_index(walker, code, term, base, is_open);
+	/* Where an object is known the question is whether it is left. */
 	if (is_open)
-		(void)add_open(walker, EVENT_ADDRESS, term, code); /* complete as it is */
+		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
+			(has_part && !base) || is_choice(term, NULL_PAGE, INT64_MAX);
 	else
 		(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
 	if (has_part) {

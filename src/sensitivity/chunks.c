@@ -1,5 +1,6 @@
 /* Parts of long runs (TAME, section 4: partition). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "sensitivity/sensitivity_internal.h"
@@ -15,7 +16,7 @@
 /*
  * Of so many other threads the chunk has a window (a deviation from the paper, whose programs have few threads:
  * with two hundred of them constraints grow beyond all use): those that write most of what the first one
- * reads. The others stand still.
+ * reads, and not what others among them write already. The others stand still.
  */
 #define PARTNERS_MOST 3
 /* Whom the thread waits for comes first: without him it comes no further. */
@@ -215,11 +216,12 @@ static int compare_words(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* What the thread reads in its window, sorted. To be freed. */
+/* What the thread reads in its window, sorted, each once. To be freed. */
 static uint64_t *words_read(
 	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
 {
 	uint64_t *words = calloc(window->end[thread] - window->begin[thread] + 1u, sizeof *words);
+	size_t unique = 0;
 
 	BUG_ON(!words);
 	*count = 0;
@@ -228,22 +230,32 @@ static uint64_t *words_read(
 			words[(*count)++] = walk->threads[thread].events[i].address >> 3;
 	if (*count)
 		qsort(words, *count, sizeof *words, compare_words);
+	for (size_t i = 0, all = *count; i < all; i++)
+		if (!i || words[i] != words[unique - 1])
+			words[unique++] = words[i];
+	*count = unique;
 	return words;
 }
 
-static uint32_t writes_of(const struct walk *walk, const struct order_window *window,
-	uint32_t thread, const uint64_t *words, size_t count)
+/* Which of the words the thread writes in its window, among those that no partner writes; how many they are. */
+static uint32_t words_written(const struct walk *walk, const struct order_window *window,
+	uint32_t thread, const uint64_t *words, size_t count, bool *is_written)
 {
-	uint32_t writes = 0;
+	uint32_t written = 0;
 
 	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++) {
 		const struct walk_event *event = &walk->threads[thread].events[i];
 		const uint64_t word = event->address >> 3;
+		const uint64_t *found =
+			event->kind == EVENT_WRITE && count
+				? bsearch(&word, words, count, sizeof *words, compare_words)
+				: NULL;
 
-		writes += event->kind == EVENT_WRITE &&
-			  bsearch(&word, words, count, sizeof *words, compare_words) != NULL;
+		written += found && !is_written[found - words];
+		if (found)
+			is_written[found - words] = true;
 	}
-	return writes;
+	return written;
 }
 
 /* How often the thread's window has to wait for each of the others. */
@@ -260,33 +272,59 @@ static void add_waits(const struct order *order, const struct order_window *wind
 	}
 }
 
+/* Whom the thread waits for, or who writes most of what it reads and no partner so far writes. */
+static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
+	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
+	const bool *is_partner)
+{
+	bool *own = malloc(count + 1);
+	uint32_t best = UINT32_MAX, most = 0;
+
+	BUG_ON(!own);
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
+		uint32_t score;
+
+		if (is_partner[i])
+			continue;
+		memcpy(own, is_written, count);
+		score = 1 + waits[i] + words_written(&analysis->walk, window, i, words, count, own);
+		if (score > most) {
+			best = i;
+			most = score;
+		}
+	}
+	free(own);
+	return best;
+}
+
 /* All but the best partners of the thread stand still. */
 static void choose_partners(
 	const struct sensitivity *analysis, struct order_window *window, uint32_t thread)
 {
 	const uint32_t threads = analysis->order.thread_count;
-	uint32_t *scores = calloc(threads + 1u, sizeof *scores);
+	uint32_t *waits = calloc(threads + 1u, sizeof *waits);
+	bool *is_partner = calloc(threads + 1u, sizeof *is_partner);
 	size_t count;
 	uint64_t *words = words_read(&analysis->walk, window, thread, &count);
+	bool *is_written = calloc(count + 1, sizeof *is_written);
 
-	BUG_ON(!scores);
-	for (uint32_t i = 0; i < threads; i++)
-		scores[i] = 1 + writes_of(&analysis->walk, window, i, words, count);
-	add_waits(&analysis->order, window, thread, scores);
-	scores[thread] = UINT32_MAX;
-	for (uint32_t round = 0; round <= PARTNERS_MOST; round++) {
-		uint32_t best = 0;
+	BUG_ON(!waits || !is_partner || !is_written);
+	add_waits(&analysis->order, window, thread, waits);
+	is_partner[thread] = true;
+	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {
+		const uint32_t best =
+			best_partner(analysis, window, words, count, is_written, waits, is_partner);
 
-		for (uint32_t i = 1; i < threads; i++)
-			if (scores[i] > scores[best])
-				best = i;
-		scores[best] = 0;
+		is_partner[best] = true;
+		(void)words_written(&analysis->walk, window, best, words, count, is_written);
 	}
 	for (uint32_t i = 0; i < threads; i++)
-		if (scores[i])
+		if (!is_partner[i])
 			window->end[i] = window->begin[i];
+	free(is_written);
 	free(words);
-	free(scores);
+	free(is_partner);
+	free(waits);
 }
 
 /* What had happened before the thread came to the event, by thread; NULL: nothing. */

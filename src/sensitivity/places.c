@@ -57,8 +57,8 @@ static bool is_condition(enum sensitive_kind kind)
 static bool is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
-	       event->kind == EVENT_ADDRESS || event->kind == EVENT_DIVISOR ||
-	       event->kind == EVENT_INDEX;
+	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
+	       event->kind == EVENT_DIVISOR || event->kind == EVENT_INDEX;
 }
 
 /* ---- the list ---- */
