@@ -249,6 +249,9 @@ static int take_some(struct errands_run *run, struct error *err)
 		struct strbuf answer;
 		int result = open_answer(errand, &answer, err);
 
+		/* It was told to, and has nothing to say. */
+		if (result == ERROR_INTERRUPTED && *run->interruption)
+			return ERRANDS_ENOUGH;
 		if (result < 0)
 			return result;
 		run->is_quiet_wanted = run->under_way && errands->needs_quiet &&

@@ -243,6 +243,16 @@ static int wait_for_the_end(void *context, uint32_t number, const volatile int *
 	return work(context, number, interruption, answer, err);
 }
 
+static int fail_when_interrupted(void *context, uint32_t number, const volatile int *interruption,
+	struct strbuf *answer, struct error *err)
+{
+	if (number < 6)
+		return work(context, number, interruption, answer, err);
+	while (!*interruption)
+		sleep_ms(1);
+	return error_set(err, ERROR_INTERRUPTED, "interrupted");
+}
+
 static int take_and_interrupt(
 	void *context, uint32_t number, const struct strbuf *answer, struct error *err)
 {
@@ -265,6 +275,20 @@ static void test_errands__end_early_when_interrupted(void **unused)
 	assert_true(office.taken_count >= 6);
 	assert_true(office.taken_count <= 9);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void test_errands__have_nothing_to_say_when_interrupted(void **unused)
+{
+	struct office office = {0};
+
+	(void)unused;
+	is_interrupted = 0;
+	assert_int_equal(run(&office, (struct errands){.workers = 3,
+					      .work = fail_when_interrupted,
+					      .take = take_and_interrupt,
+					      .is_interrupted = &is_interrupted}),
+		0);
+	assert_int_equal(office.taken_count, 6);
 }
 
 #define LARGE ((size_t)3 << 20)
@@ -330,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_errands__say_that_one_was_killed),
 		cmocka_unit_test(test_errands__leave_a_taker_alone),
 		cmocka_unit_test(test_errands__end_early_when_interrupted),
+		cmocka_unit_test(test_errands__have_nothing_to_say_when_interrupted),
 		cmocka_unit_test(test_errands__bring_long_answers),
 	};
 
