@@ -27,7 +27,7 @@ void add_site(struct instrument *instrument, const struct site *site)
 	instrument->sites[instrument->site_count++] = *site;
 }
 
-static uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
+uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 {
 	const uint64_t bytes = LLVMStoreSizeOfType(instrument->layout, type);
 
@@ -65,8 +65,8 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 }
 
 /*
- * Assembly that may access memory: there is no knowing which. It says so by the clobber "memory", or
- * has memory for an operand, which is marked by a star.
+ * Assembly that may access memory besides its operands: there is no knowing which. It says so by the clobber
+ * "memory", or has memory for an operand, which is marked by a star.
  */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
@@ -76,6 +76,7 @@ static void add_assembly(struct instrument *instrument, struct site site)
 
 	if (!memchr(constraints, '*', length) && !memmem(constraints, length, "~{memory}", 9))
 		return;
+	collect_assembly(instrument, &site);
 	site.kind = SITE_OPAQUE;
 	add_site(instrument, &site);
 }

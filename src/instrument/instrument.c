@@ -164,7 +164,10 @@ static void warn_of_opaque(const struct instrument *instrument)
 		unsigned length = 0;
 		const char *file = LLVMGetDebugLocFilename(site->instruction, &length);
 
-		if (site->kind == SITE_OPAQUE)
+		/* What names its memory rarely accesses other memory. */
+		if (site->kind == SITE_OPAQUE &&
+			!(LLVMIsAInlineAsm(LLVMGetCalledValue(site->instruction)) &&
+				assembly_names_memory(site->instruction)))
 			(void)fprintf(stderr,
 				"%.*s:%u: warning: raddle does not see which memory this %s "
 				"accesses\n",

@@ -7,6 +7,7 @@
  *	libc_calls.c	calls of the C library that access memory
  *	printf_calls.c	strings that printf and the like are given
  *	atomic_calls.c	calls of libatomic
+ *	assembly.c	memory that inline assembly names
  *	values.c	values that only a run can tell
  *	filter.c	accesses that need none: nobody else can see the memory
  *	places.c	what is told of a site: where it is
@@ -88,6 +89,12 @@ void collect_values(struct instrument *instrument, const struct site *site, LLVM
 bool is_called_from_outside(LLVMValueRef function);
 
 void add_site(struct instrument *instrument, const struct site *site);
+/* What a value of the type takes in memory, at most UINT16_MAX. */
+uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type);
+/* The sites of memory that a piece of inline assembly has for operands. */
+void collect_assembly(struct instrument *instrument, const struct site *site);
+/* Has it any? */
+bool assembly_names_memory(LLVMValueRef call);
 /* The site of a call of libatomic; false: it is none. */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site);
 /* The sites of a call, where it is one of the C library's. */

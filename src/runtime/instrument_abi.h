@@ -88,6 +88,8 @@ enum site_order {
 /* What the order of a compare-exchange holds besides its order of success: that of failure, and a flag. */
 #define SITE_FAILURE_SHIFT 3
 #define SITE_EXPECTED 0x80u /* the expected value is in %rsi */
+/* What the order of an access by inline assembly holds besides: who recomputes a run is told nothing of it. */
+#define SITE_UNTOLD 0x40u
 
 /* The write begins where the string ends that is at its address: its terminating zero is overwritten. */
 #define SITE_APPENDS 1u

@@ -242,6 +242,8 @@ void record_report(
 {
 	struct record_moving *moving = record_state.moving;
 
+	if (site->order & SITE_UNTOLD && site->kind != SITE_COMPARE_EXCHANGE)
+		return;
 	if (site->kind == SITE_ARGUMENT) {
 		if (moving->wants_arguments && record_room(moving->thread))
 			record_number(moving->thread, address);

@@ -274,6 +274,8 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 {
 	struct writer *writer = &piece->writer;
 
+	if (piece->site->order & SITE_UNTOLD && piece->site->kind != SITE_COMPARE_EXCHANGE)
+		return false;
 	switch (piece->site->kind) {
 	case SITE_LOAD:
 	case SITE_ATOMIC_LOAD:

@@ -96,10 +96,14 @@ int escaping(void)
 
 void opaque(void) { __asm__ volatile("nop" : : : "memory"); } /* SITES: opaque */
 void harmless(void) { __asm__("" : : "r"(1)); }
+int asm_add(int *p) { int r = 1; __asm__ volatile("lock; xaddl %0, %1" : "+r"(r), "+m"(*p) : : "memory", "cc"); return r; } /* SITES: update 4 seq_cst, opaque */
+long asm_load(const long *p) { long r; __asm__ volatile("movq %1, %0" : "=r"(r) : "m"(*p) : "memory"); return r; } /* SITES: atomic_load 8 acquire, opaque */
+void asm_store(long *p, char *q) { __asm__ volatile("movq %2, %0; movb $1, %1" : "=m"(*p), "=m"(*q) : "r"(1L)); } /* SITES: atomic_store 8 release, atomic_store 1 release, opaque */
+void asm_barrier(int *p) { __asm__ volatile("" : "+m"(*p)); } /* SITES: opaque */
 
 static inline __attribute__((always_inline)) int through(int *p)
 {
-	return *p; /* SITES: load 4 at 106 */
+	return *p; /* SITES: load 4 at 110 */
 }
 int inlined(int *p)
 {
