@@ -76,6 +76,8 @@ static int folder_error(const char *doing, const char *path, struct error *err)
 		remedy = "free some space and start again";
 	else if (cause == EROFS || cause == EACCES || cause == EPERM)
 		remedy = "make that folder writable or work in another one";
+	else if (cause == ENOENT || cause == ENOTDIR)
+		remedy = "make the folder around it first";
 	else if (cause == EIO)
 		remedy = "check the disk";
 	return error_set(

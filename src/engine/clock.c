@@ -46,6 +46,50 @@ void engine_clock_wait_for_nothing(void)
 	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_WAIT_NS << doublings));
 }
 
+/*
+ * Steps cost no time. But some threads can always move, handing something to and fro until another one that
+ * sleeps says that it is over; so many steps would take of real time about what is made of them here.
+ */
+#define CLOCK_PATIENCE_STEPS 65536
+#define CLOCK_PATIENCE_NS UINT64_C(65536000)
+
+void engine_clock_begin_patience(void)
+{
+	engine.clock_polls = engine.clock_waits = engine.clock_passes = 0;
+	engine.patience_step = engine.step + CLOCK_PATIENCE_STEPS;
+}
+
+/*
+ * A strategy may let such threads go on for ever, before one that could end it. In a run that is so long already
+ * who has not moved for all that time has a turn.
+ */
+#define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 20)
+
+static void clock_help_starved(void)
+{
+	bool is_starved = false;
+
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		is_starved |= bitset_has(engine.enabled, i) &&
+			      engine.threads[i].last_moved + CLOCK_PATIENCE_STEPS < engine.step;
+	for (uint32_t i = 0; i < engine.thread_count && is_starved; i++)
+		if (bitset_has(engine.enabled, i) &&
+			engine.threads[i].last_moved + CLOCK_PATIENCE_STEPS >= engine.step)
+			engine_hold_back(&engine.threads[i]);
+}
+
+void engine_clock_lose_patience(void)
+{
+	engine.patience_step = engine.step + CLOCK_PATIENCE_STEPS;
+	if (engine.step >= CLOCK_LONG_RUN_STEPS)
+		clock_help_starved();
+	if (engine.earliest_deadline == ENGINE_FOREVER)
+		return;
+	engine_clock_advance_to(engine.clock_ns + (CLOCK_PATIENCE_NS << engine.clock_passes));
+	if (engine.clock_passes < CLOCK_HASTE_DOUBLINGS_MAX)
+		engine.clock_passes++;
+}
+
 void engine_clock_advance_to(uint64_t clock_ns)
 {
 	if (clock_ns > engine.clock_ns)

@@ -167,7 +167,7 @@ static void engine_idle(void)
 {
 	uint64_t deadline = ENGINE_FOREVER;
 
-	engine.clock_polls = engine.clock_waits = 0;
+	engine_clock_begin_patience();
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_op *op = engine.threads[i].op;
 
@@ -234,6 +234,8 @@ static struct engine_thread *engine_decide(void)
 
 	if (__builtin_expect(!engine.enabled_count || engine.attention, 0))
 		engine_wait_for_enabled();
+	if (__builtin_expect(engine.step >= engine.patience_step, 0))
+		engine_clock_lose_patience();
 	engine_offer();
 	engine.has_woken = false;
 	engine.view.thread_count = engine.thread_count;

@@ -60,6 +60,8 @@ struct engine {
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t clock_waits;	    /* waits for no time since then */
+	uint64_t clock_passes;	    /* engine_clock_lose_patience() since then */
+	uint64_t patience_step;	    /* where its turn is */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed
 		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */
@@ -134,5 +136,9 @@ void engine_settle(void);
 void engine_stuck(void) __attribute__((noreturn));
 /* Finds threads whose deadline has come. */
 void engine_expire(void);
+/* Nobody could move, and time passes. */
+void engine_clock_begin_patience(void);
+/* At engine.patience_step: somebody could move all the time. Lets time pass for those who wait for it. */
+void engine_clock_lose_patience(void);
 
 #endif

@@ -58,6 +58,7 @@ void engine_init(const struct engine_host *host)
 	engine.is_in_control = true;
 	engine.thread_count = engine.live_count = 1;
 	engine.earliest_deadline = ENGINE_FOREVER;
+	engine_clock_begin_patience();
 	engine.current = main_thread;
 	engine.names[0] = main_thread->name = 1;
 	main_thread->state = THREAD_ALIVE;
