@@ -13,8 +13,11 @@ uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
 		dpor->is_lost = true;
 		return DPOR_NONE;
 	}
-	dpor_branches(dpor)[branch] = (struct dpor_branch){
-		.op = *op, .child = DPOR_NONE, .sibling = DPOR_NONE, .born = (uint32_t)dpor->runs};
+	dpor_branches(dpor)[branch] = (struct dpor_branch){.op = *op,
+		.child = DPOR_NONE,
+		.sibling = DPOR_NONE,
+		.finder = dpor->part,
+		.born = (uint32_t)dpor->runs};
 	return branch;
 }
 

@@ -101,21 +101,24 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
  * Will one of the branches there begin the core of the sequence, or one that is yet to be made of the
  * sequence?
  */
-static bool is_begun_there(struct dpor *dpor, uint32_t branch, const struct dpor_sequence *sequence)
+static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
+	/* Whatever a part finds outside of itself, others may have found something that comes before it. */
+	const bool is_outside = dpor->part && !dpor->is_exact && step < dpor->base;
+	uint32_t branch = dpor_steps(dpor)[step].wakeup;
 	bool is_covered = false;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
 		const uint32_t place = place_of_first(dpor, sequence, &here->op);
 
-		if (here->finder && here->finder != dpor->part)
+		if (here->finder && (is_outside || here->finder != dpor->part))
 			return false;
 		if (place < sequence->core)
 			return true;
 		is_covered |= place != DPOR_NONE;
 	}
-	return !is_covered;
+	return !is_covered && !is_outside;
 }
 
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence)
@@ -134,7 +137,7 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	}
 	if (is_had)
 		return false;
-	is_settled = is_begun_there(dpor, at->wakeup, sequence);
+	is_settled = is_begun_there(dpor, step, sequence);
 	at->changes += insert(dpor, &at->wakeup, sequence);
 	return is_settled;
 }

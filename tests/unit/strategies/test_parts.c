@@ -391,6 +391,28 @@ static void parts__of_dpor_tell_nothing_that_hides_orders(void **state)
 		compare(&program, &strategy_dpor, 2, &rng);
 }
 
+/* A part took a race for settled by what it had found, and who leads had found something that comes before that. */
+static void parts__of_dpor_settle_no_race_outside_of_themselves(void **state)
+{
+	static const struct simulated_op first[] = {ADD(0, 1), ADD(2, 1)};
+	static const struct simulated_op second[] = {LEAVE(1, 1)};
+	static const struct simulated_op third[] = {READ(0), ADD(1, 1)};
+	static const struct simulated_op fourth[] = {LEAVE(2, 1), READ(1)};
+	static const struct simulated_op fifth[] = {ADD(1, 1), LEAVE(2, 1)};
+	struct simulated_code codes[] = {
+		CODE(first), CODE(second), CODE(third), CODE(fourth), CODE(fifth)};
+	const struct simulated_program program = {
+		.codes = codes, .code_count = 5, .initial_count = 5};
+	struct rng rng;
+
+	(void)state;
+	sameness = SAME_TRACES;
+	is_waiting = false;
+	rng_seed(&rng, 5);
+	for (uint32_t i = 0; i < 20; i++) /* nearly every time */
+		compare(&program, &strategy_dpor, 4, &rng);
+}
+
 static void parts__of_dpor_make_the_runs_of_one(void **state)
 {
 	(void)state;
@@ -428,6 +450,7 @@ int main(void)
 		cmocka_unit_test(parts__of_dpor_make_the_runs_of_one),
 		cmocka_unit_test(parts__of_dpor_make_the_traces_of_one),
 		cmocka_unit_test(parts__of_dpor_tell_nothing_that_hides_orders),
+		cmocka_unit_test(parts__of_dpor_settle_no_race_outside_of_themselves),
 		cmocka_unit_test(parts__of_dpor_make_the_runs_of_one_among_writers),
 	};
 
