@@ -71,6 +71,18 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 	return is_stuck(dpor, first, second, &sequence) || dpor_add_order(dpor, first, &sequence);
 }
 
+/*
+ * Has `first` given what `second` took, of several alike that are there to be had: a count of a semaphore, or
+ * bytes, or room for them? It might have taken an earlier one. So what stands in its way is not who gave this
+ * one, without which it could not have moved, but who took that: `first` does not order the two.
+ */
+static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
+{
+	if (!(second->flags & OP_MAYBLOCK) || first->kind == second->kind)
+		return false;
+	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
+}
+
 /* The steps that race with this one: dependent, and nothing between them orders them. True: all settled. */
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
@@ -90,7 +102,8 @@ static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 			!has_other_order(&steps[first], &steps[second]))
 			continue;
 		is_settled &= reverse(dpor, first, second);
-		dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
+		if (!gave_one_of_many(&steps[first].op, &steps[second].op))
+			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return is_settled;
 }

@@ -198,6 +198,23 @@ static void dpor__of_the_last_zero_asks_old_races_again(void **state)
 	assert_runs(&last_zero.program, 320);
 }
 
+/* Who takes a count that another one gave back might have had that one's: the race is between those who take. */
+static void dpor__of_semaphores_asks_who_took_the_count_before(void **state)
+{
+	static const struct simulated_op hold[] = {TAKE(0), POST(0)}, post[] = {POST(0)};
+	static const struct simulated_op take[] = {TAKE(0)};
+	static const struct simulated_code codes[] = {CODE(hold), CODE(post), CODE(take)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 3, .initial_count = 3};
+
+	(void)state;
+	assert_int_equal(run_all(&program, &every_schedule, &wanted, NULL, TRACES_MOST), 2);
+	(void)run_all(&program, &strategy_dpor, &found, NULL, TRACES_MOST);
+	assert_int_equal(wanted.count, 2);
+	assert_int_equal(found.count, wanted.count);
+	assert_memory_equal(found.hashes, wanted.hashes, wanted.count * sizeof *wanted.hashes);
+}
+
 /* The names of variables are dealt out anew. */
 static void dpor__of_the_last_zero_makes_what_it_should_in_any_order(void **state)
 {
@@ -377,6 +394,7 @@ int main(void)
 		cmocka_unit_test(dpor__of_threads_apart_makes_one),
 		cmocka_unit_test(dpor__of_created_threads_makes_what_is_left),
 		cmocka_unit_test(dpor__of_the_last_zero_asks_old_races_again),
+		cmocka_unit_test(dpor__of_semaphores_asks_who_took_the_count_before),
 		cmocka_unit_test(dpor__of_the_last_zero_makes_what_it_should_in_any_order),
 		cmocka_unit_test(dpor__makes_each_trace_once),
 		cmocka_unit_test(dpor__makes_each_trace_of_many_threads_once),
