@@ -159,9 +159,10 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 /*
  * Each run has to be asked for all of its races, not only for those that are new in it: whether a sleeper
  * or a branch covers the other order may depend on what happened behind the race. It does not where a
- * thread that is tried at `first` in any case could begin the core of the sequence, which is the same in all runs
- * that share the race: then one op of every run with the other order is tried there (a source set), and
- * the race is *settled*.
+ * thread that has been tried at `first` begins the core of the sequence, which is the same in all runs that share the
+ * race, or where the first branch that takes in any sequence with this core does (is_begun_there):
+ * then the race is *settled*. That one of the branches does (a source set) is not enough: sleepers speak for
+ * sequences that they could stand before (weak initials), and rely on each to have come to the first such branch.
  */
 void dpor_reverse_races(struct dpor *dpor)
 {

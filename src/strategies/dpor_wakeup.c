@@ -17,16 +17,16 @@ static uint32_t first_of(struct dpor *dpor, const struct dpor_sequence *sequence
 }
 
 /*
- * Weak initial: could `op` be the first of the sequence, or stand before all of it? Returns where its thread
- * has its first op there; sequence->count: nowhere; DPOR_NONE: it could not.
+ * Weak initial: could `op` be the first of the first `count` steps of the sequence, or stand before all of
+ * them? Returns where its thread has its first op there; `count`: nowhere; DPOR_NONE: it could not.
  */
-static uint32_t place_of_first(
-	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
+static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
+	uint32_t count, const struct dpor_op *op)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t i;
 
-	for (i = 0; i < sequence->count; i++) {
+	for (i = 0; i < count; i++) {
 		const uint32_t step = sequence->steps[i];
 
 		if (steps[step].op.thread == op->thread)
@@ -40,7 +40,7 @@ static uint32_t place_of_first(
 static bool may_come_first(
 	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
 {
-	return place_of_first(dpor, sequence, op) != DPOR_NONE;
+	return place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
 }
 
 static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
@@ -98,27 +98,27 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 }
 
 /*
- * Will one of the branches there begin the core of the sequence, or one that is yet to be made of the
- * sequence?
+ * Will the first of the branches there that takes the sequence in be one that begins its core, or one that is
+ * yet to be made of it, and this be so whatever comes behind the core? Then that branch has all of these sequences.
+ * Not so where a branch before it has to do with none of the core: with another end it may be first, and then
+ * its thread sleeps when the other is taken.
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
 	/* Whatever a part finds outside of itself, others may have found something that comes before it. */
 	const bool is_outside = dpor->part && !dpor->is_exact && step < dpor->base;
 	uint32_t branch = dpor_steps(dpor)[step].wakeup;
-	bool is_covered = false;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
-		const uint32_t place = place_of_first(dpor, sequence, &here->op);
+		const uint32_t place = place_of_first(dpor, sequence, sequence->core, &here->op);
 
 		if (here->finder && (is_outside || here->finder != dpor->part))
 			return false;
-		if (place < sequence->core)
-			return true;
-		is_covered |= place != DPOR_NONE;
+		if (place != DPOR_NONE)
+			return place < sequence->core;
 	}
-	return !is_covered && !is_outside;
+	return !is_outside;
 }
 
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence)
@@ -129,7 +129,8 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	bool is_settled;
 
 	for (uint32_t i = 0; i < at->sleeper_count; i++) {
-		const uint32_t place = place_of_first(dpor, sequence, &sleepers[i].op);
+		const uint32_t place =
+			place_of_first(dpor, sequence, sequence->count, &sleepers[i].op);
 
 		if (place < sequence->core)
 			return true;

@@ -281,9 +281,10 @@ static void test_predicted_reads__give_what_was_written(void **state)
 /* A read that was not predicted is in the record, and the next one of the same place is predicted. */
 static void test_other_reads__are_taken_from_the_record(void **state)
 {
-	/* A read of four bytes, one predicted read behind it, the end. */
+	/* A read that is 0x04030201 more than what was known (twice that, by seven bits), one predicted read
+	 * behind it, the end. */
 	static const uint8_t entries[] = {
-		RECORD_READ, 1, 2, 3, 4, 1 << RECORD_TAG_BITS | RECORD_END};
+		RECORD_READ, 0x82, 0x88, 0x98, 0x40, 1 << RECORD_TAG_BITS | RECORD_END};
 	struct bench *bench = make_bench(4);
 	const int32_t where = constant(bench, 0x1000);
 

@@ -359,6 +359,27 @@ static void dpor__makes_each_trace_once(void **state)
 	}
 }
 
+/*
+ * A race that is settled by a branch behind one that other runs with this race would go to: the sleeper at that
+ * one says that it has been had, and the sequence never came there.
+ */
+static void dpor__settles_no_race_for_what_comes_behind_it(void **state)
+{
+	static const struct simulated_op add[] = {ADD(1, 1)}, set[] = {SET(0, 1)},
+					 read[] = {READ(1)};
+	static const struct simulated_op read_and_add[] = {READ(0), ADD(1, 1)};
+	static const struct simulated_op look_twice[] = {
+		{SIMULATED_LEAVE, 1, 1}, {SIMULATED_LEAVE, 0, 1}};
+	static const struct simulated_code codes[] = {
+		CODE(add), CODE(read_and_add), CODE(look_twice), CODE(set), CODE(read)};
+	static const struct simulated_program program = {
+		.codes = codes, .code_count = 5, .initial_count = 5};
+
+	(void)state;
+	assert_runs(&program, 54);
+	compare(&program, true);
+}
+
 static void dpor__makes_each_trace_of_many_threads_once(void **state)
 {
 	struct random_program program;
@@ -397,6 +418,7 @@ int main(void)
 		cmocka_unit_test(dpor__of_semaphores_asks_who_took_the_count_before),
 		cmocka_unit_test(dpor__of_the_last_zero_makes_what_it_should_in_any_order),
 		cmocka_unit_test(dpor__makes_each_trace_once),
+		cmocka_unit_test(dpor__settles_no_race_for_what_comes_behind_it),
 		cmocka_unit_test(dpor__makes_each_trace_of_many_threads_once),
 		cmocka_unit_test(dpor__misses_no_trace_of_threads_that_wait),
 	};
