@@ -8,6 +8,12 @@ uint64_t engine_clock_ns(void)
 }
 
 /*
+ * What a step costs of the time that a reading tells. In between steps cost none, so that waits with a limit end
+ * when nobody can move; but who looks at the clock in a loop waits for what the loop's own steps take.
+ */
+#define CLOCK_STEP_NS 100
+
+/*
  * What a reading costs. Many readings with no step between mean a loop that waits for time to pass; so do
  * very many with steps between (a lock, a look, a glance at the clock) as long as somebody always can
  * move. At the first rate 2 s would take 20 million readings: more than a run may have steps.
@@ -19,14 +25,17 @@ uint64_t engine_clock_ns(void)
 
 uint64_t engine_clock_read_ns(void)
 {
-	uint64_t doublings;
+	uint64_t doublings, steps;
 
 	engine_settle();
+	steps = engine.step - engine.clock_step;
+	engine.clock_step = engine.step;
 	doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE +
 		    engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
 	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
 		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
-	engine_clock_advance_to(engine.clock_ns + ((uint64_t)CLOCK_READ_NS << doublings));
+	engine_clock_advance_to(
+		engine.clock_ns + ((uint64_t)CLOCK_READ_NS << doublings) + steps * CLOCK_STEP_NS);
 	return engine.clock_ns;
 }
 

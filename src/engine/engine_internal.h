@@ -58,6 +58,7 @@ struct engine {
 	int64_t lease_given;		  /* of episodes->lease; 0: there is none */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
+	uint64_t clock_step;	    /* of the last reading */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t clock_waits;	    /* waits for no time since then */
 	uint64_t clock_passes;	    /* engine_clock_lose_patience() since then */
