@@ -93,6 +93,10 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
 	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	BUG_ON(!walk->threads || !walk->chosen);
+	if (record->source) /* made again as it is walked: not from a file that may be damaged */
+		walk->position_most = UINT64_MAX;
+	for (uint32_t i = 0; i < record->thread_count && !record->source; i++)
+		walk->position_most += record->threads[i].size;
 }
 
 void walk_close(struct walk *walk)

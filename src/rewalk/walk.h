@@ -151,8 +151,9 @@ struct walk {
 	/* Written by the first thread before there were others: the last values, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
-	struct walk_part part; /* WALK_EVENTS: whose events are wanted; all zero: all */
-	uint32_t *weights;     /* by position: about so many events, noted by WALK_CHOOSING */
+	uint64_t position_most; /* none is greater: each takes an entry of some thread */
+	struct walk_part part;	/* WALK_EVENTS: whose events are wanted; all zero: all */
+	uint32_t *weights;	/* by position: about so many events, noted by WALK_CHOOSING */
 	uint64_t weight_count;
 	struct word_before *before; /* what was written before the part */
 	uint64_t before_count, before_capacity;

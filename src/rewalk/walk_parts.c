@@ -67,6 +67,10 @@ void walk_reach(struct walker *walker, uint64_t position)
 {
 	const struct walk_part *part = &walker->walk->part;
 
+	if (position > walker->walk->position_most) {
+		(void)walk_end_at(walker, WALK_LOST, "a turn that the run did not have");
+		return;
+	}
 	walker->position = position;
 	if (!(walker->mode & WALK_EVENTS))
 		return;
