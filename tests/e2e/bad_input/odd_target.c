@@ -273,10 +273,11 @@ static int changes_with_time(void)
 
 	if (file < 0 || ftruncate(file, sizeof *run_count) != 0)
 		exit(91);
+	make_thread();
+	/* Behind the first thread: what is shared before it is put back after each run, a file is not. */
 	run_count = mmap(NULL, sizeof *run_count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (run_count == MAP_FAILED)
 		exit(92);
-	make_thread();
 	++*run_count;
 	return run_twice(lock_in_some_runs, locks);
 }
