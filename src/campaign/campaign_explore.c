@@ -212,6 +212,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	enum contract_report report, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
+	bool has_made_runs;
 	int result = 0;
 
 	if (report == REPORT_REFUSED && contract->outcome.code == REFUSAL_RESTART)
@@ -258,8 +259,11 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	default:
 		worker->deaths = 0;
 		size_batch(campaign, worker);
+		/* Who was stopped before its first run has one of an earlier batch still. */
+		has_made_runs = campaign_end_of_batch(worker) > worker->run_first;
 		done_until(campaign, worker, campaign_end_of_batch(worker));
-		tell_ran(campaign, worker);
+		if (has_made_runs)
+			tell_ran(campaign, worker);
 		if (campaign->has_rounds)
 			result = rounds_advance(campaign, false, err);
 		break;
@@ -301,7 +305,8 @@ static int poll_workers(struct campaign *campaign, bool *has_report, struct erro
 		campaign->reporting = worker;
 		result = handle_report(campaign, worker, report, err);
 		campaign->reporting = NULL;
-		if (result < 0)
+		/* It has what it wanted: what others have to report is of runs that one worker would not make. */
+		if (result < 0 || campaign->is_stopping)
 			return result;
 	}
 	return 0;
