@@ -1,4 +1,7 @@
-/* Threads that take three locks in turn, each beginning with another one: many orders, each a few microseconds long. */
+/*
+ * locks ROUNDS [THOUSANDS]: threads that take three locks in turn, each beginning with another one: many orders, each a few
+ * microseconds long; with THOUSANDS each run ends with so many thousand steps of computing.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -21,6 +24,14 @@ static void *work(void *argument)
 	return NULL;
 }
 
+static void compute(long steps)
+{
+	volatile long left = steps;
+
+	while (left > 0)
+		left--;
+}
+
 int main(int argc, char **argv)
 {
 	static const int first[3] = {0, 1, 2};
@@ -32,5 +43,6 @@ int main(int argc, char **argv)
 			return 2;
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+	compute(argc > 2 ? 1000 * atol(argv[2]) : 0);
 	return counts[0] + counts[1] + counts[2] != 3 * rounds;
 }

@@ -56,7 +56,10 @@ void points_to_free(struct points_to *result)
 		free(result->sites[i].place);
 		free(result->sites[i].variables);
 	}
+	for (uint32_t i = 0; i < result->object_count; i++)
+		free(result->objects[i].symbol);
 	free(result->variables);
+	free(result->objects);
 	free(result->sites);
 	free(result->foreign);
 	free(result);

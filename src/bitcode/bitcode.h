@@ -16,7 +16,19 @@
 #include "base/error.h"
 
 struct points_to_variable {
-	char *name; /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
+	char *name;	  /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
+	int64_t distance; /* in its object; of an array: modulo the stride */
+	uint64_t bytes;	  /* up to the next one at most; UINT64_MAX: to the end of the object */
+};
+
+/* A global, or a local of main: what can be found in memory. */
+struct points_to_object {
+	char *symbol;	/* a global as it is linked; NULL: a local of main, */
+	uint32_t file;	/* whose site of kind SITE_ADDRESS this is */
+	uint32_t index; /* likewise */
+	uint64_t bytes; /* of a local; 0: not known */
+	int64_t stride; /* 0: it is not folded */
+	uint32_t first_variable, variable_count;
 };
 
 /* What a site may touch; index of the site as in symbols/site_table.h. */
@@ -34,13 +46,15 @@ struct points_to_site {
 struct points_to {
 	struct points_to_variable *variables;
 	uint32_t variable_count;
+	struct points_to_object *objects;
+	uint32_t object_count;
 	struct points_to_site *sites; /* those with an address, by file and index */
 	uint32_t site_count;
 	uint32_t *foreign; /* variables that code without bitcode may touch and hand around */
 	uint32_t foreign_count;
 	/* for the curious */
 	uint64_t instruction_count;
-	uint32_t node_count, object_count, wave_count;
+	uint32_t node_count, wave_count;
 };
 
 /*

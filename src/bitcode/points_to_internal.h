@@ -66,6 +66,12 @@ void function_becomes_foreign(void *context, uint32_t object);
 /* From the solved constraints to sites and variables. */
 struct points_to *read_result(struct analysis *analysis);
 
+/* ---- objects.c ---- */
+
+/* Where the object is to be found in memory; false: it is no global, nor a local of main that is told of. */
+bool describe_object(
+	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
+
 /* ---- object_name.c ---- */
 
 /* "counter", "local 'x' of main", "malloc at bank.c:41"; to be freed. */

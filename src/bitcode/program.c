@@ -220,3 +220,12 @@ LLVMValueRef program_instruction(
 	return instruction_number < end - first ? unit->instructions[first + instruction_number]
 						: NULL;
 }
+
+bool program_is_named(LLVMValueRef function, const char *name)
+{
+	size_t length;
+	const char *own = LLVMGetValueName2(function, &length);
+	const size_t plain = strlen(name);
+
+	return strncmp(own, name, plain) == 0 && (own[plain] == '\0' || own[plain] == '.');
+}

@@ -46,4 +46,7 @@ void program_release(struct program *program);
 LLVMValueRef program_instruction(
 	const struct unit *unit, uint32_t function_number, uint32_t instruction_number);
 
+/* Is it the function of that name, or what the optimiser has made of it ("find.specialized.1")? */
+bool program_is_named(LLVMValueRef function, const char *name);
+
 #endif

@@ -90,16 +90,6 @@ static bool reach_instruction(
 	}
 }
 
-/* What the optimiser makes of a function is named after it: "find.specialized.1". */
-static bool is_named(LLVMValueRef function, const char *name)
-{
-	size_t length;
-	const char *own = LLVMGetValueName2(function, &length);
-	const size_t plain = strlen(name);
-
-	return strncmp(own, name, plain) == 0 && (own[plain] == '\0' || own[plain] == '.');
-}
-
 static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t file,
 	const struct site *site, const char *name)
 {
@@ -110,7 +100,7 @@ static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t 
 		LLVMValueRef instruction;
 
 		if (unit->file != file || site->function_number >= unit->function_count ||
-			(name && !is_named(unit->functions[site->function_number], name)))
+			(name && !program_is_named(unit->functions[site->function_number], name)))
 			continue;
 		instruction =
 			program_instruction(unit, site->function_number, site->instruction_number);
@@ -246,6 +236,17 @@ static void name_variable(const struct reader *reader, const struct start *start
 	*name = strbuf_detach(&out);
 }
 
+/* Up to where the next one of the object begins, at most. */
+static uint64_t extent_of(const struct reader *reader, uint32_t i)
+{
+	const struct start *start = &reader->starts[i];
+	const bool is_last = i + 1 == reader->start_count || start[1].object != start->object;
+	const uint64_t room =
+		is_last ? UINT64_MAX : (uint64_t)(start[1].distance - start->distance);
+
+	return start->bytes < room ? start->bytes : room;
+}
+
 static void make_variables(struct reader *reader)
 {
 	struct points_to *result = reader->result;
@@ -256,6 +257,8 @@ static void make_variables(struct reader *reader)
 	BUG_ON(!result->variables || !result->foreign);
 	for (uint32_t i = 0; i < reader->start_count; i++) {
 		name_variable(reader, &reader->starts[i], &result->variables[i].name);
+		result->variables[i].distance = reader->starts[i].distance;
+		result->variables[i].bytes = extent_of(reader, i);
 		if (reader->analysis->flow.objects[reader->starts[i].object].is_foreign)
 			result->foreign[result->foreign_count++] = i;
 	}
@@ -267,15 +270,32 @@ static void make_variables(struct reader *reader)
 static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
 {
 	const struct start *start = &reader->starts[i];
-	const bool is_last =
-		i + 1 == reader->start_count || reader->starts[i + 1].object != start->object;
-	uint64_t extent = start->bytes;
 
-	if (!is_last && (uint64_t)(reader->starts[i + 1].distance - start->distance) < extent)
-		extent = (uint64_t)(reader->starts[i + 1].distance - start->distance);
 	if (start->distance >= at)
 		return (uint64_t)(start->distance - at) < bytes;
-	return (uint64_t)(at - start->distance) < extent;
+	return (uint64_t)(at - start->distance) < extent_of(reader, i);
+}
+
+/* The variables of each object that can be found in memory. */
+static void make_objects(struct reader *reader)
+{
+	struct points_to *result = reader->result;
+	uint32_t end;
+
+	result->objects = calloc(reader->start_count + 1, sizeof *result->objects);
+	BUG_ON(!result->objects);
+	for (uint32_t i = 0; i < reader->start_count; i = end) {
+		const uint32_t number = reader->starts[i].object;
+		struct points_to_object *object = &result->objects[result->object_count];
+
+		for (end = i; end < reader->start_count && reader->starts[end].object == number;)
+			end++;
+		if (!describe_object(reader->analysis, number, object))
+			continue;
+		object->first_variable = i;
+		object->variable_count = end - i;
+		result->object_count++;
+	}
 }
 
 static uint32_t first_start(const struct reader *reader, uint32_t object)
@@ -386,6 +406,7 @@ struct points_to *read_result(struct analysis *analysis)
 	add_foreign_starts(&reader);
 	unite_starts(&reader);
 	make_variables(&reader);
+	make_objects(&reader);
 	for (uint32_t i = 0; i < result->site_count; i++) {
 		touch(&reader, &reader.reaches[i], &result->sites[i]);
 		bitmap_release(&reader.reaches[i].locations);
@@ -394,7 +415,6 @@ struct points_to *read_result(struct analysis *analysis)
 	free(reader.starts);
 	result->instruction_count = analysis->instruction_count;
 	result->node_count = analysis->flow.node_count;
-	result->object_count = analysis->flow.object_count;
 	result->wave_count = analysis->flow.waves;
 	return result;
 }

@@ -289,6 +289,8 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 	options.waiting = tell_progress;
 	options.context = state;
 	options.time_ns = time_left(state);
+	if (trace->round) /* another run: its scheduling points are others */
+		options.points_from = options.points_to = 0;
 	if (state->options->rounds > 1)
 		options.only_failures = false; /* other branches lead to them */
 	state->trace = trace;
@@ -372,8 +374,9 @@ int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err)
 {
 	const char *program = options->campaign.argv[0];
-	const struct record_request request = {
-		.options = &options->campaign, .bytes_most = options->record_bytes};
+	const struct record_request request = {.options = &options->campaign,
+		.bytes_most = options->record_bytes,
+		.points_most = options->sensitivity.points_to};
 	struct branches_state state = {
 		.options = options, .result = out, .begin_ns = platform_monotonic_ns()};
 	struct recorded first = {0};
@@ -392,7 +395,10 @@ int branches_search(
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;
 		out->run_processor_ns = first.processor_ns;
-		out->is_partial = first.record.is_partial && !first.record.source;
+		out->is_partial =
+			first.record.is_partial && !first.record.source && !request.points_most;
+		out->points_from = options->sensitivity.points_from;
+		out->points_to = options->sensitivity.points_to;
 		out->is_made_again = first.record.source != NULL;
 		out->is_failing = first.is_failure;
 		out->outcome = first.run.outcome;

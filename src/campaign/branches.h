@@ -104,7 +104,8 @@ struct branches_result {
 	uint64_t record_bytes;
 	uint64_t run_ns; /* of the recorded run */
 	uint64_t run_processor_ns;
-	bool is_partial;    /* the record is a beginning only */
+	bool is_partial;		 /* the record is a beginning only, as there was no room */
+	uint64_t points_from, points_to; /* of the options */
 	bool is_made_again; /* it was too long to be kept: the run was made again for each walk */
 	bool is_failing;    /* the recorded run failed, in this way */
 	struct outcome outcome;

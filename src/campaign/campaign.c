@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "campaign/children.h"
 #include "campaign/cores.h"
+#include "campaign/far.h"
 #include "campaign/memory_view.h"
 #include "campaign/restart.h"
 #include "detectors/detector.h"
@@ -62,17 +63,6 @@ static void take_guarantee(struct campaign *campaign)
 	if (campaign->counted.runs && strategy->guarantee &&
 		strategy->guarantee(campaign->knowledge, &guarantee))
 		campaign->result->guarantee = guarantee;
-}
-
-/* Of the only worker: such a strategy has no other. */
-static void take_verdict(struct campaign *campaign, struct contract *contract)
-{
-	const struct strategy *strategy = strategies[campaign->options->strategy];
-	struct campaign_result *result = campaign->result;
-
-	result->has_verdict = strategy->verdict && contract->totals.runs;
-	if (result->has_verdict)
-		strategy->verdict(contract_strategy(contract), &result->verdict);
 }
 
 /* Strategies that go through all runs leave checkpoints, of which the detector knows nothing. */
@@ -134,7 +124,7 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
 			sizeof result->checkpoint_obstacle);
 		if (!campaign->parts.strategy || i == 0)
-			take_verdict(campaign, contract);
+			verdict_take(campaign, contract);
 	}
 	if (campaign->has_rounds || !campaign->worker_count)
 		return;
@@ -196,6 +186,7 @@ static int save(struct campaign *campaign, const char *state, struct error *err)
 int campaign_tell_progress(struct campaign *campaign, struct error *err)
 {
 	uint64_t now = platform_monotonic_ns();
+	struct error unsaid;
 
 	course_note(campaign, false);
 	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
@@ -208,6 +199,10 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 	if (now - campaign->saved_ns < SAVE_EVERY_NS)
 		return 0;
 	campaign->saved_ns = now;
+	if (campaign->spare) {
+		(void)save(campaign, "running", &unsaid); /* the last one is told of */
+		return 0;
+	}
 	return save(campaign, "running", err);
 }
 
@@ -280,9 +275,15 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 						  ? detectors_bytes()
 						  : races_state_bytes(&campaign->settings.races)},
 	};
+	const uint32_t number = (uint32_t)(worker - campaign->workers);
 	struct contract_plan *plan;
-	int result = worker_open(&worker->worker, &params, err);
+	int result;
 
+	if (options->far && number) { /* the first is here */
+		params.far = options->far;
+		params.far_number = number - 1;
+	}
+	result = worker_open(&worker->worker, &params, err);
 	if (result < 0)
 		return result;
 	plan = &worker->worker.contract->plan;
@@ -297,6 +298,10 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 		chosen_apply(&campaign->chosen, contract_memory(worker->worker.contract));
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
+	if (strategies[options->strategy]->is_elsewhere) {
+		plan->strategy_config.shard = options->shard;
+		plan->strategy_config.shards = options->shards;
+	}
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
 	plan->is_traced = options->trace_events > 0;
@@ -335,9 +340,9 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t runs = campaign->run_end - campaign->run_next;
-	uint64_t wanted = options->workers;
+	uint64_t wanted = options->far ? options->far->count + UINT64_C(1) : options->workers;
 
-	if (!campaign->has_rounds && (!strategies[options->strategy]->parts || options->has_digest))
+	if (!campaign->has_rounds && !strategies[options->strategy]->parts)
 		return 1; /* each run has to wait for the one before it */
 	if (campaign->reads_ours || options->forwards_signals)
 		return 1;
@@ -348,10 +353,10 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	return (uint32_t)(wanted > runs && runs ? runs : wanted);
 }
 
-static int set_up(struct campaign *campaign, struct error *err)
+/* What runs are made of, but for what they are to be. */
+static int find_program(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
-	uint32_t worker_count;
 	int result = target_find(&campaign->target, options->argv[0], err);
 
 	if (result == 0)
@@ -373,22 +378,40 @@ static int set_up(struct campaign *campaign, struct error *err)
 	/* The judge is asked about processes that have ended. Input that is read is gone: no second try. */
 	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
+	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
 	children_init();
+	return 0;
+}
+
+static int open_workers(struct campaign *campaign, uint32_t wanted, struct error *err)
+{
+	int result = 0;
+
+	campaign->workers = calloc(wanted, sizeof *campaign->workers);
+	BUG_ON(!campaign->workers);
+	while (result == 0 && campaign->worker_count < wanted) {
+		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
+		campaign->worker_count += result == 0;
+	}
+	return result;
+}
+
+static int set_up(struct campaign *campaign, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	int result = find_program(campaign, err);
+
+	if (result < 0)
+		return result;
 	campaign->store = options->store;
 	if (!campaign->store)
 		result = store_open(&campaign->store, options->directory, true, err);
 	if (result == 0)
 		result = begin_row(campaign, err);
-	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
-	worker_count = wanted_workers(campaign);
-	campaign->workers = calloc(worker_count, sizeof *campaign->workers);
-	BUG_ON(!campaign->workers);
 	if (result == 0 && campaign->has_rounds)
 		rounds_open(campaign);
-	while (result == 0 && campaign->worker_count < worker_count) {
-		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
-		campaign->worker_count += result == 0;
-	}
+	if (result == 0)
+		result = open_workers(campaign, wanted_workers(campaign), err);
 	parts_begin(campaign);
 	if (result == 0 && campaign->resumed_id)
 		result = state_load(campaign, err);
@@ -417,9 +440,22 @@ static void tear_down(struct campaign *campaign)
 	store_campaign_release(&campaign->row);
 	if (!campaign->options->store)
 		store_close(campaign->store);
+	store_close(campaign->spare);
 	settings_release(&campaign->settings);
 	chosen_release(&campaign->chosen);
 	target_release(&campaign->target);
+}
+
+int campaign_open_alone(struct campaign *campaign, struct error *err)
+{
+	const int result = find_program(campaign, err);
+
+	return result < 0 ? result : open_workers(campaign, 1, err);
+}
+
+void campaign_close_alone(struct campaign *campaign)
+{
+	tear_down(campaign);
 }
 
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
@@ -432,7 +468,9 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 	status = set_up(&campaign, err);
 	if (status == 0) {
 		result->campaign = campaign.row.id;
-		status = campaign_explore(&campaign, err);
+		status = verdict_keep(&campaign, false, err);
+		if (status == 0)
+			status = campaign_explore(&campaign, err);
 		add_up(&campaign);
 		tell_races_seen(&campaign);
 		/* What broke first is what is reported. */
@@ -441,6 +479,10 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		else
 			status = save(
 				&campaign, result->is_interrupted ? "interrupted" : "done", err);
+		if (status == 0)
+			status = verdict_keep(&campaign, true, err);
+		if (campaign.spare)
+			status = spare_tell(&campaign, err);
 	}
 	tear_down(&campaign);
 	return status;

@@ -17,6 +17,7 @@
 #include "findings/suppressions.h"
 #include "strategies/strategy.h"
 
+struct far_link;
 struct memory_view;
 
 /* When sites are off whose accesses the strategy does not need in a run (runtime/focus.h). */
@@ -47,6 +48,8 @@ struct campaign_options {
 	struct settings settings;
 	const char *variables; /* patterns (chosen.h): their accesses only; NULL: any */
 	const struct suppressions *suppressions; /* of races; NULL: none */
+	const struct far_link
+		*far;	 /* all workers but the first are elsewhere; NULL: they are here */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
 	uint64_t
@@ -143,7 +146,7 @@ struct campaign_result {
 	uint32_t races_seen;	   /* where they are no failures: different ones */
 	char races_seen_text
 		[512];	 /* the first of them, a line each; empty: their names are not known */
-	uint64_t digest; /* of what all runs did, in their order */
+	uint64_t digest; /* of what all runs did, in whatever order */
 	uint64_t
 		runs_made; /* by all workers; some of these may lie behind the failure that ended it */
 	uint64_t checkpoints;  /* that runs left for others to go on from, */

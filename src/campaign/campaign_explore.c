@@ -11,6 +11,8 @@
 #define BATCH_NS UINT64_C(200000000)
 #define BATCH_MOST (UINT64_C(1) << 20)
 #define SLEEP_NS UINT64_C(100000000)
+/* Whoever is elsewhere rings no bell. */
+#define FAR_NAP_NS UINT64_C(1000000)
 /* What a run gets to end by itself when the time is up. */
 #define END_GRACE_NS UINT64_C(1000000000)
 /* Kills from outside that are taken for accidents. */
@@ -23,6 +25,10 @@ static bool give_runs(struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t size = worker->batch;
 
+	if (campaign->options->shards) { /* not all that were made count */
+		campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
+		worker->run_first = worker->run_end = campaign->run_next;
+	}
 	if (worker->run_first < worker->run_end)
 		return true;
 	campaign_ask_for_runs(campaign);
@@ -31,6 +37,33 @@ static bool give_runs(struct campaign *campaign, struct campaign_worker *worker)
 	worker->run_first = campaign->run_next;
 	worker->run_end = campaign->run_next += size;
 	return size > 0;
+}
+
+/*
+ * A process that starts would keep all others waiting for the runs that it was given of a short round: it is given
+ * none until it is there.
+ */
+static bool starts_ahead(const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	return campaign->has_rounds && worker != campaign->workers &&
+	       worker->worker.state == WORKER_EMPTY && worker->run_first == worker->run_end &&
+	       campaign->restart != RESTART_EXEC && !campaign->options->is_one_by_one &&
+	       campaign->round->before < STRATEGY_ROUND_FIRST;
+}
+
+static int start_ahead(
+	const struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct contract_plan *plan = &worker->worker.contract->plan;
+
+	worker->run_first = worker->run_end = campaign->round->first;
+	plan->restart = campaign->restart;
+	plan->run_first = worker->run_first;
+	plan->run_limit = 0;
+	worker->is_busy = true;
+	worker->runs_before = worker->worker.contract->totals.runs;
+	worker->begun_ns = platform_monotonic_ns();
+	return worker_begin(&worker->worker, err);
 }
 
 /* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
@@ -52,6 +85,8 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	}
 	if (campaign->is_stopping || !may_go_on)
 		return 0;
+	if (starts_ahead(campaign, worker))
+		return start_ahead(campaign, worker, err);
 	if (!(campaign->has_rounds ? rounds_give(campaign, worker) : give_runs(campaign, worker)))
 		return 0;
 	if (campaign->is_focused && !worker->has_groups &&
@@ -331,6 +366,7 @@ static int wake_workers(struct campaign *campaign, struct error *err)
 static void sleep_for_workers(struct campaign *campaign)
 {
 	const uint64_t wake_ns = parts_wake(campaign);
+	const uint64_t sleep_ns = campaign->options->far ? FAR_NAP_NS : SLEEP_NS;
 	struct worker *busy[CHILDREN_WORKERS_MAX];
 	unsigned count = 0;
 
@@ -338,7 +374,7 @@ static void sleep_for_workers(struct campaign *campaign)
 		if (campaign->workers[i].is_busy)
 			busy[count++] = &campaign->workers[i].worker;
 	if (count)
-		worker_sleep(busy, count, wake_ns < SLEEP_NS ? wake_ns : SLEEP_NS);
+		worker_sleep(busy, count, wake_ns < sleep_ns ? wake_ns : sleep_ns);
 }
 
 /* ---- the end ---- */
@@ -390,7 +426,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract *contract = campaign->workers[i].worker.contract;
 
-		if (!campaign->workers[i].is_busy)
+		if (!campaign->workers[i].is_busy || campaign->workers[i].worker.params.far)
 			continue;
 		done_until(campaign, &campaign->workers[i], contract->run_number);
 		campaign->result->is_unfinished = true;

@@ -76,7 +76,8 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 
 	shorten_finding(campaign, finding);
 	result = store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
-
+	if (result < 0)
+		result = spare_keep(campaign, finding, &found.is_new, err);
 	if (result < 0)
 		return result;
 	campaign->result->total.findings++;
@@ -240,7 +241,7 @@ bool campaign_catch_failure(
 
 	*out = (struct campaign_failure){.key = failure_key(&contract->outcome),
 		.restart = (enum contract_restart)contract->plan.restart};
-	if (campaign->options->ignored >> contract->outcome.kind & 1 ||
+	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
 		is_known_key(campaign, out->key))
 		return false;
 	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,

@@ -5,6 +5,8 @@
 #ifndef RADDLE_CAMPAIGN_INTERNAL_H
 #define RADDLE_CAMPAIGN_INTERNAL_H
 
+#include <stdio.h>
+
 #include "campaign/campaign.h"
 #include "campaign/chosen.h"
 #include "campaign/failure.h"
@@ -176,6 +178,10 @@ struct campaign {
 	int64_t resumed_id;    /* of the campaign that this one continues; 0: none */
 	uint64_t state_due_ns; /* campaign_state.c: when it is to be kept again */
 	struct campaign_course course;
+	/* campaign_spare.c: for findings that the store would not take; NULL: it took all. */
+	struct store *spare;
+	int64_t spare_campaign;
+	char spare_folder[256];
 	uint64_t *keys; /* of failures that have been investigated */
 	uint32_t key_count;
 };
@@ -207,10 +213,18 @@ void campaign_tell_spinning(struct campaign *campaign);
 
 /* The first worker stands still: keeps what is needed, if that is due or the last. Of a campaign that is done: nothing. */
 void state_save(struct campaign *campaign, bool is_last);
+/* Has that campaign left one? */
+bool state_is_kept(const struct campaign *campaign, int64_t id);
 /* Where the campaign that this one continues has stopped. */
 int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);
 /* Into the first worker, before its first run. */
 int state_load(struct campaign *campaign, struct error *err);
+
+/* ---- campaign_state_parts.c ---- */
+
+/* The parts that there are, into the file and back. */
+bool state_write_parts(struct campaign *campaign, FILE *file, bool is_last);
+bool state_read_parts(struct campaign *campaign, FILE *file);
 
 /* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign);
@@ -219,7 +233,11 @@ bool campaign_is_interrupted(const struct campaign *campaign);
 /* ---- campaign_parts.c: strategies that go through all runs, by several workers ---- */
 
 void parts_begin(struct campaign *campaign);
+/* Do the very runs matter that are made, not only how many there are? */
+bool parts_are_exact(const struct campaign *campaign);
 void parts_release(struct campaign *campaign);
+/* One that is kept: its runs are made again. */
+void parts_forget_kept(struct campaign *campaign, uint32_t index);
 /* Nobody is at a part any more. */
 void parts_drop_all(struct campaign *campaign);
 /*
@@ -266,6 +284,24 @@ int parts_end(struct campaign *campaign, bool is_cut, struct error *err);
 void course_note(struct campaign *campaign, bool is_due);
 /* What was noted, as the store keeps it: a JSON array; to be freed. */
 char *course_text(const struct campaign_course *course);
+
+/* ---- campaign_spare.c ---- */
+
+/* The store would not take the finding, as `err` says: keeps it elsewhere. Negative: cannot, and `err` stands. */
+int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err);
+/* In the end: negative where there are such findings, and says where. */
+int spare_tell(const struct campaign *campaign, struct error *err);
+
+/* ---- campaign_verdict.c ---- */
+
+/* Into the result, of what the first worker's strategy has made. */
+void verdict_take(struct campaign *campaign, struct contract *contract);
+/* Into the store: at the beginning which shard it is, and when `is_over` the verdict. */
+int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
+
+/* A campaign with one worker and no store, whose batches come from elsewhere (serve.h). */
+int campaign_open_alone(struct campaign *campaign, struct error *err);
+void campaign_close_alone(struct campaign *campaign);
 
 /* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */
 int campaign_explore(struct campaign *campaign, struct error *err);

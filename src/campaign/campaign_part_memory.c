@@ -1,7 +1,6 @@
 /* Parts of a campaign: what the first worker has learnt of memory, for the others. */
 #include "campaign/campaign_internal.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /* Of an area of a contract, into zeroed memory. */
@@ -15,13 +14,6 @@ static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void
 	}
 }
 
-static void clear_area(struct worker *worker, uint64_t offset, uint64_t bytes)
-{
-	if (fallocate(worker->block.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		    (off_t)bytes) != 0)
-		memset((char *)worker->contract + offset, 0, bytes);
-}
-
 void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct worker *leader = &campaign->workers[0].worker;
@@ -31,9 +23,11 @@ void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worke
 	if (worker->has_memory && worker->points == memory->points_known)
 		return;
 	worker_kill(&worker->worker);
-	clear_area(&worker->worker, contract->memory_offset, contract->memory_bytes);
+	contract_block_clear(
+		&worker->worker.block, contract->memory_offset, contract->memory_bytes);
 	copy_area(leader, leader->contract->memory_offset, leader->contract->memory_bytes,
 		contract_memory(contract));
+	worker->worker.far_has_memory = false;
 	worker->has_memory = true;
 	worker->points = memory->points_known;
 }

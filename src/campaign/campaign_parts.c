@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/bug.h"
+#include "campaign/far.h"
 #include "platform/platform.h"
 
 /* Shorter than this the leader is not let alone; longer where that was in vain. */
@@ -27,6 +28,12 @@ void parts_begin(struct campaign *campaign)
 	if (campaign->worker_count > 1)
 		campaign->parts.strategy = strategy->parts;
 	campaign->parts.patience_ns = PATIENCE_LEAST_NS;
+}
+
+/* Which runs are made of so many must not depend on others, nor may what their digest is of; time is never the same. */
+bool parts_are_exact(const struct campaign *campaign)
+{
+	return campaign->options->schedules || campaign->options->has_digest;
 }
 
 static struct campaign_worker *leader_of(struct campaign *campaign)
@@ -47,6 +54,7 @@ void parts_add_totals(
 	to->runs += sign * from->runs;
 	to->failures += sign * from->failures;
 	to->steps += sign * from->steps;
+	to->digest += sign * from->digest;
 	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
 		to->outcome[kind] += sign * from->outcome[kind];
 }
@@ -115,6 +123,16 @@ void parts_drop(struct campaign *campaign, struct campaign_worker *worker)
 	worker->part = NULL;
 }
 
+void parts_forget_kept(struct campaign *campaign, uint32_t index)
+{
+	struct campaign_parts *parts = &campaign->parts;
+	struct campaign_part *part = parts->kept[index];
+
+	parts->kept[index] = parts->kept[--parts->kept_count];
+	parts_add_totals(&parts->dropped, &part->totals, 1);
+	release_part(campaign, part);
+}
+
 void parts_drop_all(struct campaign *campaign)
 {
 	struct campaign_parts *parts = &campaign->parts;
@@ -129,10 +147,8 @@ void parts_drop_all(struct campaign *campaign)
 		worker->put_off = REPORT_NONE;
 		parts_drop(campaign, worker);
 	}
-	while (parts->kept_count) {
-		parts_add_totals(&parts->dropped, &parts->kept[--parts->kept_count]->totals, 1);
-		release_part(campaign, parts->kept[parts->kept_count]);
-	}
+	while (parts->kept_count)
+		parts_forget_kept(campaign, parts->kept_count - 1);
 }
 
 void parts_release(struct campaign *campaign)
@@ -181,6 +197,11 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 	const uint64_t left = campaign_runs_left(campaign);
 	int result;
 
+	if (campaign->is_focused && !worker->has_groups &&
+		contract_memory(worker->worker.contract)->module_count) {
+		campaign_tell_groups(campaign, worker);
+		worker->worker.far_has_memory = false;
+	}
 	plan->restart = campaign->restart;
 	plan->run_first = campaign->run_next + 1;
 	plan->run_limit = left < RUNS_ENDLESS ? left : RUNS_ENDLESS;
@@ -207,8 +228,7 @@ static bool split(struct campaign *campaign, struct campaign_worker *worker)
 
 	/* What lies there from before does no harm, and its pages need not be had again. */
 	if (!parts->strategy->split(state_of(leader_of(campaign)), state_of(worker),
-		    parts->numbers + 1, campaign_runs_left(campaign),
-		    campaign->options->schedules != 0))
+		    parts->numbers + 1, campaign_runs_left(campaign), parts_are_exact(campaign)))
 		return false;
 	parts_teach_memory(campaign, worker);
 	worker->part = calloc(1, sizeof *worker->part);
@@ -221,17 +241,21 @@ static bool split(struct campaign *campaign, struct campaign_worker *worker)
 	return true;
 }
 
-/* A part for everybody who has none. */
+/*
+ * A part for everybody who has none. Of focused runs there are none: who has made which decides what is known of the sites
+ * that the next ones need, and so what these tell.
+ */
 static int split_for_all(struct campaign *campaign, struct error *err)
 {
 	struct campaign_parts *parts = &campaign->parts;
-	bool was_in_vain = false;
+	bool was_in_vain = campaign->is_focused;
 
 	for (uint32_t i = 1; i < campaign->worker_count && !was_in_vain; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 		int result = 0;
 
-		if (worker->part || worker->is_busy)
+		if (worker->part || worker->is_busy ||
+			(campaign->options->far && far_is_lost(&worker->worker)))
 			continue;
 		if (parts->kept_count + campaign->worker_count <= CAMPAIGN_PARTS_KEPT &&
 			split(campaign, worker))
@@ -270,8 +294,7 @@ static bool join_state(struct campaign *campaign, uint32_t number, void *state,
 		parts->strategy->leave(state_of(leader), number);
 		return false;
 	}
-	/* Which runs are made of so many must not depend on others; time is never the same. */
-	if (!parts->strategy->join(state_of(leader), state, campaign->options->schedules != 0))
+	if (!parts->strategy->join(state_of(leader), state, parts_are_exact(campaign)))
 		return false;
 	parts->joined_runs += count_runs(totals);
 	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
@@ -406,11 +429,12 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	if (report == REPORT_TAINTED)
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
-	else if (report == REPORT_DIED && !worker->was_sent_away)
+	else if (report == REPORT_DIED && !worker->was_sent_away && !worker->worker.is_lost)
 		result = campaign_worker_died(campaign, worker, err);
 	if (result < 0)
 		return result;
-	if (campaign->is_alone || worker->was_sent_away || has_news(contract)) {
+	if (campaign->is_alone || worker->was_sent_away || worker->worker.is_lost ||
+		has_news(contract)) {
 		worker->was_sent_away = false;
 		worker->has_memory = false;
 		parts_drop(campaign, worker);

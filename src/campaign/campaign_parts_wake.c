@@ -8,7 +8,8 @@ static bool is_any_free(const struct campaign *campaign)
 	for (uint32_t i = 1; i < campaign->worker_count; i++) {
 		const struct campaign_worker *worker = &campaign->workers[i];
 
-		if (!worker->is_busy && (!worker->part || parts_is_done(campaign, worker)))
+		if (!worker->worker.is_lost && !worker->is_busy &&
+			(!worker->part || parts_is_done(campaign, worker)))
 			return true;
 	}
 	return false;

@@ -51,7 +51,8 @@ uint64_t campaign_end_of_batch(const struct campaign_worker *worker)
 
 static bool is_under_way(const struct campaign *campaign, const struct campaign_worker *worker)
 {
-	return worker != campaign->reporting && worker->is_busy && worker->put_off == REPORT_NONE;
+	return worker != campaign->reporting && worker->is_busy && worker->put_off == REPORT_NONE &&
+	       !worker->worker.params.far;
 }
 
 /* What it reports is dealt with later. */
@@ -91,7 +92,9 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 	if (campaign->races_seen_count && !campaign->symbols && first->guest_pid)
 		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
-		worker_kill(&campaign->workers[i].worker);
+		if (!campaign->workers[i]
+				.worker.params.far) /* whoever is elsewhere is in nobody's way */
+			worker_kill(&campaign->workers[i].worker);
 	return result;
 }
 

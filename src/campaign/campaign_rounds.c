@@ -26,16 +26,13 @@ static const struct strategy *strategy_of(const struct campaign *campaign)
 /* ---- which runs ---- */
 
 /*
- * As many as there have been, so that the first runs learn from each other and later rounds are long enough
- * to be shared out. What is new of memory is looked at in a round of one run.
+ * What is new of memory is looked at in a round of one run.
  */
 static void begin_round(struct campaign *campaign)
 {
 	struct campaign_round *round = campaign->round;
-	uint64_t runs = round->before ? round->before : 1;
+	uint64_t runs = strategy_round_runs(round->before);
 
-	if (runs > STRATEGY_ROUND_MOST)
-		runs = STRATEGY_ROUND_MOST;
 	if (round->has_news)
 		runs = 1;
 	if (campaign_runs_left(campaign) == 0)
@@ -93,7 +90,7 @@ static uint32_t place_of(const struct campaign *campaign, uint64_t run)
 static uint32_t part_size(const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct campaign_round *round = campaign->round;
-	uint64_t size = (round->runs - round->given) / (2 * campaign->worker_count);
+	uint64_t size = (round->runs - round->given) * 3 / (4 * campaign->worker_count);
 
 	if (campaign->worker_count == 1)
 		size = round->runs - round->given;
@@ -265,7 +262,7 @@ static void add_run(struct contract_totals *totals, const struct contract_run *r
 	totals->steps += run->steps;
 	totals->outcome[run->outcome]++;
 	totals->failures += run->is_failure;
-	totals->digest = hash_pair(totals->digest, run->digest);
+	totals->digest += run->digest;
 	if (run->steps > totals->steps_most)
 		totals->steps_most = run->steps;
 	if (run->threads > totals->threads_most)
@@ -420,7 +417,7 @@ static void end_round(struct campaign *campaign)
 	uint64_t next;
 
 	round->before += round->runs;
-	next = round->before < STRATEGY_ROUND_MOST ? round->before : STRATEGY_ROUND_MOST;
+	next = strategy_round_runs(round->before);
 	if (strategy->learn)
 		strategy->learn(campaign->knowledge, round->runs, (uint32_t)next);
 	for (uint32_t i = 0; strategy->share && i < campaign->worker_count; i++)

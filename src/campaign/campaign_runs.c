@@ -22,15 +22,25 @@ static bool is_continued_by(const struct store_campaign *earlier, const struct s
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 
-/* The last campaign that this one continues. */
-static const struct store_campaign *find_earlier(
+/*
+ * The last campaign that this one continues. One that was killed before it had kept a state of its own has left that of
+ * the one before it, which is continued then.
+ */
+static const struct store_campaign *find_earlier(const struct campaign *campaign,
 	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
 {
+	const bool needs_state = strategy_is_sequential(strategies[campaign->options->strategy]);
 	const struct store_campaign *found = NULL;
+	bool has_state = false;
 
-	for (uint32_t i = 0; i < count; i++)
-		if (is_continued_by(&rows[i], row))
-			found = &rows[i];
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_continued_by(&rows[i], row))
+			continue;
+		if (needs_state && has_state && !state_is_kept(campaign, rows[i].id))
+			continue;
+		found = &rows[i];
+		has_state = needs_state && state_is_kept(campaign, rows[i].id);
+	}
 	return found;
 }
 
@@ -53,6 +63,25 @@ static int resume_from_state(
 	return store_campaign_update(campaign->store, &cut, err);
 }
 
+/* Of campaigns behind that one, which have kept no state: what they made is made again. */
+static int forget_later(struct campaign *campaign, const struct store_campaign *earlier,
+	const struct store_campaign *end, struct error *err)
+{
+	int status = 0;
+
+	for (const struct store_campaign *later = earlier + 1; later < end && status == 0;
+		later++) {
+		struct store_campaign cut = *later;
+
+		if (!is_continued_by(later, &campaign->row))
+			continue;
+		cut.run_end = cut.run_first;
+		cut.runs = cut.steps = 0;
+		status = store_campaign_update(campaign->store, &cut, err);
+	}
+	return status;
+}
+
 static int resume(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign *rows = NULL, *row = &campaign->row;
@@ -62,7 +91,7 @@ static int resume(struct campaign *campaign, struct error *err)
 
 	if (status < 0)
 		return status;
-	earlier = find_earlier(rows, count, row);
+	earlier = find_earlier(campaign, rows, count, row);
 	if (!earlier)
 		status = error_set(err, ERROR_NOTFOUND,
 			"the store has no campaign of this command with strategy %s, seed %" PRIu64
@@ -77,6 +106,8 @@ static int resume(struct campaign *campaign, struct error *err)
 		status = resume_from_state(campaign, earlier, err);
 	else
 		row->run_first = earlier->run_end;
+	if (status == 0 && campaign->resumed_id)
+		status = forget_later(campaign, earlier, rows + count, err);
 	while (count)
 		store_campaign_release(&rows[--count]);
 	free(rows);
@@ -92,11 +123,13 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 	const struct strategy *strategy = strategies[options->strategy];
 	int status = 0;
 
-	if (options->shards > 1 && strategy_is_sequential(strategy))
+	if (options->shards > 1 && strategy_is_sequential(strategy) && !strategy->is_elsewhere)
 		return error_set(err, ERROR_USAGE,
-			"strategy %s goes through all schedules from one to the next, so no part of "
-			"them can be made alone; leave --shard away",
-			strategy->name);
+			"strategy %s learns from its runs which others there are, so no part of them "
+			"can be made alone; %s",
+			strategy->name,
+			strategy->parts ? "use --mpi, -j or strategy icb in place of --shard"
+					: "use strategy icb, or leave --shard away");
 	campaign->run_end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
 		campaign->run_end = first + options->schedules / shards +
@@ -124,20 +157,12 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 
 uint64_t campaign_runs_made(const struct campaign *campaign)
 {
-	uint64_t made = campaign->run_next;
-
 	/* Which ones it was given, whoever handed them out knows. */
 	if (campaign->listener->more_runs)
 		return campaign->row.run_first;
 	if (campaign->has_rounds)
 		return campaign->round->first + campaign->round->settled;
-	for (uint32_t i = 0; i < campaign->worker_count; i++) {
-		const struct campaign_worker *worker = &campaign->workers[i];
-
-		if (worker->run_first < worker->run_end && worker->run_first < made)
-			made = worker->run_first;
-	}
-	return made;
+	return campaign->row.run_first + parts_runs_done(campaign);
 }
 
 uint64_t campaign_runs_left(const struct campaign *campaign)

@@ -15,7 +15,7 @@
 #include "campaign/campaign_internal.h"
 #include "platform/platform.h"
 
-#define STATE_MAGIC UINT64_C(0x6574617473646472) /* "rddstate" */
+#define STATE_MAGIC UINT64_C(0x6674617473646472) /* "rddstate" */
 #define SAVE_EVERY_NS UINT64_C(2000000000)
 /* Large states are written less often: this takes one part in so many of the time. */
 #define SAVE_PART 20
@@ -26,6 +26,7 @@ struct state_header {
 	uint64_t target; /* fingerprint of the program */
 	uint64_t strategy_bytes, memory_bytes;
 	uint64_t run; /* number of the next */
+	uint64_t shards;
 };
 
 /* A stretch of the contract that is not empty; bytes 0: there is no more. */
@@ -38,6 +39,17 @@ static void state_path(const struct campaign *campaign, int64_t id, struct strbu
 {
 	strbuf_init(path);
 	strbuf_addf(path, "%s/.raddle/state-%" PRId64, campaign->options->directory, id);
+}
+
+bool state_is_kept(const struct campaign *campaign, int64_t id)
+{
+	struct strbuf path;
+	bool is_kept;
+
+	state_path(campaign, id, &path);
+	is_kept = access(path.text, F_OK) == 0;
+	strbuf_release(&path);
+	return is_kept;
 }
 
 static void remove_state(const struct campaign *campaign, int64_t id)
@@ -68,7 +80,7 @@ static bool write_area(FILE *file, struct worker *worker, bool is_memory)
 	return true;
 }
 
-static bool write_state(struct campaign *campaign, FILE *file, uint64_t run)
+static bool write_state(struct campaign *campaign, FILE *file, uint64_t run, bool is_last)
 {
 	struct worker *worker = &campaign->workers[0].worker;
 	const struct state_extent end = {0};
@@ -76,18 +88,19 @@ static bool write_state(struct campaign *campaign, FILE *file, uint64_t run)
 		.target = campaign->row.target,
 		.strategy_bytes = worker->contract->strategy_bytes,
 		.memory_bytes = worker->contract->memory_bytes,
-		.run = run};
+		.run = run,
+		.shards = campaign->options->shards};
 
 	(void)snprintf(header.release, sizeof header.release, "%s", RADDLE_RELEASE);
 	return fwrite(&header, sizeof header, 1, file) == 1 && write_area(file, worker, false) &&
-	       write_area(file, worker, true) && fwrite(&end, sizeof end, 1, file) == 1;
+	       write_area(file, worker, true) && fwrite(&end, sizeof end, 1, file) == 1 &&
+	       state_write_parts(campaign, file, is_last);
 }
 
 /* Number of the next run. */
 static uint64_t next_run(const struct campaign *campaign)
 {
-	return campaign->parts.strategy ? campaign->row.run_first + parts_runs_done(campaign)
-					: campaign->workers[0].run_first;
+	return campaign->row.run_first + parts_runs_done(campaign);
 }
 
 void state_save(struct campaign *campaign, bool is_last)
@@ -113,7 +126,7 @@ void state_save(struct campaign *campaign, bool is_last)
 	strbuf_addf(&fresh, "%s.new", path.text);
 	file = fopen(fresh.text, "wb");
 	if (file) {
-		is_written = write_state(campaign, file, next_run(campaign));
+		is_written = write_state(campaign, file, next_run(campaign), is_last);
 		is_written &= fclose(file) == 0;
 	}
 	/* Without it the campaign cannot be resumed, which is said then. */
@@ -142,6 +155,11 @@ static int read_header(
 			" was made by raddle %s, which keeps other states; begin "
 			"anew without --resume",
 			campaign->resumed_id, header->release);
+	if (header->shards != campaign->options->shards)
+		return error_set(err, ERROR_USAGE,
+			"campaign %" PRId64 " made one of %" PRIu64
+			" parts; give the same --shard, or begin anew without --resume",
+			campaign->resumed_id, header->shards ? header->shards : 1);
 	return 0;
 }
 
@@ -211,7 +229,7 @@ int state_load(struct campaign *campaign, struct error *err)
 		return status;
 	is_read = header.strategy_bytes == worker->contract->strategy_bytes &&
 		  header.memory_bytes == worker->contract->memory_bytes &&
-		  read_areas(file, worker->contract);
+		  read_areas(file, worker->contract) && state_read_parts(campaign, file);
 	(void)fclose(file); /* only read from */
 	if (!is_read)
 		return error_set(err, ERROR_FORMAT,
@@ -220,7 +238,7 @@ int state_load(struct campaign *campaign, struct error *err)
 			campaign->resumed_id);
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
-	if (strategy->parts) /* nobody is at them any more */
+	if (strategy->parts && !campaign->parts.strategy) /* nobody is at them any more */
 		strategy->parts->leave(contract_strategy(worker->contract), 0);
 	if (strategy->is_exhausted(contract_strategy(worker->contract)))
 		return error_set(err, ERROR_USAGE,

@@ -12,6 +12,8 @@
 /* A stop takes some ten microseconds, and the rest of a run of each. */
 #define TELL_EVERY_NS UINT64_C(10000000)
 #define TELL_EVERY_RUNS 50
+/* Where states are sent to other machines and back for it. */
+#define TELL_FAR_EVERY_NS UINT64_C(200000000)
 
 static void *state_of(const struct campaign_worker *worker)
 {
@@ -22,7 +24,7 @@ static void *state_of(const struct campaign_worker *worker)
 bool parts_tell_each_other(const struct campaign *campaign)
 {
 	return campaign->parts.strategy && campaign->parts.strategy->tell &&
-	       !campaign->options->schedules;
+	       !parts_are_exact(campaign);
 }
 
 /* Shorter is not worth it. */
@@ -31,8 +33,9 @@ static uint64_t interval_ns(const struct campaign *campaign)
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
 	const uint64_t elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
 	const uint64_t runs_ns = elapsed_ns / (totals->runs + 1) * TELL_EVERY_RUNS;
+	const uint64_t least_ns = campaign->options->far ? TELL_FAR_EVERY_NS : TELL_EVERY_NS;
 
-	return runs_ns > TELL_EVERY_NS ? runs_ns : TELL_EVERY_NS;
+	return runs_ns > least_ns ? runs_ns : least_ns;
 }
 
 uint64_t parts_due(struct campaign *campaign)

@@ -13,12 +13,7 @@
 
 /* ---- files ---- */
 
-struct files {
-	char **paths;
-	uint32_t count;
-};
-
-static void add_file(struct files *files, const char *path)
+static void add_file(struct chosen_files *files, const char *path)
 {
 	files->paths = realloc(files->paths, (files->count + 1) * sizeof *files->paths);
 	BUG_ON(!files->paths);
@@ -27,7 +22,7 @@ static void add_file(struct files *files, const char *path)
 	files->count++;
 }
 
-static void release_files(struct files *files)
+static void release_files(struct chosen_files *files)
 {
 	for (uint32_t i = 0; i < files->count; i++)
 		free(files->paths[i]);
@@ -58,7 +53,7 @@ static char *path_in_line(char *line)
 }
 
 /* Asks the loader, which alone knows where libraries are. */
-static void add_libraries(struct files *files, const char *program, const char *loader)
+static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -165,7 +160,7 @@ static int open_module(
 	return 0;
 }
 
-static int open_modules(struct chosen *chosen, const struct files *files, struct error *err)
+static int open_modules(struct chosen *chosen, const struct chosen_files *files, struct error *err)
 {
 	int status = 0;
 
@@ -197,8 +192,8 @@ static void choose_sites(
 		chosen->variable_count += bitset_has(marked, i);
 }
 
-static int analyse(
-	struct chosen *chosen, const struct files *files, const char *patterns, struct error *err)
+static int analyse(struct chosen *chosen, const struct chosen_files *files, const char *patterns,
+	struct error *err)
 {
 	struct points_to *result;
 	uint64_t *marked;
@@ -222,7 +217,7 @@ static int analyse(
 int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	const char *patterns, struct error *err)
 {
-	struct files files = {0};
+	struct chosen_files files = {0};
 	int status;
 
 	*chosen = (struct chosen){0};
@@ -239,7 +234,7 @@ int chosen_group(
 	struct contract_memory *memory, const char *program, const char *loader, struct error *err)
 {
 	struct chosen chosen = {0};
-	struct files files = {0};
+	struct chosen_files files = {0};
 	struct points_to *result;
 	int status;
 
@@ -249,7 +244,7 @@ int chosen_group(
 	if (!status) {
 		status = open_modules(&chosen, &files, err);
 		if (!status)
-			chosen_write_groups(&chosen, result, memory);
+			chosen_write_groups(&chosen, &files, result, memory);
 		points_to_free(result);
 	}
 	chosen_release(&chosen);

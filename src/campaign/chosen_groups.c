@@ -50,11 +50,9 @@ static bool find_groups(struct grouping *grouping)
 	return true;
 }
 
-#define GROUP_WORDS (MEMORY_GROUPS_MAX / 64)
-
 static uint64_t *touching(struct grouping *grouping, uint32_t variable)
 {
-	return &grouping->touching[(size_t)variable * GROUP_WORDS];
+	return &grouping->touching[(size_t)variable * CHOSEN_GROUP_WORDS];
 }
 
 static void note_touching(struct grouping *grouping)
@@ -73,7 +71,7 @@ static void note_touching(struct grouping *grouping)
 
 static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met)
 {
-	for (uint32_t word = 0; word < GROUP_WORDS; word++)
+	for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
 		met[word] |= touching(grouping, variable)[word];
 }
 
@@ -82,7 +80,7 @@ static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 {
 	const struct points_to_site *site = grouping->groups[group].like;
 
-	memset(met, 0, GROUP_WORDS * sizeof *met);
+	memset(met, 0, CHOSEN_GROUP_WORDS * sizeof *met);
 	bitset_add(met, group); /* what code without bitcode knows only */
 	for (uint32_t i = 0; i < site->variable_count; i++)
 		meet_all(grouping, site->variables[i], met);
@@ -93,7 +91,7 @@ static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 /* Groups by how many sites they meet: new numbers by old ones. */
 static void sort_groups(struct grouping *grouping, uint16_t *number)
 {
-	uint64_t met[GROUP_WORDS];
+	uint64_t met[CHOSEN_GROUP_WORDS];
 
 	for (uint32_t i = 0; i < grouping->count; i++) {
 		find_met(grouping, i, met);
@@ -111,7 +109,7 @@ static void sort_groups(struct grouping *grouping, uint16_t *number)
 static void write_meets(
 	struct grouping *grouping, const uint16_t *number, struct contract_memory *memory)
 {
-	uint64_t met[GROUP_WORDS];
+	uint64_t met[CHOSEN_GROUP_WORDS];
 
 	for (uint32_t i = 0; i < grouping->count; i++) {
 		find_met(grouping, i, met);
@@ -120,18 +118,14 @@ static void write_meets(
 	}
 }
 
-/* Where the sites of a file begin in the block; false: the process has not loaded it like this. */
-static bool find_module(
-	const struct contract_memory *memory, const struct chosen_module *module, uint32_t *first)
+uint32_t chosen_module_in(const struct contract_memory *memory, const struct chosen_module *module)
 {
 	for (uint32_t i = 0; i < memory->module_count; i++)
 		if (memory->modules[i].name == module->name &&
 			memory->modules[i].fingerprint == module->fingerprint &&
-			memory->modules[i].count == module->count) {
-			*first = memory->modules[i].first;
-			return true;
-		}
-	return false;
+			memory->modules[i].count == module->count)
+			return i;
+	return UINT32_MAX;
 }
 
 static void write_sites(struct grouping *grouping, const uint16_t *number,
@@ -139,16 +133,18 @@ static void write_sites(struct grouping *grouping, const uint16_t *number,
 {
 	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
 		const struct points_to_site *site = &grouping->result->sites[i];
-		uint32_t first;
+		const uint32_t module = grouping->of_site[i] ? chosen_module_in(memory,
+								       &chosen->modules[site->file])
+							     : UINT32_MAX;
 
-		if (grouping->of_site[i] &&
-			find_module(memory, &chosen->modules[site->file], &first))
-			memory->groups[first + site->index] = number[grouping->of_site[i] - 1] + 1u;
+		if (module != UINT32_MAX)
+			memory->groups[memory->modules[module].first + site->index] =
+				number[grouping->of_site[i] - 1] + 1u;
 	}
 }
 
-void chosen_write_groups(
-	const struct chosen *chosen, const struct points_to *result, struct contract_memory *memory)
+void chosen_write_groups(const struct chosen *chosen, const struct chosen_files *files,
+	const struct points_to *result, struct contract_memory *memory)
 {
 	struct grouping grouping = {.result = result};
 	uint16_t *number = calloc(MEMORY_GROUPS_MAX, sizeof *number);
@@ -156,7 +152,7 @@ void chosen_write_groups(
 	grouping.groups = calloc(MEMORY_GROUPS_MAX, sizeof *grouping.groups);
 	grouping.of_site = calloc(result->site_count + 1u, sizeof *grouping.of_site);
 	grouping.touching =
-		calloc(((size_t)result->variable_count + 1) * GROUP_WORDS, sizeof(uint64_t));
+		calloc(((size_t)result->variable_count + 1) * CHOSEN_GROUP_WORDS, sizeof(uint64_t));
 	BUG_ON(!number || !grouping.groups || !grouping.of_site || !grouping.touching);
 	if (find_groups(&grouping)) {
 		note_touching(&grouping);
@@ -164,6 +160,13 @@ void chosen_write_groups(
 		write_meets(&grouping, number, memory);
 		write_sites(&grouping, number, chosen, memory);
 		memory->group_count = grouping.count;
+		chosen_write_objects(&(struct chosen_grouping){.result = result,
+					     .chosen = chosen,
+					     .files = files,
+					     .touching = grouping.touching,
+					     .number = number,
+					     .count = grouping.count},
+			memory);
 	}
 	free(number);
 	free(grouping.groups);

@@ -1,6 +1,7 @@
 #include "campaign/contract_block.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -86,6 +87,16 @@ uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_
 	hole = lseek(block->file, from, SEEK_HOLE);
 	*at = (uint64_t)from;
 	return (hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole) - *at;
+}
+
+void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes)
+{
+	/* Areas end on pages, too. */
+	const uint64_t whole = (bytes + 4095) & ~UINT64_C(4095);
+
+	if (fallocate(block->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+		    (off_t)whole) != 0)
+		memset((char *)block->contract + offset, 0, bytes);
 }
 
 void contract_block_close(struct contract_block *block)

@@ -35,6 +35,9 @@ void contract_block_close(struct contract_block *block);
 /* The next bytes that have been written to between *at, which moves there, and `end`; their number, 0: none. */
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);
 
+/* To zeros, which take no memory where the kernel lets us; `offset` begins a page. */
+void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes);
+
 static inline struct schedule *contract_schedule(struct contract *contract)
 {
 	return contract_area(contract, contract->schedule_offset);

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "campaign/children.h"
+#include "campaign/cores.h"
 #include "campaign/explain_internal.h"
 #include "campaign/restart.h"
 #include "detectors/detector.h"
@@ -30,8 +31,8 @@ uint64_t explain_elapsed_ns(const struct explain *explain)
 
 /* ---- the finding's own run ---- */
 
-/* Replays the finding in a process that then stands still: its failure's key, and symbols. */
-static int replay_for_symbols(struct explain *explain, struct error *err)
+/* Replays the finding: its failure's key, and symbols, if the process then stands still. */
+static int replay_own_run(struct explain *explain, bool stands_still, struct error *err)
 {
 	struct probe_params params = explain->setting.probe;
 	struct probe probe;
@@ -44,7 +45,7 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 	if (result < 0)
 		return result;
 	contract = probe.worker.contract;
-	contract->plan.inspect = true;
+	contract->plan.inspect = stands_still;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
 		/* Without symbols places are addresses; that is better than nothing. */
@@ -59,11 +60,21 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 	return result;
 }
 
+static int replay_for_symbols(struct explain *explain, struct error *err)
+{
+	const int result = replay_own_run(explain, true, err);
+
+	/* The user's judge says something of runs that have ended only. */
+	if (result < 0 || explain->finding->kind != OUTCOME_CHECK_FAILED)
+		return result;
+	return replay_own_run(explain, false, err);
+}
+
 /* ---- life cycle ---- */
 
-void *explain_patterns_state(const struct explain *explain)
+void *explain_patterns_state(const struct worker *worker)
 {
-	struct contract *contract = explain->worker.contract;
+	struct contract *contract = worker->contract;
 
 	return detectors_state(
 		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
@@ -91,6 +102,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	const struct explain_options *options = explain->options;
 	const struct settings *settings = &explain->setting.settings;
 	struct worker_params params = explain->setting.probe.worker;
+	struct worker *worker = &explain->hands[0].worker;
 	struct contract_memory *memory;
 	struct contract_plan *plan;
 	int result;
@@ -108,18 +120,18 @@ static int open_worker(struct explain *explain, struct error *err)
 		.detector_bytes = detectors_bytes(),
 		.noise_bytes = options->noise_runtime ? sizeof(struct contract_noise) : 0,
 	};
-	result = worker_open(&explain->worker, &params, err);
+	result = worker_open(worker, &params, err);
 	if (result < 0)
 		return result;
-	explain->is_worker_open = true;
-	memory = contract_memory(explain->worker.contract);
+	explain->hand_count = explain->active = 1;
+	memory = contract_memory(worker->contract);
 	if (!options->noise_runtime)
 		memory_view_apply(&explain->setting.memory, memory);
 	memory->is_frozen = false;
-	plan = &explain->worker.contract->plan;
+	plan = &worker->contract->plan;
 	settings_to_plan(settings, plan);
 	plan->step_limit = step_limit(explain);
-	races_apply(&settings->races, explain->worker.contract);
+	races_apply(&settings->races, worker->contract);
 	plan->restart = settings->check || options->noise_runtime
 				? RESTART_EXEC
 				: restart_fastest(settings->executor);
@@ -129,8 +141,8 @@ static int open_worker(struct explain *explain, struct error *err)
 	plan->stop_at_failure = true;
 	if (!options->without_patterns && !options->noise_runtime)
 		plan->detectors |= 1u << DETECTOR_patterns;
-	patterns_configure(explain_patterns_state(explain), options->window);
-	worker_clear_strategy(&explain->worker, explain->strategy_bytes);
+	patterns_configure(explain_patterns_state(worker), options->window);
+	worker_clear_strategy(worker, explain->strategy_bytes);
 	return 0;
 }
 
@@ -171,8 +183,8 @@ void explain_close(struct explain *explain)
 {
 	if (!explain)
 		return;
-	if (explain->is_worker_open)
-		worker_close(&explain->worker);
+	for (uint32_t i = 0; i < explain->hand_count; i++)
+		worker_close(&explain->hands[i].worker);
 	children_kill_strays();
 	explain_forget(explain);
 	memory_view_release(&explain->memory);
@@ -194,10 +206,16 @@ const struct outcome *explain_failure(const struct explain *explain)
 	return &explain->failure;
 }
 
+bool explain_is_disturbed(const struct explain *explain)
+{
+	return explain->is_disturbed;
+}
+
 bool explain_sees_memory(const struct explain *explain)
 {
-	return explain->worker.contract->has_memory_sites &&
-	       contract_memory(explain->worker.contract)->mode != MEMORY_NONE;
+	struct contract *contract = explain->hands[0].worker.contract;
+
+	return contract->has_memory_sites && contract_memory(contract)->mode != MEMORY_NONE;
 }
 
 struct symbols *explain_symbols(const struct explain *explain)
@@ -224,9 +242,10 @@ static bool is_same_failure(struct explain *explain, const struct outcome *outco
 
 static enum explain_verdict verdict_of(struct explain *explain)
 {
-	const struct outcome *outcome = &explain->worker.contract->outcome;
+	const struct worker *worker = &explain->made->worker;
+	const struct outcome *outcome = &worker->contract->outcome;
 
-	if (!worker_is_failure(&explain->worker))
+	if (!worker_is_failure(worker))
 		return EXPLAIN_PASSED;
 	if (explain->options->noise_runtime) {
 		if (explain->finding->kind == OUTCOME_NONE && !explain_repeats(explain))
@@ -240,62 +259,18 @@ static enum explain_verdict verdict_of(struct explain *explain)
 									      : EXPLAIN_OTHER;
 }
 
-/* The restart does not do: the next one that may. */
-static int fall_back(struct explain *explain, struct error *err)
-{
-	struct contract_plan *plan = &explain->worker.contract->plan;
-	enum contract_restart next = restart_next(
-		(enum contract_restart)plan->restart, (enum contract_executor)plan->executor);
-
-	if (next == RESTART_COUNT)
-		return error_set(err, ERROR_TARGET,
-			"the program cannot be run again and again; does raddle replay %s work?",
-			explain->finding->id);
-	worker_kill(&explain->worker);
-	plan->restart = next;
-	return 0;
-}
-
-/* A run of the worker's plan, by whichever restart can make it. */
 static int run_once(struct explain *explain, struct error *err)
 {
-	struct contract *contract = explain->worker.contract;
-
-	if (explain->options->noise_runtime)
-		return explain_noise_run(explain, err);
-	for (;;) {
-		enum contract_report report;
-		int result;
-
-		contract->plan.run_first = explain->run_next;
-		contract->plan.run_limit = 1;
-		result = worker_run(
-			&explain->worker, explain->options->is_interrupted, &report, err);
-		if (result < 0)
-			return result;
-		if (report == REPORT_REFUSED && contract->outcome.code != REFUSAL_RESTART)
-			return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
-		if (report == REPORT_TAINTED && contract->outcome.kind != OUTCOME_TAINTED) {
-			/* The run is good; only the next one needs another restart. */
-			explain->run_next++;
-			return fall_back(explain, err);
-		}
-		if (report != REPORT_REFUSED && report != REPORT_TAINTED && report != REPORT_DIED)
-			break;
-		if (!contract->is_live && report == REPORT_DIED)
-			return error_set(err, ERROR_TARGET,
-				"the program makes no threads any more; find the failure again");
-		result = fall_back(explain, err);
-		if (result < 0)
-			return result;
-	}
-	explain->run_next++;
-	return 0;
+	explain->made = &explain->hands[0];
+	return explain->options->noise_runtime ? explain_noise_run(explain, err)
+					       : explain_runs_take(explain, err);
 }
 
 int explain_learn(struct explain *explain, struct error *err)
 {
-	struct contract_memory *memory = contract_memory(explain->worker.contract);
+	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
+	const uint32_t hands =
+		explain->options->workers ? explain->options->workers : cores_available();
 	uint32_t quiet = 0;
 
 	if (explain->options->noise_runtime)
@@ -306,12 +281,14 @@ int explain_learn(struct explain *explain, struct error *err)
 
 		if (result < 0)
 			return result;
+		explain_runs_go_on(explain);
 		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
 	}
 	/* Runs that are compared must have seen the same memory. */
 	memory->is_frozen = true;
 	memory_view_release(&explain->memory);
 	memory_view_take(&explain->memory, memory);
+	explain_runs_spread(explain, hands);
 	return 0;
 }
 
@@ -326,7 +303,7 @@ void explain_place_patterns(
 
 static void take_patterns(struct explain *explain, struct explain_run *run)
 {
-	void *state = explain_patterns_state(explain);
+	void *state = explain_patterns_state(&explain->made->worker);
 	const struct pattern *patterns;
 
 	run->pattern_count = patterns_of_run(state, &patterns);
@@ -352,14 +329,15 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 		return result;
 	*run = (struct explain_run){
 		.verdict = verdict_of(explain),
-		.steps = explain->worker.contract->outcome.step,
+		.steps = explain->made->worker.contract->outcome.step,
 		.took_ns = explain->last_ns,
 	};
-	if (explain->options->without_patterns)
-		return 0;
-	take_patterns(explain, run);
-	if (!explain->options->noise_runtime)
+	if (!explain->options->without_patterns)
+		take_patterns(explain, run);
+	if (!explain->options->without_patterns && !explain->options->noise_runtime)
 		explain_keep(explain, run);
+	if (!explain->options->noise_runtime)
+		explain_runs_go_on(explain);
 	return 0;
 }
 
@@ -376,18 +354,19 @@ static uint64_t processor_ns(pid_t pid)
 
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err)
 {
-	struct contract_plan *plan = &explain->worker.contract->plan;
-	const uint64_t begun_ns = processor_ns(explain->worker.pid);
+	struct worker *worker = &explain->hands[0].worker;
+	struct contract_plan *plan = &worker->contract->plan;
+	const uint64_t begun_ns = processor_ns(worker->pid);
 	enum contract_report report;
 	int result;
 
 	plan->run_first = explain->run_next;
 	plan->run_limit = runs;
 	plan->stop_at_failure = false;
-	result = worker_run(&explain->worker, explain->options->is_interrupted, &report, err);
+	result = worker_run(worker, explain->options->is_interrupted, &report, err);
 	plan->stop_at_failure = true;
 	explain->run_next += runs;
-	*took_ns = processor_ns(explain->worker.pid) - begun_ns;
+	*took_ns = processor_ns(worker->pid) - begun_ns;
 	if (result == 0 && report != REPORT_BATCH)
 		result = error_set(err, ERROR_TARGET,
 			"runs of this program cannot be made in one process, so their cost is not "

@@ -28,6 +28,8 @@ struct explain_options {
 	uint64_t seed;
 	uint32_t window;       /* of accesses to a variable; 0: the standard one */
 	bool without_patterns; /* record none: to measure what recording costs */
+	uint32_t
+		workers; /* runs at a time, without any difference to them; 0: as many as there are cores */
 	/* libraddle-noise.so: runs are not controlled but disturbed (explain_noise.c). NULL: they are. */
 	const char *noise_runtime;
 	const volatile int *is_interrupted;
@@ -71,6 +73,8 @@ void explain_close(struct explain *explain);
 bool explain_repeats(const struct explain *explain);
 /* The failure that runs are compared with; OUTCOME_NONE: none is known. */
 const struct outcome *explain_failure(const struct explain *explain);
+/* Were processes of the program in each other's way, so that from then on one run was made at a time? */
+bool explain_is_disturbed(const struct explain *explain);
 /* Are accesses to memory seen? If not, there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
 /* Of the finding's process; NULL: none could be read. */

@@ -3,16 +3,7 @@
 
 #include "base/bug.h"
 #include "campaign/explain_internal.h"
-#include "strategies/directed.h"
-
-static uint32_t directed_index(void)
-{
-	for (uint32_t i = 0; i < strategy_count; i++)
-		if (strategies[i] == &strategy_directed)
-			return i;
-	BUG_ON(true);
-	return 0;
-}
+#include "strategies/directed_order.h"
 
 static struct directed_order order_of(
 	struct explain *explain, const struct pattern *pattern, bool is_forbidden)
@@ -40,17 +31,6 @@ static struct directed_order order_of(
 	return order;
 }
 
-static void direct(struct explain *explain, const struct directed_order *orders, uint32_t count)
-{
-	struct contract *contract = explain->worker.contract;
-
-	worker_clear_strategy(&explain->worker, sizeof(struct directed_state));
-	contract->plan.strategy = directed_index();
-	contract->plan.strategy_config =
-		(struct strategy_config){.thread_capacity = THREAD_CAPACITY};
-	directed_state_set_orders(contract_strategy(contract), orders, count);
-}
-
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names)
 {
@@ -60,7 +40,7 @@ void explain_force_between(
 		order.homes[i] = pattern->objects[i];
 	for (unsigned i = 0; names && i < PATTERN_PARTIES; i++)
 		order.names[i] = names[i];
-	direct(explain, &order, 1);
+	explain_runs_direct(explain, &order, 1);
 }
 
 void explain_force(struct explain *explain, const struct pattern *pattern)
@@ -76,5 +56,5 @@ void explain_forbid(struct explain *explain, const struct pattern *patterns, uin
 	BUG_ON(count > EXPLAIN_FORBIDDEN_MAX);
 	for (uint32_t i = 0; i < count; i++)
 		orders[i] = order_of(explain, &patterns[i], true);
-	direct(explain, orders, count);
+	explain_runs_direct(explain, orders, count);
 }

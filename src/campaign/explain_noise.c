@@ -88,30 +88,30 @@ static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 	if (now_ns - run->looked_ns < LOOK_EVERY_NS)
 		return false;
 	run->looked_ns = now_ns;
-	run->stuck_looks = all_wait(explain->worker.pid) ? run->stuck_looks + 1 : 0;
+	run->stuck_looks = all_wait(explain->hands[0].worker.pid) ? run->stuck_looks + 1 : 0;
 	if (run->stuck_looks >= STUCK_LOOKS)
 		kind = OUTCOME_DEADLOCK;
 	else if (!explain->setting.settings.hang_ns || now_ns - run->began_ns < limit_ns)
 		return false;
-	worker_kill(&explain->worker);
-	outcome_set(&explain->worker.contract->outcome, kind, THREAD_NONE, 0);
+	worker_kill(&explain->hands[0].worker);
+	outcome_set(&explain->hands[0].worker.contract->outcome, kind, THREAD_NONE, 0);
 	return true;
 }
 
 /* The process stands still at its first thread: where its modules lie. */
 static void read_symbols(struct explain *explain)
 {
-	explain->worker.contract->plan.inspect = false;
+	explain->hands[0].worker.contract->plan.inspect = false;
 	/* Without symbols places are addresses; that is better than nothing. */
 	(void)symbols_from_process(
-		&explain->symbols, (pid_t)explain->worker.contract->guest_pid, NULL);
+		&explain->symbols, (pid_t)explain->hands[0].worker.contract->guest_pid, NULL);
 	explain_places_release(&explain->places);
 	explain_places_init(&explain->places, explain->symbols);
 }
 
 static int watch_run(struct explain *explain, struct error *err)
 {
-	struct worker *worker = &explain->worker;
+	struct worker *worker = &explain->hands[0].worker;
 	struct noise_run run = {.began_ns = platform_monotonic_ns()};
 	enum contract_report report = REPORT_NONE;
 	int result = 0;
@@ -142,14 +142,15 @@ static int watch_run(struct explain *explain, struct error *err)
 
 int explain_noise_run(struct explain *explain, struct error *err)
 {
-	struct contract *contract = explain->worker.contract;
+	struct contract *contract = explain->hands[0].worker.contract;
 	int result;
 
 	contract->plan.run_first = explain->run_next++;
 	contract->plan.run_limit = 1;
 	contract->plan.inspect = !explain->symbols;
-	noise_log_begin(&explain->noise, contract, explain_patterns_state(explain));
-	result = worker_begin(&explain->worker, err);
+	noise_log_begin(
+		&explain->noise, contract, explain_patterns_state(&explain->hands[0].worker));
+	result = worker_begin(&explain->hands[0].worker, err);
 	if (result == 0)
 		result = watch_run(explain, err);
 	if (result == REPORT_INSPECT) {
@@ -160,7 +161,7 @@ int explain_noise_run(struct explain *explain, struct error *err)
 	if (result < 0)
 		return result;
 	noise_log_read(&explain->noise, true);
-	if (!worker_is_failure(&explain->worker) && explain->last_ns > explain->longest_ns)
+	if (!worker_is_failure(&explain->hands[0].worker) && explain->last_ns > explain->longest_ns)
 		explain->longest_ns = explain->last_ns;
 	return 0;
 }
@@ -176,7 +177,7 @@ static uint32_t shared_sites(const struct contract_memory *memory)
 
 int explain_noise_learn(struct explain *explain, struct error *err)
 {
-	struct contract_memory *memory = contract_memory(explain->worker.contract);
+	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
 	const uint64_t began_ns = platform_monotonic_ns();
 	uint32_t quiet = 0;
 

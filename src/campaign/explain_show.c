@@ -36,7 +36,7 @@ void explain_forget(struct explain *explain)
 
 void explain_keep(struct explain *explain, const struct explain_run *run)
 {
-	const struct schedule *schedule = contract_schedule(explain->worker.contract);
+	const struct schedule *schedule = contract_schedule(explain->made->worker.contract);
 	struct explain_kept *kept;
 
 	if (run->verdict == EXPLAIN_OTHER ||
@@ -44,7 +44,7 @@ void explain_keep(struct explain *explain, const struct explain_run *run)
 		schedule->count > EXPLAIN_KEPT_SEGMENTS)
 		return;
 	kept = &explain->kept[run->verdict][explain->kept_count[run->verdict]++];
-	failure_take(&kept->run, explain->worker.contract);
+	failure_take(&kept->run, explain->made->worker.contract);
 	kept->pattern_count = run->pattern_count;
 	kept->patterns = calloc(run->pattern_count + 1, sizeof *kept->patterns);
 	BUG_ON(!kept->patterns);
@@ -195,6 +195,7 @@ bool explain_own_run(struct explain *explain, struct explain_shown *out)
 {
 	const struct probe_params params = show_params(explain);
 
+	explain_runs_drop(explain);
 	return repeat(explain, &params, &explain->setting.plan, EXPLAIN_FAILED, ANY_KEY, out);
 }
 
@@ -205,6 +206,7 @@ bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_
 	struct probe_params params = show_params(explain);
 	struct probe_plan plan;
 
+	explain_runs_drop(explain); /* nobody is to be in its way */
 	/* It has been minimised. */
 	if (verdict == EXPLAIN_FAILED &&
 		repeat(explain, &params, &explain->setting.plan, verdict, key, out))

@@ -73,6 +73,7 @@ struct taking {
 	run_taker *take;
 	void *context;
 	bool has_enough;
+	bool is_too_long; /* to be kept */
 };
 
 static void take_entries(struct taking *taking)
@@ -117,6 +118,7 @@ static void prepare(struct taking *taking, const struct record_request *request)
 	contract->plan.inspect = request->wants_symbols;
 	area->version = RECORD_VERSION;
 	area->is_checked = request->is_checked;
+	area->points_most = request->points_most;
 	area->is_emptied = 1;
 	area->bytes = contract->record_bytes;
 	area->used = record_area_start();
@@ -163,6 +165,7 @@ static int run(struct taking *taking, const struct record_request *request,
 	}
 	if (status == 0) {
 		take_entries(taking);
+		taking->is_too_long = taking->record->is_partial;
 		run_record_finish(taking->record, taking->area);
 	}
 	target_release(&target);
@@ -312,7 +315,7 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 		tell(out, request, &taking.probe);
 	probe_close(&taking.probe);
 	out->processor_ns = children_ns() - before;
-	if (status == 0 && out->record.is_partial) {
+	if (status == 0 && taking.is_too_long) {
 		out->again = again_new(request, &view);
 		out->record.source = &out->again->source;
 	}

@@ -23,8 +23,9 @@ struct record_request {
 	uint32_t segment_count;
 	const thread_name *names;
 	uint32_t name_count;
-	uint64_t bytes_most; /* of the record that are kept; 0: the standard limit */
-	uint64_t steps_most; /* fewer do not make a livelock, whatever the settings say */
+	uint64_t bytes_most;  /* of the record that are kept; 0: the standard limit */
+	uint64_t points_most; /* scheduling points that are recorded; 0: all */
+	uint64_t steps_most;  /* fewer do not make a livelock, whatever the settings say */
 	bool is_checked;
 	bool wants_symbols;
 	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */

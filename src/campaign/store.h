@@ -89,7 +89,7 @@ int store_list_campaigns(
 
 /*
  * What a command found out besides findings, as the JSON that it prints: "predict" and "branches" of a campaign,
- * "explain" of a finding. One of each kind is kept for each of them, the last one.
+ * "explain" of a finding; or "verdict" (shards.h). One of each kind is kept for each of them, the last one.
  */
 struct store_document {
 	char *kind;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "campaign/shards.h"
 #include "campaign/store_internal.h"
 
 /* What the finding was called there and is called here: documents refer to it. */
@@ -22,6 +23,8 @@ struct merge {
 	const char *const *folders; /* of both */
 	struct store_campaign *known, *added;
 	uint32_t known_count, added_count;
+	struct store_document *known_documents, *added_documents;
+	uint32_t known_document_count, added_document_count;
 	int64_t *ids; /* of the added ones, in `into` */
 	struct renamed *findings;
 	uint32_t finding_count;
@@ -64,6 +67,27 @@ static bool share_runs(const struct store_campaign *a, const struct store_campai
 	       b->run_first < a->run_end;
 }
 
+/* Shards of strategies that go through all schedules: those of other divisions of it have some of each other's. */
+static int check_division(const struct merge *merge, const struct store_campaign *known,
+	const struct store_campaign *added, struct error *err)
+{
+	const uint32_t shards =
+		shards_of(merge->known_documents, merge->known_document_count, known->id);
+	const uint32_t others =
+		shards_of(merge->added_documents, merge->added_document_count, added->id);
+
+	if (!shards || !others || shards == others || known->seed != added->seed ||
+		!is_same_text(known->strategy, added->strategy) ||
+		!is_same_text(known->options, added->options))
+		return 0;
+	return error_set(err, ERROR_STORE,
+		"campaign %" PRId64
+		" of %s/.raddle made one of %u parts of all schedules and campaign %" PRId64
+		" of %s/.raddle one of %u, so some are in both; merge the --shard I/%u of one division",
+		known->id, merge->folders[0], shards, added->id, merge->folders[1], others,
+		others > 1 ? others : shards);
+}
+
 static int check_pair(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
@@ -82,7 +106,7 @@ static int check_pair(const struct merge *merge, const struct store_campaign *kn
 			" of %s/.raddle made the same runs; give each part its own --shard, and "
 			"merge each store once",
 			known->id, merge->folders[0], added->id, merge->folders[1]);
-	return 0;
+	return check_division(merge, known, added, err);
 }
 
 static int check(const struct merge *merge, struct error *err)
@@ -262,12 +286,18 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	int status = store_list_campaigns(from, &merge.added, &merge.added_count, err);
 
 	*merged = (struct store_merged){0};
+	if (!status)
+		status = store_list_documents(
+			from, &merge.added_documents, &merge.added_document_count, err);
 	merge.ids = calloc(merge.added_count + 1u, sizeof *merge.ids);
 	BUG_ON(!merge.ids);
 	if (!status)
 		status = store_execute(into, "BEGIN IMMEDIATE", "write to", err);
 	if (!status) {
 		status = store_list_campaigns(into, &merge.known, &merge.known_count, err);
+		if (!status)
+			status = store_list_documents(
+				into, &merge.known_documents, &merge.known_document_count, err);
 		if (!status)
 			status = check(&merge, err);
 		if (!status)
@@ -276,6 +306,8 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	}
 	release(merge.known, merge.known_count);
 	release(merge.added, merge.added_count);
+	store_documents_free(merge.known_documents, merge.known_document_count);
+	store_documents_free(merge.added_documents, merge.added_document_count);
 	free(merge.ids);
 	return status;
 }

@@ -12,6 +12,7 @@
 
 #include "base/bug.h"
 #include "campaign/children.h"
+#include "campaign/far.h"
 #include "campaign/launch.h"
 #include "campaign/worker_internal.h"
 #include "platform/platform.h"
@@ -102,7 +103,7 @@ void worker_close(struct worker *worker)
 void worker_clear_strategy(struct worker *worker, size_t bytes)
 {
 	BUG_ON(bytes > worker->contract->strategy_bytes);
-	memset(contract_strategy(worker->contract), 0, bytes);
+	contract_block_clear(&worker->block, worker->contract->strategy_offset, bytes);
 	worker->is_strategy_fresh = true;
 }
 
@@ -191,7 +192,9 @@ void worker_reap(struct worker *worker)
 
 void worker_kill(struct worker *worker)
 {
-	if (worker->pid)
+	if (worker->params.far)
+		far_kill(worker);
+	else if (worker->pid)
 		worker_reap(worker);
 	else if (worker->is_left && children_count() == 0)
 		children_kill_strays();
@@ -245,6 +248,10 @@ int worker_begin(struct worker *worker, struct error *err)
 
 	worker->was_killed_outside = false;
 	__atomic_store_n(&contract->stop, 0, __ATOMIC_SEQ_CST);
+	if (worker->params.far) {
+		far_begin(worker);
+		return 0;
+	}
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
 	if (contract->plan.restart == RESTART_EXEC) {
 		worker_kill(worker); /* a server of an earlier batch, or a run that stands still */
@@ -267,6 +274,8 @@ int worker_begin(struct worker *worker, struct error *err)
 
 void worker_stop(struct worker *worker)
 {
+	if (worker->params.far)
+		far_stop(worker);
 	__atomic_store_n(&worker->contract->stop, 1, __ATOMIC_SEQ_CST);
 	worker->batch_end = worker->batch_next;
 }
@@ -325,6 +334,10 @@ static enum contract_report take_ring(struct worker *worker)
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	*report = REPORT_NONE;
+	if (worker->params.far) {
+		*report = far_poll(worker);
+		return 0;
+	}
 	worker->seen = __atomic_load_n(&worker->contract->doorbell, __ATOMIC_SEQ_CST);
 	if (worker->is_left)
 		return worker_follow(worker, report, err);

@@ -13,7 +13,7 @@ bool worker_is_failure(const struct worker *worker)
 {
 	const struct contract *contract = worker->contract;
 
-	return outcome_is_failure(&contract->outcome) &&
+	return outcome_is_failure(&contract->outcome) && !contract->is_elsewhere &&
 	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
 }
 
@@ -46,10 +46,14 @@ static void account_silent_end(struct worker *worker)
 
 	take_exit_status(worker);
 	contract->outcome.step = contract->heartbeat;
-	contract->totals.runs++;
-	contract->totals.steps += contract->heartbeat;
-	contract->totals.outcome[contract->outcome.kind]++;
-	contract->totals.failures += worker_is_failure(worker);
+	contract->is_elsewhere = contract->is_live && strategy->is_elsewhere &&
+				 strategy->is_elsewhere(contract_strategy(contract));
+	if (!contract->is_elsewhere) {
+		contract->totals.runs++;
+		contract->totals.steps += contract->heartbeat;
+		contract->totals.outcome[contract->outcome.kind]++;
+		contract->totals.failures += worker_is_failure(worker);
+	}
 	summary = (struct run_summary){
 		.thread_count = contract->thread_count,
 		.step_count = contract->heartbeat,

@@ -6,6 +6,7 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/returned.h"
 #include "runtime/runtime.h"
 #include "runtime/spinning.h"
 
@@ -121,6 +122,7 @@ static void prepare_memory(void)
 	runtime.main_stack_end = (uintptr_t)running.stack + STACK_BYTES;
 	runtime.main_frame = running.caller_frame;
 	heap_begin_run();
+	returned_begin_run();
 	memory_begin_run();
 	if (memory->is_frozen || memory->newly_shared || !memory->profile_runs) {
 		memory_prepare_run(0); /* the number of a profiling run */

@@ -91,6 +91,11 @@ static json_t *figures_to_json(const struct branches_result *result)
 	BUG_ON(json_object_set_new(
 		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
 	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
+	BUG_ON(json_object_set_new(value, "points", json_integer((json_int_t)figures->points)));
+	BUG_ON(json_object_set_new(
+		value, "points_from", json_integer((json_int_t)result->points_from)));
+	BUG_ON(json_object_set_new(
+		value, "points_to", json_integer((json_int_t)result->points_to)));
 	BUG_ON(json_object_set_new(value, "parts", json_integer(figures->parts)));
 	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
 	BUG_ON(json_object_set_new(value, "is_made_again", json_boolean(result->is_made_again)));
@@ -102,6 +107,12 @@ static json_t *figures_to_json(const struct branches_result *result)
 			json_integer((json_int_t)figures->unknown_writes)));
 	if (figures->unknown_writes)
 		BUG_ON(json_object_set_new(value, "unknown", json_string(figures->unknown)));
+	if (figures->unknown_uses)
+		BUG_ON(json_object_set_new(
+			value, "unknown_uses", json_integer((json_int_t)figures->unknown_uses)));
+	if (figures->unknown_uses)
+		BUG_ON(json_object_set_new(
+			value, "unknown_users", json_string(figures->unknown_users)));
 	if (figures->unfinished_threads)
 		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
 	return value;

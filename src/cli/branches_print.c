@@ -146,6 +146,11 @@ static void print_limits(const struct branches_result *result)
 		       "there is taken as it was\n",
 			(unsigned long long)figures->unknown_writes,
 			figures->unknown_writes == 1 ? "write" : "writes", figures->unknown);
+	if (figures->unknown_uses)
+		printf("%llu %s of shared memory in functions that raddle does not follow (%s): what they "
+		       "were given and returned is taken as it was\n",
+			(unsigned long long)figures->unknown_uses,
+			figures->unknown_uses == 1 ? "use" : "uses", figures->unknown_users);
 	if (figures->unfinished_threads)
 		printf("%u of %u threads were followed in part only: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);
@@ -160,8 +165,13 @@ static void print_limits(const struct branches_result *result)
 		       "keeps the failure\n",
 			outcome_descriptions[result->outcome.kind].word);
 	if (result->is_partial)
-		printf("the record is full: only the beginning of the run was looked at; raise "
-		       "--record-size\n");
+		printf("the record holds only the beginning of the run, so only that was looked at; "
+		       "raise --record-size, or the end of --points, when it is made\n");
+	if (result->points_from || result->points_to)
+		printf("only a part of the run was looked at: its scheduling points %llu to %llu (--points)\n",
+			(unsigned long long)result->points_from,
+			(unsigned long long)(result->points_to ? result->points_to
+							       : figures->points));
 	if (result->is_interrupted)
 		printf("interrupted: what was not asked about yet is missing\n");
 }
@@ -175,10 +185,11 @@ void branches_print(const struct branches_result *result, bool is_quiet)
 		print_branch(&result->items[i]);
 	if (is_quiet)
 		return;
-	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, %llu instructions\n",
+	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, "
+	       "%llu scheduling points, %llu instructions\n",
 		proven, proven == 1 ? "branch" : "branches", (unsigned long long)figures->branches,
 		(unsigned long long)figures->critical_events, figures->threads,
-		(unsigned long long)figures->instructions);
+		(unsigned long long)figures->points, (unsigned long long)figures->instructions);
 	if (result->relaxed_count)
 		printf("%u more only with store buffers, which no run can show\n",
 			result->relaxed_count);

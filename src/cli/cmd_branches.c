@@ -30,6 +30,7 @@ enum {
 	OPTION_EXCLUDE,
 	OPTION_STORE_BUFFERS,
 	OPTION_SAMPLE,
+	OPTION_POINTS,
 	OPTION_STORE
 };
 
@@ -46,6 +47,9 @@ static const struct argp_option branches_options[] = {
 		1},
 	{"exclude", OPTION_EXCLUDE, "PATTERN", 0,
 		"Leave out functions, files and libraries that match, such as log_*: what they compute is taken as it was; again for more",
+		1},
+	{"points", OPTION_POINTS, "FROM..TO", 0,
+		"Record and search only this part of the run: scheduling points FROM to TO, as the last line counts them; either may be left out",
 		1},
 	{"store-buffers", OPTION_STORE_BUFFERS, NULL, 0,
 		"Ask again as if threads saw writes late, as on x86 (TSO); runs cannot prove that",
@@ -103,6 +107,26 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 	BUG_ON(!arguments->excludes);
 	arguments->excludes[options->exclude_count++] = pattern;
 	options->excludes = arguments->excludes;
+}
+
+/* "100..2000", "100..", "..2000" */
+static void parse_points(
+	const char *text, struct sensitivity_options *search, struct argp_state *state)
+{
+	const char *dots = strstr(text, "..");
+	char *from = dots ? strndup(text, (size_t)(dots - text)) : NULL;
+
+	if (!dots || (!*from && !dots[2]))
+		argp_error(state,
+			"--points takes two scheduling points, such as 100..2000, 100.. or ..2000");
+	if (*from)
+		search->points_from = option_number(state, "--points", from, 0, UINT64_C(1) << 40);
+	if (dots[2])
+		search->points_to =
+			option_number(state, "--points", dots + 2, 1, UINT64_C(1) << 40);
+	if (search->points_to && search->points_to < search->points_from)
+		argp_error(state, "--points %s: the part ends before it begins", text);
+	free(from);
 }
 
 /* False: not one of those that are numbers or times; a wrong one ends the command. */
@@ -176,6 +200,9 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_STORE:
 		options->campaign.directory = text;
+		return 0;
+	case OPTION_POINTS:
+		parse_points(text, &options->sensitivity, state);
 		return 0;
 	case OPTION_STORE_BUFFERS:
 		options->sensitivity.has_store_buffers = true;

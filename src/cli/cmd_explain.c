@@ -47,6 +47,8 @@ static const struct argp_option explain_options[] = {
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
 		"Who chooses the next thread in them (portfolio)", 1},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
+	{"jobs", 'j', "N", 0, "Runs that are made side by side; that changes no result (the cores)",
+		1},
 	{"noise", OPTION_NOISE, NULL, 0,
 		"Do not control the runs but let threads run at full speed and disturb them with "
 		"random delays, for programs that are too large to be controlled. Instead of a "
@@ -141,6 +143,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 	case 's':
 		arguments->strategy = text;
 		return 0;
+	case 'j':
+		arguments->options.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
+		return 0;
 	case OPTION_EXACTLY:
 		arguments->work.is_exact = true;
 		return 0;
@@ -197,6 +202,12 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	char *text;
 
 	terminal_hint("%s", result->notes.text);
+	/* Not part of the result, which is the same. */
+	if (explain_is_disturbed(result->explain))
+		terminal_hint(
+			"note: what a process of the program did was not repeated while no other one was "
+			"there (they may want the same port or file); from then on one run was made at a "
+			"time, as by -j 1\n");
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */

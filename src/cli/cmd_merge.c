@@ -1,9 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "campaign/shards.h"
 #include "campaign/store.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 
 enum { OPTION_STORE = 256 };
 
@@ -18,6 +20,7 @@ struct merge_arguments {
 	const char *directory;
 	char *const *others;
 	int other_count;
+	bool is_quiet;
 };
 
 static error_t parse_merge(int key, char *text, struct argp_state *state)
@@ -26,6 +29,7 @@ static error_t parse_merge(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case 'q':
+		arguments->is_quiet = true;
 		terminal_be_quiet();
 		return 0;
 	case OPTION_STORE:
@@ -90,6 +94,42 @@ static void say_merged(const struct merge_arguments *arguments, const struct sto
 	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }
 
+/* Shards of a strategy that goes through all schedules. */
+static void say_together(const struct shards *shards)
+{
+	char prefix[320];
+
+	if (shards->here < shards->count) {
+		terminal_hint("%s: of %u shards %u %s here, so nothing is said of all schedules\n",
+			shards->strategy, shards->count, shards->here,
+			shards->here == 1 ? "is" : "are");
+		return;
+	}
+	if (!shards->is_one_memory) {
+		terminal_hint(
+			"%s: its %u shards have seen threads share different variables, so "
+			"together they may lack schedules; use -j or --mpi in place of --shard\n",
+			shards->strategy, shards->count);
+		return;
+	}
+	(void)snprintf(
+		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
+	verdict_say(&shards->verdict, shards->failures, prefix);
+}
+
+static int say_all_together(struct store *store)
+{
+	struct shards *shards;
+	struct error err;
+	uint32_t count;
+	const int status = shards_list(store, &shards, &count, &err);
+
+	for (uint32_t i = 0; status == 0 && i < count; i++)
+		say_together(&shards[i]);
+	free(shards);
+	return status < 0 ? command_fail("%s", err.text) : 0;
+}
+
 static int merge_run(int argc, char **argv)
 {
 	struct merge_arguments arguments = {.directory = "."};
@@ -103,6 +143,8 @@ static int merge_run(int argc, char **argv)
 		return command_fail("%s", err.text);
 	for (int i = 0; status == 0 && i < arguments.other_count; i++)
 		status = merge_one(into, arguments.directory, arguments.others[i], &total);
+	if (status == 0 && !arguments.is_quiet)
+		status = say_all_together(into);
 	store_close(into);
 	if (status)
 		return status;

@@ -372,7 +372,8 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 	run_report_listen(report, &listener);
 	if (!arguments->is_mpi)
 		return campaign_run(options, &listener, result, err);
-	if (options->shards || options->resumes || options->workers > 1)
+	if (options->shards || options->workers > 1 ||
+		(options->resumes && !crew_has_parts(options)))
 		return error_set(err, ERROR_USAGE,
 			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
 	if (link_open(&link, err) < 0)

@@ -449,13 +449,14 @@ static int measure_round(
 int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
 	const struct explain_options *options, uint64_t runs, struct error *err)
 {
-	struct explain_options without_options = *options;
+	struct explain_options with_options = *options, without_options = *options;
 	struct explain *with = NULL, *without = NULL;
 	int status;
 
 	*cost = (struct explain_cost){0};
+	with_options.workers = without_options.workers = 1;
 	without_options.without_patterns = true;
-	status = explain_open(&with, finding, options, err);
+	status = explain_open(&with, finding, &with_options, err);
 	if (status == 0)
 		status = explain_open(&without, finding, &without_options, err);
 	if (status == 0)

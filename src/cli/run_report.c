@@ -10,6 +10,7 @@
 #include "cli/shell_words.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet)
@@ -396,47 +397,17 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	strbuf_release(&command);
 }
 
-/* "1,204 runs; probability that an order was missed ≤ 1e-6" */
-static void say_runs_of(const struct strategy_verdict *verdict)
+static void say_verdict(const struct run_report *report, const struct campaign_result *result)
 {
-	char runs[32];
-	int power = 0;
+	const struct campaign_options *options = report->options;
+	char prefix[64] = "";
 
-	(void)fprintf(stderr, "%s run%s", terminal_number(verdict->runs, runs),
-		verdict->runs == 1 ? "" : "s");
-	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
-		power++;
-	if (power)
-		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
-}
-
-static void say_verdict(const struct campaign_result *result)
-{
-	const struct strategy_verdict *verdict = &result->verdict;
-	const bool has_failed = result->total.failures;
-
-	if (!result->has_verdict || verdict->refusal[0])
+	if (!result->has_verdict || result->verdict.refusal[0])
 		return;
-	if (verdict->scope[0] && has_failed) {
-		(void)fprintf(stderr, "%s all schedules %s: some fail\n",
-			verdict->is_complete ? "these are" : "among these are", verdict->scope);
-	} else if (verdict->scope[0]) {
-		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
-		say_runs_of(verdict);
-		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more were run");
-	} else if (verdict->is_complete) {
-		(void)fprintf(stderr, "these are all schedules%s: %s in ",
-			verdict->is_up_to_order ? ", up to the order of independent operations"
-						: "",
-			has_failed ? "some fail" : "none fails");
-		say_runs_of(verdict);
-		(void)fprintf(stderr, "\n");
-	} else if (verdict->missing) {
-		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);
-	} else if (!result->total.findings) {
-		(void)fprintf(stderr,
-			"these are not all schedules; more of them with --schedules or --time\n");
-	}
+	if (options->shards > 1)
+		(void)snprintf(
+			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
+	verdict_say(&result->verdict, result->total.failures, prefix);
 }
 
 static int finish_without_threads(
@@ -473,7 +444,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		say_explored(result);
 		say_checkpoints(result);
 		say_guarantee(result);
-		say_verdict(result);
+		say_verdict(report, result);
 		say_races(report, result);
 		if (result->total.findings)
 			(void)fprintf(stderr, "next: raddle replay %s --gdb, or --trace\n",

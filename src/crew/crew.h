@@ -12,6 +12,12 @@
 
 #define CREW_SILENT_STANDARD_NS UINT64_C(30000000000)
 
+/*
+ * Does the strategy go through all schedules? Then rank 0 leads a campaign whose parts (struct strategy_parts) the others
+ * make, else it hands out runs.
+ */
+bool crew_has_parts(const struct campaign_options *options);
+
 /* Rank 0: as campaign_run(). `silent_ns`: a member that is not heard of for so long has lost its unit. */
 int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
 	const struct campaign_listener *listener, struct campaign_result *result,

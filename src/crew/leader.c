@@ -350,11 +350,6 @@ static int set_up(struct leader *leader, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"--mpi wants more than one rank, as the first only hands out; start with "
 			"mpirun -n 3 raddle run --mpi, or leave --mpi away");
-	if (strategies[options->strategy]->is_exhausted)
-		return error_set(err, ERROR_USAGE,
-			"strategy %s goes through all schedules from one to the next, which cannot "
-			"be handed out; leave --mpi away",
-			strategies[options->strategy]->name);
 	status = target_find(&leader->target, options->argv[0], err);
 	if (status == 0)
 		status = target_fingerprint(&leader->target, &leader->fingerprint, err);
@@ -384,6 +379,8 @@ int crew_lead(const struct link *link, const struct campaign_options *options, u
 	int status;
 
 	*result = (struct campaign_result){0};
+	if (crew_has_parts(options))
+		return leader_lead_parts(link, options, silent_ns, listener, result, err);
 	status = set_up(&leader, err);
 	if (status < 0)
 		leader.failure = *err;

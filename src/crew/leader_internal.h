@@ -46,6 +46,12 @@ void leader_notice(const struct leader *leader, const char *format, ...)
 /* Enough has been found, or time is up: all members come to an end. */
 void leader_say_stop(struct leader *leader);
 
+/* ---- leader_parts.c: as crew_lead() ---- */
+
+int leader_lead_parts(const struct link *link, const struct campaign_options *options,
+	uint64_t silent_ns, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err);
+
 /* ---- leader_findings.c ---- */
 
 /* A member's WIRE_FINDING. */

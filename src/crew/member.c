@@ -8,38 +8,20 @@
 
 #include "base/bug.h"
 #include "campaign/target.h"
-#include "crew/crew.h"
-#include "crew/wire.h"
+#include "crew/member_internal.h"
 #include "platform/platform.h"
 
 /* Of the time after which silence is taken for death. */
 #define ALIVE_PART 4
 #define PATIENCE 4 /* times that, with rank 0 */
-#define NAP_NS 2000000
 #define LEADER 0
 
-struct member {
-	const struct link *link;
-	const struct campaign_options *options;
-	char folder[PATH_MAX]; /* of its own store */
-	uint64_t silent_ns;
-	volatile int is_stopped;
-	bool has_no_leader; /* it has not been heard of for long */
-	bool has_end;	    /* and this is it */
-	struct wire_end end;
-	bool has_unit;
-	struct handout_unit unit;
-	uint64_t begun_ns, alive_ns, leader_ns;
-	struct contract_totals now, told; /* of its runs */
-	bool has_started;
-};
-
-static void tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
+void member_tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
 {
 	member->link->send(LEADER, tag, bytes, size);
 }
 
-static void listen_to_leader(struct member *member)
+void member_listen(struct member *member)
 {
 	struct link_message message;
 
@@ -48,6 +30,14 @@ static void listen_to_leader(struct member *member)
 		if (message.tag == WIRE_UNIT && message.size == sizeof member->unit) {
 			memcpy(&member->unit, message.bytes, sizeof member->unit);
 			member->has_unit = true;
+		} else if (message.tag == WIRE_PART) {
+			free(member->part); /* we were given up */
+			member->part = message.bytes;
+			member->part_size = message.size;
+			member->has_to_rest = false;
+			message.bytes = NULL;
+		} else if (message.tag == WIRE_REST) {
+			member->has_to_rest = true;
 		} else if (message.tag == WIRE_STOP) {
 			member->is_stopped = 1;
 		} else if (message.tag == WIRE_END && message.size == sizeof member->end) {
@@ -63,14 +53,14 @@ static void listen_to_leader(struct member *member)
 		member->is_stopped = 1;
 }
 
-static void show_life(struct member *member)
+void member_show_life(struct member *member)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
 
 	if (now_ns - member->alive_ns < member->silent_ns / ALIVE_PART)
 		return;
 	member->alive_ns = now_ns;
-	tell(member, WIRE_ALIVE, NULL, 0);
+	member_tell(member, WIRE_ALIVE, NULL, 0);
 }
 
 /* What it has done since it last told. */
@@ -89,7 +79,7 @@ static void tell_done(struct member *member, enum wire_tag tag)
 		done.outcomes[kind] = member->now.outcome[kind] - member->told.outcome[kind];
 	done.runs -= done.outcomes[OUTCOME_TAINTED];
 	member->told = member->now;
-	tell(member, tag, &done, sizeof done);
+	member_tell(member, tag, &done, sizeof done);
 }
 
 /* ---- what its campaign tells ---- */
@@ -101,26 +91,26 @@ static void on_started(void *context, const struct campaign_start *start)
 		.has_memory_sites = start->has_memory_sites,
 		.has_dispatch = start->has_dispatch};
 
-	tell(member, WIRE_STARTED, &started, sizeof started);
+	member_tell(member, WIRE_STARTED, &started, sizeof started);
 }
 
 static void on_progress(void *context, const struct campaign_progress *progress)
 {
 	(void)progress;
-	listen_to_leader(context);
-	show_life(context);
+	member_listen(context);
+	member_show_life(context);
 }
 
 /* A long investigation is no silence. */
 static void on_minimising(void *context, const struct minimise_progress *progress)
 {
 	(void)progress;
-	show_life(context);
+	member_show_life(context);
 }
 
 static void on_notice(void *context, const char *text)
 {
-	tell(context, WIRE_NOTICE, text, strlen(text));
+	member_tell(context, WIRE_NOTICE, text, strlen(text));
 }
 
 static void on_found(void *context, const struct campaign_found *found)
@@ -138,7 +128,7 @@ static void on_found(void *context, const struct campaign_found *found)
 	memcpy(bytes + sizeof head, json, head.json_bytes);
 	if (head.trace_bytes)
 		memcpy(bytes + sizeof head + head.json_bytes, finding->trace, head.trace_bytes);
-	tell(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
+	member_tell(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
 	free(bytes);
 	free(json);
 }
@@ -146,17 +136,17 @@ static void on_found(void *context, const struct campaign_found *found)
 static void on_ran(void *context, struct contract *contract)
 {
 	((struct member *)context)->now = contract->totals;
-	listen_to_leader(context);
-	show_life(context);
+	member_listen(context);
+	member_show_life(context);
 }
 
 static bool next_unit(struct member *member)
 {
 	while (!member->has_unit && !member->is_stopped) {
-		listen_to_leader(member);
-		show_life(member);
+		member_listen(member);
+		member_show_life(member);
 		if (!member->has_unit && !member->is_stopped)
-			(void)usleep(NAP_NS / 1000); /* shorter is no harm */
+			(void)usleep(MEMBER_NAP_US); /* shorter is no harm */
 	}
 	return member->has_unit && !member->is_stopped;
 }
@@ -193,7 +183,7 @@ static int say_hello(struct member *member, struct error *err)
 	(void)snprintf(hello.release, sizeof hello.release, "%s", RADDLE_RELEASE);
 	(void)gethostname(hello.host, sizeof hello.host - 1); /* else it is empty */
 	(void)snprintf(hello.folder, sizeof hello.folder, "%s", member->folder);
-	tell(member, WIRE_HELLO, &hello, sizeof hello);
+	member_tell(member, WIRE_HELLO, &hello, sizeof hello);
 	return 0;
 }
 
@@ -256,26 +246,33 @@ int crew_follow(const struct link *link, const struct campaign_options *options,
 		.options = options,
 		.silent_ns = silent_ns,
 		.leader_ns = platform_monotonic_ns()};
-	int status = make_folder(&member, err);
+	const bool has_parts = crew_has_parts(options);
+	int status = has_parts ? 0 : make_folder(&member, err);
 
 	if (status == 0)
 		status = say_hello(&member, err);
 	if (status == 0)
-		status = make_runs(&member, err);
+		status = has_parts ? member_make_parts(&member, err) : make_runs(&member, err);
 	if (status < 0)
-		tell(&member, WIRE_FAILED, err->text, strlen(err->text));
+		member_tell(&member, WIRE_FAILED, err->text, strlen(err->text));
 	else
 		tell_done(&member, WIRE_LEFT);
 	while (!member.has_end && !member.has_no_leader && !*options->is_interrupted) {
-		listen_to_leader(&member);
-		show_life(&member);
-		(void)usleep(NAP_NS / 1000); /* shorter is no harm */
+		member_listen(&member);
+		member_show_life(&member);
+		(void)usleep(MEMBER_NAP_US); /* shorter is no harm */
 	}
 	if (!member.end.keeps_folder && *member.folder && !member.has_no_leader)
 		remove_folder(member.folder);
 	link->end(member.end.all_are_here);
 	if (!member.has_no_leader)
 		return 0;
+	if (has_parts)
+		return error_set(err, ERROR_TARGET,
+			"rank 0 has not been heard of for %llu s, so rank %u ends; go on with raddle run "
+			"--resume where its store is",
+			(unsigned long long)(PATIENCE * silent_ns / UINT64_C(1000000000)),
+			link->rank);
 	return error_set(err, ERROR_TARGET,
 		"rank 0 has not been heard of for %llu s, so rank %u ends; what it found is in %s/.raddle; "
 		"take it from there with raddle merge",

@@ -18,8 +18,11 @@ enum wire_tag {
 	WIRE_DONE,    /* struct wire_done of the unit that it had; wants the next */
 	WIRE_LEFT,    /* struct wire_done: it stops in the middle, and has made so many */
 	WIRE_FAILED,  /* text: it cannot work; it will ask no more */
+	WIRE_REPORT,  /* of a part's batch, as campaign/far.h has it */
 	/* From rank 0. */
 	WIRE_UNIT, /* struct handout_unit */
+	WIRE_PART, /* a batch of a part, as campaign/far.h has it */
+	WIRE_REST, /* nothing: that batch is to end after the current run */
 	WIRE_STOP, /* nothing: enough has been found, or time is up */
 	WIRE_END   /* struct wire_end: the last message */
 };

@@ -6,9 +6,10 @@
 
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "engine/engine_internal.h"
 
-struct engine engine;
+HOT_STATE struct engine engine;
 
 /* ---- enabledness ---- */
 
@@ -35,6 +36,10 @@ void engine_evaluate(struct engine_thread *thread)
 	engine_settle();
 	if (!op)
 		return;
+	if (thread->crowd) {
+		engine_crowd_leave(thread);
+		engine_link(thread);
+	}
 	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
 		reason |= WAKE_READY;
 	if (op->deadline_ns != ENGINE_FOREVER) {
@@ -57,6 +62,27 @@ static struct engine_thread **engine_bucket(const void *address)
 	uintptr_t key = (uintptr_t)address;
 
 	return &engine.buckets[(key >> 3 ^ key >> 11) % ENGINE_BUCKETS];
+}
+
+void engine_link(struct engine_thread *thread)
+{
+	struct engine_thread **bucket = engine_bucket(thread->op->address);
+
+	thread->object_next = *bucket;
+	thread->object_previous = NULL;
+	if (*bucket)
+		(*bucket)->object_previous = thread;
+	*bucket = thread;
+}
+
+void engine_unlink(struct engine_thread *thread)
+{
+	if (thread->object_previous)
+		thread->object_previous->object_next = thread->object_next;
+	else
+		*engine_bucket(thread->op->address) = thread->object_next;
+	if (thread->object_next)
+		thread->object_next->object_previous = thread->object_previous;
 }
 
 void engine_announce(struct engine_thread *thread, struct engine_op *op)
@@ -83,15 +109,10 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		engine_set_enabled(thread, WAKE_READY);
 		return;
 	}
-	if (op->ready) {
-		struct engine_thread **bucket = engine_bucket(op->address);
-
-		thread->object_next = *bucket;
-		thread->object_previous = NULL;
-		if (*bucket)
-			(*bucket)->object_previous = thread;
-		*bucket = thread;
-	}
+	if (engine.crowd_count && engine_crowd_join(thread))
+		return;
+	if (op->ready)
+		engine_link(thread);
 	engine_evaluate(thread);
 }
 
@@ -101,14 +122,10 @@ void engine_withdraw(struct engine_thread *thread)
 
 	if (!op)
 		return;
-	if (op->ready) {
-		if (thread->object_previous)
-			thread->object_previous->object_next = thread->object_next;
-		else
-			*engine_bucket(op->address) = thread->object_next;
-		if (thread->object_next)
-			thread->object_next->object_previous = thread->object_previous;
-	}
+	if (thread->crowd)
+		engine_crowd_leave(thread);
+	else if (op->ready)
+		engine_unlink(thread);
 	thread->op = NULL;
 	engine.pending[thread->id.index].kind = OP_NONE;
 	engine_set_enabled(thread, 0);
@@ -117,12 +134,41 @@ void engine_withdraw(struct engine_thread *thread)
 void engine_changed(const void *address)
 {
 	struct engine_thread *next;
+	uint32_t count = 0;
 
+	if (engine.crowd_count)
+		engine_crowd_changed(address);
 	for (struct engine_thread *thread = *engine_bucket(address); thread; thread = next) {
 		next = thread->object_next;
-		if (thread->op->address == address)
+		if (thread->op->address == address) {
 			engine_evaluate(thread);
+			count++;
+		}
 	}
+	if (__builtin_expect(count >= ENGINE_CROWD_LEAST, 0))
+		engine_crowd_form(*engine_bucket(address), address);
+}
+
+void engine_look(void)
+{
+	while (engine.changed_count)
+		engine_changed(engine.changed[--engine.changed_count]);
+}
+
+void engine_changed_late(const void *address)
+{
+	if (!*engine_bucket(address) && !engine.crowd_count)
+		return;
+	if (!engine.run.looks_late) {
+		engine_changed(address);
+		return;
+	}
+	for (uint32_t i = 0; i < engine.changed_count; i++)
+		if (engine.changed[i] == address)
+			return;
+	if (engine.changed_count == ENGINE_CHANGED_MOST)
+		engine_look();
+	engine.changed[engine.changed_count++] = address;
 }
 
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement)
@@ -232,6 +278,7 @@ static struct engine_thread *engine_decide(void)
 {
 	struct engine_thread *next;
 
+	engine_look();
 	if (__builtin_expect(!engine.enabled_count || engine.attention, 0))
 		engine_wait_for_enabled();
 	if (__builtin_expect(engine.step >= engine.patience_step, 0))
@@ -349,7 +396,7 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 
 		engine_announce(self, op);
 		engine_wait_for_enabled();
-		reason = self->wake_reason;
+		reason = engine_wake_reason(self);
 		engine_withdraw(self);
 		result = engine_conclude(self, op, reason, &again);
 		if (!again)
@@ -364,6 +411,42 @@ static bool waits_for_no_time(const struct engine_op *op, const struct engine_th
 	       (op->is_timeout_only || (op->ready && !op->ready(op, self)));
 }
 
+/*
+ * An op of the moving thread that needs nothing but that it goes on, where the strategy has it go on: the step is the
+ * same as by engine_decide(), but nothing is announced and nobody else is looked at. False: it is none.
+ */
+static bool engine_goes_on(struct engine_thread *self, const struct engine_op *op)
+{
+	const struct engine_run *run = &engine.run;
+
+	if (!run->strategy || !run->strategy->goes_on || engine.deciding || engine.attention ||
+		self->yielded_at || self->signals_pending || self->is_cancel_requested ||
+		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
+		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.patience_step ||
+		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
+		return false;
+	engine.view.thread_count = engine.thread_count;
+	engine.view.current = self->id;
+	engine.view.step = engine.step;
+	if (!run->strategy->goes_on(run->strategy_state, &engine.view))
+		return false;
+	/* Objects are named in the order in which they are announced. */
+	if (!op->object && op->address)
+		(void)engine_object_name(op->address);
+	if (op->kind == OP_COND_WAIT)
+		(void)engine_object_name((const void *)(uintptr_t)op->argument);
+	if (run->recording)
+		schedule_add_step(run->recording, self->id, false);
+	if (engine.host.observe)
+		engine.host.observe(self, op, engine.step);
+	if (run->heartbeat)
+		*run->heartbeat = engine.step;
+	engine.has_woken = false;
+	self->last_moved = ++engine.step;
+	engine.clock_reads = 0;
+	return true;
+}
+
 enum engine_result engine_perform(struct engine_op *op)
 {
 	struct engine_thread *self = engine.current;
@@ -376,6 +459,11 @@ enum engine_result engine_perform(struct engine_op *op)
 	}
 	engine_settle();
 	engine_note_op(self, op);
+	if (engine_goes_on(self, op)) {
+		if (__builtin_expect(engine.host.performed != NULL, 0))
+			engine_tell_performed(self, op, WAIT_DONE);
+		return WAIT_DONE;
+	}
 	for (;;) {
 		bool again;
 		uint8_t reason;
@@ -387,15 +475,19 @@ enum engine_result engine_perform(struct engine_op *op)
 		} else if (op->kind == OP_SPIN) {
 			engine_hold_back_spinner(self);
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
-			engine_hold_back(self);
+			engine_hold_back_yielder(self);
 		}
 		engine_announce(self, op);
+		if (!engine_wake_reason(self))
+			self->free_yields_made = 0;
 		engine_transfer_to(engine_decide());
-		reason = self->wake_reason;
+		reason = engine_wake_reason(self);
 		engine_withdraw(self);
 		result = engine_conclude(self, op, reason, &again);
 		if (again)
 			continue;
+		if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)
+			engine_tell_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))
 			engine_tell_performed(self, op, result);
 		if (op->kind == OP_LOAD || op->kind == OP_STORE)
@@ -408,12 +500,14 @@ void engine_spin_point(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
 
+	engine_look();
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
 		(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
 bool engine_has_woken(void)
 {
+	engine_look();
 	return engine.has_woken;
 }
 

@@ -56,11 +56,12 @@ struct engine_op {
 	uint8_t interruptions; /* enum engine_interruption, or'ed */
 	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
 	bool is_shared;	       /* other processes may make it ready: shared.h */
-	const void *address;   /* the object, NULL: none. Waiters are found by it */
-	uint64_t site;	       /* return address in the target */
-	engine_ready *ready;   /* NULL: always ready */
-	uint64_t deadline_ns;  /* virtual time; ENGINE_FOREVER: none. 0 is in the past */
-	uint64_t argument;     /* for ready(): a file descriptor, expected value, ... */
+	bool is_alike; /* ready() says the same of all such ops on the object, as long as they are pending */
+	const void *address;  /* the object, NULL: none. Waiters are found by it */
+	uint64_t site;	      /* return address in the target */
+	engine_ready *ready;  /* NULL: always ready */
+	uint64_t deadline_ns; /* virtual time; ENGINE_FOREVER: none. 0 is in the past */
+	uint64_t argument;    /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
 	object_name
 		object; /* name of the object where the caller knows it, 0: engine_object_name() */
@@ -117,7 +118,8 @@ struct engine_thread {
 		*object_previous; /* others pending on an object of this bucket */
 	uint64_t signals_pending; /* bit signal-1 */
 	uint64_t signals_blocked;
-	uint8_t wake_reason; /* engine internal: why the pending op is enabled */
+	uint8_t wake_reason; /* engine internal: why the pending op is enabled; see engine_wake_reason() */
+	uint8_t crowd; /* crowd.c's: number of the crowd that it waits in, + 1; 0: alone */
 	bool is_cancel_requested;
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
@@ -136,6 +138,7 @@ struct engine_thread {
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* failed tries at failed_address with no success between */
 	uint8_t tries_in_row;	    /* failed tries at any object with nothing else between */
+	uint8_t free_yields_made;   /* since it was last blocked: engine_run.free_yields */
 	const void *last_address;   /* object of the last op */
 	const void *failed_address; /* object of the last failed try */
 	uint64_t last_moved;	    /* step of the last op, for fairness */
@@ -187,6 +190,11 @@ struct engine_host {
 	 * comes when the next one is performed, as only then it is known what came of it.
 	 */
 	void (*performed)(const struct engine_performed *performed);
+	/*
+	 * After engine_watch_uses(): a lock, a condition variable or the like is about to be used. Not called of
+	 * a thread that only comes out of a wait that is over: its object may be gone by right.
+	 */
+	void (*used)(const struct engine_op *op);
 	bool (*place)(object_name object, struct object_place *out); /* for the view; NULL: none */
 	/* Of an object that is neither static nor a thread, the same in every run; 0: not known. NULL: none. */
 	object_name (*name)(const void *address);
@@ -206,13 +214,19 @@ struct engine_run {
 	 * before. NULL: nobody wants to know.
 	 */
 	uint64_t *covered;
-	uint32_t covered_words;	   /* a power of two */
-	uint64_t seed;		   /* for value choices */
-	uint64_t random_seed;	   /* for the target's random numbers */
+	uint32_t covered_words; /* a power of two */
+	uint64_t seed;		/* for value choices */
+	uint64_t random_seed;	/* for the target's random numbers */
+	/*
+	 * So many yields of a thread are mere scheduling points, until it has been blocked: who yields a few
+	 * times before it blocks can come to block while the others stand still.
+	 */
+	uint8_t free_yields;
 	uint64_t step_limit;	   /* then the run ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
 	bool has_early_timeouts;   /* a timed wait may time out whenever the strategy says so */
 	uint32_t tolerated;	   /* bit OUTCOME_x: such misuse is let through as glibc would */
+	bool looks_late; /* engine_changed_late() may wait; nobody asks engine_has_woken() */
 };
 
 /* ---- life cycle ---- */
@@ -250,12 +264,16 @@ void engine_go_live(void);
 /* The run ends here: tells the strategy which ops are pending. At most once per run. */
 void engine_tell_ending(void);
 bool engine_is_live(void);
+/* Is the caller's next yield one of engine_run.free_yields? */
+bool engine_yields_freely(void);
 /* Child side of the target's own fork(): the caller is the only thread, and control ends. */
 void engine_leave_control(void);
 /* Undoes that, in a process that has made no thread since. `performed` is what the host had. */
 void engine_take_control(void (*performed)(const struct engine_performed *performed));
 /* From the next run on, for who is only sometimes interested: engine_host.performed. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
+/* Until the end of the run the host wants to know what is used: engine_host.used. */
+void engine_watch_uses(void);
 /* Is the caller under control (between engine_init and engine_leave_control)? */
 bool engine_is_in_control(void);
 /* Settings of the run that objects ask for. */
@@ -287,6 +305,8 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
 void engine_spin_point(uint64_t site);
 /* The object at this address changed: re-evaluates every thread whose pending op is about it. */
 void engine_changed(const void *address);
+/* As engine_changed, when it is next asked who can move: for what changes often while one thread goes on. */
+void engine_changed_late(const void *address);
 /* As engine_changed for all pending ops of one kind, whatever their object (file descriptors). */
 void engine_changed_kind(enum op_kind kind);
 /* As engine_changed for all pending ops that other processes may have made ready. */

@@ -14,8 +14,11 @@
 #include "model/view.h"
 
 #define ENGINE_BUCKETS 256
+#define ENGINE_CHANGED_MOST 4 /* objects, whose waiters are not yet looked at */
 #define ENGINE_MODULES_MAX 256
 #define ENGINE_FUTEX_QUEUES 64
+#define ENGINE_CROWDS 4
+#define ENGINE_CROWD_LEAST 8   /* of fewer threads it is as fast to look at each */
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a miss costs a search, never a wrong name */
 
 /* enum engine_thread.wake_reason: bits, or'ed; 0 means the pending op is disabled. */
@@ -32,6 +35,14 @@ struct engine_futex_queue {
 	uint16_t last;
 };
 
+/* Threads that wait for one object alike (crowd.c). */
+struct engine_crowd {
+	const void *address;
+	uint32_t count; /* 0: free */
+	bool is_ready;	/* all of them are enabled, or none is */
+	uint64_t members[BITSET_WORDS(THREAD_CAPACITY)];
+};
+
 struct engine_name_entry {
 	const void *address;
 	object_name name;
@@ -41,8 +52,9 @@ struct engine {
 	bool is_up;
 	bool is_live;
 	bool is_in_control;
-	bool has_woken; /* somebody else can move who could not at the last decision */
-	bool is_ending; /* a failure is being reported: no further one is */
+	bool watches_uses; /* engine_watch_uses() */
+	bool has_woken;	   /* somebody else can move who could not at the last decision */
+	bool is_ending;	   /* a failure is being reported: no further one is */
 	volatile sig_atomic_t attention;
 	struct engine_host host;
 	struct engine_run run;
@@ -54,8 +66,10 @@ struct engine {
 	uint32_t enabled_count;
 	uint32_t yielder_count;
 	uint64_t step;
-	struct engine_episodes *episodes; /* engine_count_episodes() */
-	int64_t lease_given;		  /* of episodes->lease; 0: there is none */
+	struct engine_episodes *episodes;	  /* engine_count_episodes() */
+	const void *changed[ENGINE_CHANGED_MOST]; /* engine_changed_late() */
+	uint32_t changed_count;
+	int64_t lease_given; /* of episodes->lease; 0: there is none */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_step;	    /* of the last reading */
@@ -72,11 +86,10 @@ struct engine {
 	engine_holder *holders[OBJECT_CLASS_COUNT];
 	engine_lost_signals *lost_signals;
 	struct engine_thread *buckets[ENGINE_BUCKETS];
-	struct engine_module modules[ENGINE_MODULES_MAX];
 	uint32_t module_count;
-	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)]; /* entries of this run: engine_renew() */
 	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
+	uint32_t crowd_count;					     /* in use */
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	/*
@@ -88,6 +101,10 @@ struct engine {
 	uintptr_t *handles;
 	uint32_t *contexts; /* of the pending ops, where the host says them */
 	struct engine_thread *threads;
+	/* Large, and written to now and then: behind what most runs write, as the pages of that are put back. */
+	struct engine_module modules[ENGINE_MODULES_MAX];
+	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
+	struct engine_crowd crowds[ENGINE_CROWDS];
 };
 
 extern struct engine engine;
@@ -95,6 +112,8 @@ extern struct engine engine;
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
 void engine_hold_back_spinner(struct engine_thread *thread);
+/* It yields. */
+void engine_hold_back_yielder(struct engine_thread *thread);
 void engine_offer(void);
 /* The thread announces an op: was its last one a failed try? */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);
@@ -102,12 +121,29 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op);
 void engine_hand_over_for_good(void);
 /* Recomputes whether the pending op of `thread` is enabled. */
 void engine_evaluate(struct engine_thread *thread);
+/* Looks at all who wait for what has changed. */
+void engine_look(void);
+/* Puts the thread, which has announced an op, among those that wait for its object, or takes it out. */
+void engine_link(struct engine_thread *thread);
+void engine_unlink(struct engine_thread *thread);
+/* crowd.c: the thread may wait in a crowd for its object; false: it has to wait alone. */
+bool engine_crowd_join(struct engine_thread *thread);
+/* Of the threads in this bucket those that wait alike for the object become a crowd. */
+void engine_crowd_form(struct engine_thread *bucket, const void *address);
+/* The thread waits alone from now on, or no more. */
+void engine_crowd_leave(struct engine_thread *thread);
+/* The object has changed. */
+void engine_crowd_changed(const void *address);
+/* Why the pending op is enabled. */
+uint8_t engine_wake_reason(const struct engine_thread *thread);
 /* Takes back the announcement of an op. */
 void engine_withdraw(struct engine_thread *thread);
 void engine_announce(struct engine_thread *thread, struct engine_op *op);
 /* observed.c: `self` has performed the op with this result. Only where somebody wants to know. */
 void engine_tell_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
+/* observed.c: the op is about to take effect. */
+void engine_tell_use(const struct engine_op *op);
 /* Something other than a plain access has happened. */
 static inline void engine_next_episode(void)
 {

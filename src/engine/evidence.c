@@ -76,11 +76,12 @@ static void engine_mark_cycles(struct outcome *outcome)
 
 void engine_collect_waits(struct outcome *outcome)
 {
+	engine_look();
 	outcome->wait_count = outcome->waits_left_out = 0;
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_thread *thread = &engine.threads[i];
 
-		if (thread->state == THREAD_ALIVE && thread->op && !thread->wake_reason)
+		if (thread->state == THREAD_ALIVE && thread->op && !engine_wake_reason(thread))
 			engine_collect_wait(outcome, thread);
 	}
 	engine_mark_cycles(outcome);

@@ -28,6 +28,20 @@ void engine_hold_back_spinner(struct engine_thread *thread)
 	hold_back(thread, engine.step + 1);
 }
 
+bool engine_yields_freely(void)
+{
+	return engine.current->free_yields_made < engine.run.free_yields;
+}
+
+/* The paper's every k-th yield, with the difference that behind the first few all count. */
+void engine_hold_back_yielder(struct engine_thread *thread)
+{
+	if (engine_yields_freely())
+		thread->free_yields_made++;
+	else
+		engine_hold_back(thread);
+}
+
 void engine_offer(void)
 {
 	uint64_t oldest = UINT64_MAX;

@@ -76,6 +76,7 @@ void engine_init(const struct engine_host *host)
 void engine_begin_run(const struct engine_run *run)
 {
 	engine.lease_given = 0;
+	engine.watches_uses = false;
 	engine.run = *run;
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
@@ -152,6 +153,11 @@ void engine_leave_control(void)
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
 	if (engine.host.executor->after_fork)
 		engine.host.executor->after_fork(self);
+}
+
+void engine_watch_uses(void)
+{
+	engine.watches_uses = engine.host.used != NULL;
 }
 
 void engine_set_performed(void (*performed)(const struct engine_performed *performed))

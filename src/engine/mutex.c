@@ -123,7 +123,7 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	self->held_count++;
 	if (mutex->kind & MUTEX_ROBUST)
 		mutex_link_robust(mutex, self);
-	engine_changed(mutex);
+	engine_changed_late(mutex);
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
@@ -147,6 +147,7 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 		.address = mutex,
 		.site = site,
 		.is_shared = mutex_is_shared(mutex),
+		.is_alike = !mutex_is_held_by(mutex, engine_current()),
 		.ready = mutex_is_ready,
 		.deadline_ns = deadline_ns};
 	enum engine_result result;
@@ -194,7 +195,7 @@ static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 	mutex->site = 0;
 	if (mutex->users)
 		mutex->users--;
-	engine_changed(mutex);
+	engine_changed_late(mutex);
 }
 
 /* May the caller unlock it? 0, EPERM, or a failure of the run; tolerated, glibc just unlocks. */

@@ -49,6 +49,25 @@ static void engine_tell_access(
 	engine.host.performed(&performed);
 }
 
+void engine_tell_use(const struct engine_op *op)
+{
+	if (op->kind == OP_COND_WAKE || op->kind == OP_BARRIER_LEAVE)
+		return;
+	switch ((enum object_class)op_descriptions[op->kind].object) {
+	case OBJECT_MUTEX:
+	case OBJECT_COND:
+	case OBJECT_RWLOCK:
+	case OBJECT_SPIN:
+	case OBJECT_BARRIER:
+	case OBJECT_SEM:
+	case OBJECT_FILE:
+		engine.host.used(op);
+		break;
+	default:
+		break;
+	}
+}
+
 void engine_tell_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
 {

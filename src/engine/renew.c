@@ -46,6 +46,7 @@ void engine_renew(void)
 	engine.yielder_count = 0;
 	engine.step = 0;
 	engine.lease_given = 0;
+	engine.changed_count = 0;
 	engine.clock_ns = engine.clock_reads = engine.clock_step = 0;
 	engine_clock_begin_patience();
 	engine.earliest_deadline = ENGINE_FOREVER;

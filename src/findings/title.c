@@ -433,6 +433,10 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, "%s joins itself", failing(builder));
 		add_place(&finding->at, out);
 		break;
+	case OUTCOME_JOIN_GONE:
+		strbuf_addf(out, "%s joins a thread that is no more", failing(builder));
+		add_place(&finding->at, out);
+		break;
 	default:
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 		add_text(builder, out);

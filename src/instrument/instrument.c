@@ -234,6 +234,7 @@ bool instrument_module(LLVMModuleRef module)
 	warn_of_opaque(&instrument);
 	if (instrument.site_count) {
 		describe_sites(&instrument);
+		split_loops(&instrument);
 		insert_points(&instrument);
 		insert_registration(&instrument);
 	}

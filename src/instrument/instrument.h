@@ -13,6 +13,7 @@
  *	places.c	what is told of a site: where it is
  *	fields.c	which struct and field it accesses
  *	points.c	the code of a site, its stub and its record
+ *	loops.c	loops of which there is a copy without points
  *	module.c	what a module has once: registration, note, bitcode
  */
 #ifndef RADDLE_INSTRUMENT_INSTRUMENT_H
@@ -135,6 +136,9 @@ bool has_one_way_in(LLVMBasicBlockRef block);
 
 /* Makes sure that there is a place behind every invoke. */
 void split_invokes(struct instrument *instrument);
+
+/* loops.h: behind collecting and describing the sites, before their points are put there. */
+void split_loops(struct instrument *instrument);
 
 /* labels.c: before anything else. */
 void lower_gotos(struct instrument *instrument);

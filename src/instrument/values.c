@@ -91,9 +91,13 @@ void collect_arguments(struct instrument *instrument, const struct site *entry)
 static void add_address(
 	struct instrument *instrument, struct site site, LLVMValueRef value, LLVMValueRef before)
 {
+	size_t length;
+
 	site.kind = SITE_ADDRESS;
 	site.value = value;
 	site.before = before;
+	if (strcmp(LLVMGetValueName2(site.function, &length), "main") == 0)
+		site.order = SITE_OF_MAIN;
 	add_site(instrument, &site);
 }
 

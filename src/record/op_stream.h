@@ -65,18 +65,23 @@ static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint6
 static inline uint8_t *op_stream_write(
 	struct op_stream *stream, const struct record_op *op, uint8_t *at)
 {
-	const uint16_t slot = op_stream_slot(op);
-	struct record_op *last = &stream->last[slot];
-	const bool is_same = op_stream_is_same(op, last);
-	const bool is_expected = is_same && stream->next[stream->slot] == slot;
+	const uint16_t expected = stream->next[stream->slot];
+	const uint64_t head = (op->step - stream->step) << OP_STREAM_TAG_BITS;
+	struct record_op *last;
+	uint16_t slot;
 
-	at = op_stream_put(at,
-		(op->step - stream->step) << OP_STREAM_TAG_BITS | (is_expected	    ? OP_AS_EXPECTED
-									  : is_same ? OP_AS_BEFORE
-										    : OP_NEW));
-	if (!is_expected)
-		at = op_stream_put(at, slot);
-	if (!is_same) {
+	/* What is the same has the same slot. */
+	if (__builtin_expect(op_stream_is_same(op, &stream->last[expected]), 1)) {
+		stream->slot = expected;
+		stream->step = op->step;
+		return op_stream_put(at, head | OP_AS_EXPECTED);
+	}
+	slot = op_stream_slot(op);
+	last = &stream->last[slot];
+	if (op_stream_is_same(op, last)) {
+		at = op_stream_put(op_stream_put(at, head | OP_AS_BEFORE), slot);
+	} else {
+		at = op_stream_put(op_stream_put(at, head | OP_NEW), slot);
 		at = op_stream_put(at, op->kind);
 		at = op_stream_put(at, op->flags);
 		at = op_stream_put(at, op->thread);

@@ -130,6 +130,7 @@ struct record_thread {
 	uint8_t *at, *end;    /* [guest] in the last one */
 	uint64_t predicted;   /* reports since the last entry, as of when it last stopped moving */
 	uint64_t step, position; /* that were told last */
+	uint64_t predicted_at_cut;
 };
 
 /* An executable or library as it was loaded. */
@@ -154,8 +155,10 @@ struct record_area {
 		is_emptied; /* [host] who finds no room waits until the host has taken what there is */
 	uint32_t is_waiting; /* 1: [guest] it waits; 0: [host] there is room. A shared futex */
 	uint32_t is_full;    /* the record is a beginning only */
+	uint32_t is_cut;     /* [guest] it ends at points_most, and `predicted_at_cut` counts */
 	uint32_t object_count;
 	uint64_t position;
+	uint64_t points_most; /* [host] positions that are told; 0: all */
 	/* Static data of the objects with sites as it was when the run became live: chunks. */
 	struct record_image images[RECORD_IMAGES_MAX];
 	uint32_t image_count;

@@ -196,7 +196,8 @@ void run_record_finish(struct run_record *record, const struct record_area *area
 	for (uint32_t i = 0; i < record->thread_count; i++) {
 		const uint64_t before = record->threads[i].size;
 
-		append_end(&record->threads[i], area->threads[i].predicted);
+		append_end(&record->threads[i], area->is_cut ? area->threads[i].predicted_at_cut
+							     : area->threads[i].predicted);
 		record->bytes += record->threads[i].size - before;
 	}
 	record->object_count = area->object_count;

@@ -127,9 +127,13 @@ struct walk_watch {
 	uint64_t position; /* in the run */
 };
 
-/* Functions that wrote what others access, or copied it, and the walk does not know what. */
+/*
+ * Functions that wrote what others access, or copied it, and the walk does not know what; or that were given
+ * what others access, or what depends on it, and the walk does not know what comes of that.
+ */
 struct walk_unknown {
 	const char *name; /* LLVM's */
+	bool is_read;
 	uint64_t count;
 };
 

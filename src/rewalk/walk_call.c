@@ -90,10 +90,15 @@ static enum step call_inside(
 }
 
 /* What is given to code that is not followed has gone out of sight. */
-static void pin_arguments(struct walker *walker, const struct code *code)
+static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
 {
+	bool has_any = false;
+
 	for (uint32_t i = 0; i < code->count; i++)
-		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->operands[i]), code);
+		has_any |= walk_pin(walker, EVENT_VALUE,
+				   walk_operand_term(walker, code->operands[i]), code) != NULL;
+	if (has_any && !is_noted)
+		walk_note_unknown(walker, code, true);
 }
 
 /* Results that take more than a word are told in parts of 64 bits; those of vectors then become lanes. */
@@ -127,31 +132,76 @@ enum step walk_tell_results(struct walker *walker, const struct code *code, uint
 	return STEP_NEXT;
 }
 
-static bool writes_memory(const struct walker *walker, const struct code *code)
+/* Is there a site of one of these kinds at the call? */
+static bool has_site(
+	const struct walker *walker, const struct code *code, enum site_kind a, enum site_kind b)
 {
 	const struct image *image = walker->book->image;
 	uint32_t site = value_map_get(&image->first_site, code->value);
 
 	for (; site != SITE_NONE; site = image->sites[site].next)
-		if (image->sites[site].kind == SITE_RANGE_WRITE ||
-			image->sites[site].kind == SITE_STRING_WRITE)
+		if (image->sites[site].kind == a || image->sites[site].kind == b)
 			return true;
+	return false;
+}
+
+/* Functions whose result tells of the bytes that they read: those that compare, search and measure. */
+static bool tells_of_bytes(LLVMValueRef callee)
+{
+	static const char *const names[] = {"str", "mem", "bcmp", "wcs", "wmem"};
+	size_t length;
+	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Is a function of the library about to read memory, and does somebody look at what it tells of that? */
+static bool reads_memory(const struct walker *walker, const struct code *code)
+{
+	return !code->sub && LLVMGetFirstUse(code->value) &&
+	       tells_of_bytes(LLVMGetCalledValue(code->value)) &&
+	       has_site(walker, code, SITE_RANGE_READ, SITE_STRING_READ);
+}
+
+/* It is given the address of shared memory. False: it is not, or that does not matter. */
+static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
+		!reads_memory(walker, code))
+		return false;
+	for (uint32_t i = 0; i < code->count && i < LLVMGetNumArgOperands(code->value); i++) {
+		const uint64_t address = registers[code->operands[i]];
+
+		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(code->value, i))) !=
+			LLVMPointerTypeKind)
+			continue;
+		if (walker->mode & WALK_SHARING) {
+			walk_note_access(walker, SITE_NONE, address, 1, false);
+		} else if (walk_is_shared(walker->walk, address, 1)) {
+			walk_note_unknown(walker, code, true);
+			return true;
+		}
+	}
 	return false;
 }
 
 /* Has a function of the library, or assembly, written what others access? It was given the address, then. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
-	if (!walker->is_live || !(code->sub || writes_memory(walker, code)))
+	if (!walker->is_live ||
+		!(code->sub || has_site(walker, code, SITE_RANGE_WRITE, SITE_STRING_WRITE)))
 		return;
 	if (code->is_blind) {
-		walk_note_unknown(walker, code);
+		walk_note_unknown(walker, code, false);
 		return;
 	}
 	for (uint32_t i = 0; i < code->count; i++) {
 		if (!walk_is_shared(walker->walk, registers[code->operands[i]], 1))
 			continue;
-		walk_note_unknown(walker, code);
+		walk_note_unknown(walker, code, false);
 		return;
 	}
 }
@@ -162,16 +212,18 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	const bool has_returned = frame->addresses == UINT8_MAX;
 	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
 	enum step step;
+	bool is_noted;
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
 		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
 	if (callee) {
 		if (walker->mode & WALK_EVENTS && callee->is_excluded)
-			pin_arguments(walker, code);
+			pin_arguments(walker, code, true); /* it was left out on purpose */
 		return call_inside(walker, code, callee);
 	}
+	is_noted = !has_returned && note_reads(walker, code, registers);
 	if (walker->mode & WALK_EVENTS && !has_returned && LLVMGetFirstUse(code->value))
-		pin_arguments(walker, code);
+		pin_arguments(walker, code, is_noted);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
 	step = walk_tell_results(walker, code, registers);

@@ -266,8 +266,8 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 /* The read or write is a step of the thread, where its site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
-/* The call wrote memory that others access, and nobody knows what. */
-void walk_note_unknown(struct walker *walker, const struct code *call);
+/* The call wrote memory that others access, and nobody knows what; or read it. */
+void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind);
 /* The term of what is read: a new variable, or what is known of the thread's own memory; NULL. */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,

@@ -238,7 +238,18 @@ struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 	return event;
 }
 
-void walk_note_unknown(struct walker *walker, const struct code *call)
+/* Locks and the like: what is in them is nothing that a program computes with. */
+static bool is_operation(const char *name)
+{
+	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read)
 {
 	struct walk *walk = walker->walk;
 	LLVMValueRef callee = LLVMGetCalledValue(call->value);
@@ -248,15 +259,17 @@ void walk_note_unknown(struct walker *walker, const struct code *call)
 						      : "a pointer";
 	uint32_t i = 0;
 
-	if (walker->is_before)
+	if (walker->is_before || (is_read && is_operation(name)))
 		return;
-	while (i < walk->unknown_count && strcmp(walk->unknowns[i].name, name) != 0)
+	while (i < walk->unknown_count &&
+		(walk->unknowns[i].is_read != is_read || strcmp(walk->unknowns[i].name, name) != 0))
 		i++;
 	if (i == walk->unknown_count) {
 		walk->unknowns =
 			realloc(walk->unknowns, (walk->unknown_count + 1) * sizeof *walk->unknowns);
 		BUG_ON(!walk->unknowns);
-		walk->unknowns[walk->unknown_count++] = (struct walk_unknown){.name = name};
+		walk->unknowns[walk->unknown_count++] =
+			(struct walk_unknown){.name = name, .is_read = is_read};
 	}
 	walk->unknowns[i].count++;
 }

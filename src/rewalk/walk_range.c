@@ -131,10 +131,14 @@ static bool is_any_shared(const struct walker *walker, const struct side *side, 
 /* Which bytes they are is only known for these operands. */
 static void pin_operands(struct walker *walker, const struct code *code)
 {
-	walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
-	walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
-		walk_operand_term(walker, code->b), code);
-	walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->c), code);
+	bool has_any =
+		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code) != NULL;
+
+	has_any |= walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
+			   walk_operand_term(walker, code->b), code) != NULL;
+	has_any |= walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->c), code) != NULL;
+	if (has_any)
+		walk_note_unknown(walker, code, true);
 }
 
 /* The contents are known, but for those of long copies between others' memory. */
@@ -167,7 +171,7 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 			note_initials(walker, range);
 	} else if (is_any_shared(walker, &range->from, range->bytes) ||
 		   is_any_shared(walker, &range->to, range->bytes)) {
-		walk_note_unknown(walker, &range->to.code);
+		walk_note_unknown(walker, &range->to.code, false);
 	}
 }
 

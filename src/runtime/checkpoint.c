@@ -24,6 +24,7 @@ struct checkpoint_piece {
 
 struct checkpoint {
 	struct checkpoint_place place;
+	struct image_moment moment;
 	uint64_t uses;	      /* runs that began here */
 	uint64_t memory_used; /* before it */
 	uint32_t versions;    /* last of its chain */
@@ -139,6 +140,7 @@ static void keep_stack(
 {
 	const struct image *image = collection->checkpoints->image;
 	const char *home = fiber_stack_of(thread);
+	const uint32_t pool_index = fiber_index_of(thread);
 	char *low = (char *)(uintptr_t)pointer - STACK_MARGIN_BYTES;
 	struct image_stack stack, own;
 	const enum image_whereabouts whereabouts = image_find(image, low, &stack);
@@ -146,6 +148,8 @@ static void keep_stack(
 		image_find(image, home ? home : image_main_stack(image), &own) == IMAGE_STACK;
 	const bool is_at_home = has_own && whereabouts == IMAGE_STACK && stack.end == own.end;
 
+	if (pool_index != FIBER_NOT_POOLED)
+		bitset_add(collection->checkpoint->moment.alive, pool_index);
 	if (is_at_home && low < own.end)
 		keep_piece(collection, low, (size_t)(own.end - low));
 	else if (!is_at_home && has_own)
@@ -220,10 +224,14 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 {
 	struct checkpoint *checkpoint = &checkpoints->stack[checkpoints->count];
 	struct collection collection = {checkpoints, checkpoint, true};
+	const struct image_moment *before;
 
 	if (checkpoints->count == CHECKPOINTS_MAX)
 		return false;
-	*checkpoint = (struct checkpoint){.place = *place, .memory_used = checkpoints->memory.used};
+	*checkpoint = (struct checkpoint){.place = *place,
+		.moment.time = fiber_time(),
+		.memory_used = checkpoints->memory.used};
+	before = checkpoints->count ? &checkpoint[-1].moment : NULL;
 	checkpoints->count++;
 	checkpoint->own = image_memory_take(&checkpoints->memory, sizeof *checkpoint->own);
 	if (!checkpoint->own || !undo_note_memory_of_run(checkpoint->own)) {
@@ -234,8 +242,9 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	engine_each_saved(keep_piece, &collection);
 	keep_own(&collection);
 	note_schedule(checkpoint, recording);
-	if (!collection.is_complete || !image_keep_versions(checkpoints->image,
-					       &checkpoints->memory, &checkpoint->versions)) {
+	if (!collection.is_complete ||
+		!image_keep_versions(
+			checkpoints->image, &checkpoints->memory, before, &checkpoint->versions)) {
 		checkpoints_drop(checkpoints);
 		return false;
 	}
@@ -291,7 +300,7 @@ bool checkpoints_restore(
 	bool is_complete = undo_memory(last ? last->own : NULL);
 	bool is_restored;
 
-	*pages += image_restore(checkpoints->image, &is_restored);
+	*pages += image_restore(checkpoints->image, last ? &last->moment : NULL, &is_restored);
 	if (!last)
 		return is_complete && is_restored;
 	clear_own(last->own);

@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 6u
+#define CONTRACT_VERSION 7u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -197,7 +197,8 @@ struct contract_totals {
 	uint64_t pages_restored;
 	uint64_t checkpoints_taken;
 	uint64_t runs_resumed; /* that began at a checkpoint */
-	uint64_t digest;       /* of the schedules and outcomes of all runs, in their order */
+	uint64_t
+		digest; /* of the schedules and outcomes of all runs: the sum of theirs, in whatever order */
 	uint32_t threads_most;
 	uint64_t steps_most;
 };
@@ -224,7 +225,8 @@ struct contract {
 	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
 	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */
 	uint32_t daemon;	     /* [guest] enum contract_daemon; [host] resets it */
-	uint32_t has_memory_sites;   /* [guest] the target shows memory accesses (raddle-cc) */
+	uint32_t is_elsewhere;	   /* [guest] the last run is another shard's: it is not counted */
+	uint32_t has_memory_sites; /* [guest] the target shows memory accesses (raddle-cc) */
 
 	struct contract_plan plan;
 	struct contract_spin spin;

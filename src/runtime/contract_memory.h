@@ -32,6 +32,9 @@
 #define MEMORY_FOCUS_MAX 16
 #define MEMORY_VIAS_MAX 4
 #define MEMORY_PLACES_MAX 16
+#define MEMORY_OBJECTS_MAX 16384
+#define MEMORY_LOCALS_MAX 64
+#define MEMORY_PATTERNS_MAX (UINT32_C(1) << 17)
 #define MEMORY_NEWLY_SHARED_MAX 1024 /* that are listed; of more, all variables are looked at */
 #define MEMORY_NEWS_MAX (UINT32_C(1) << 16) /* likewise */
 
@@ -77,13 +80,15 @@ struct memory_variable {
 	/* memory_allocating_place() of what allocated it; 0: not yet asked for; MEMORY_NOT_ON_HEAP. */
 	uint16_t allocated_at;
 	uint16_t
-		loop; /* and of its block: struct object_place; static data: the engine's number of its module + 1 */
+		loop; /* and of its block: struct object_place; static data: the engine's number of its module + 1;
+			 main's stack: MEMORY_OF_MAIN */
 	/* Groups + 1 of sites that have touched it; all others that have meet one of these. 0: no more. */
 	uint16_t via[MEMORY_VIAS_MAX];
 	uint8_t via_known; /* of these, in this round; the others were learnt in it */
 	uint8_t news;
-	object_name block_name; /* static data: how many variables into its module */
-	uint32_t block;		/* index in blocks[] + 1 of a traced run; else 0 */
+	object_name
+		block_name; /* static data: how many variables into its module; main's stack: below its end */
+	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
 
 /* variables[].news */
@@ -92,6 +97,8 @@ struct memory_variable {
 
 /* variables[].via[0]: there are too many, or its name may be another's in another run. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
+
+#define MEMORY_OF_MAIN UINT16_MAX
 
 /* 1 is the number of no place. */
 #define MEMORY_NOT_ON_HEAP 1
@@ -102,6 +109,18 @@ struct memory_place_groups {
 	uint16_t place;
 	uint16_t count; /* 0: they are not known, or too many */
 	uint16_t groups[MEMORY_FOCUS_MAX];
+};
+
+/*
+ * Which sites may touch static data, or a local of main: the groups of sites that may touch each eight bytes of it are
+ * met by a group without sites, the same again after so many. [host]
+ */
+struct memory_object {
+	int64_t start;	/* from the module's first record; of a local: its site in sites[] */
+	uint64_t bytes; /* of what has an address in a file: whole eights */
+	uint32_t module;
+	uint32_t pattern; /* in patterns[] */
+	uint32_t period;
 };
 
 /* An executable or library with sites, in the order in which they were first loaded. [guest] */
@@ -182,6 +201,13 @@ struct contract_memory {
 	uint16_t groups[MEMORY_SITES_MAX]; /* [host] by site, + 1; 0: it may touch anything */
 	/* [host] may two groups touch one variable? */
 	uint64_t meets[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
+	/* [host] static data, by module and start: what lies in the same eight bytes stands together. */
+	uint32_t object_count;
+	uint32_t local_count;
+	struct memory_object objects[MEMORY_OBJECTS_MAX];
+	struct memory_object locals[MEMORY_LOCALS_MAX];
+	uint16_t patterns
+		[MEMORY_PATTERNS_MAX]; /* groups + 1; 0: which sites touch it is not known */
 };
 
 /* A module's identity: by its base name (the executable's is empty), and by its records. */

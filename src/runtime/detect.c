@@ -3,6 +3,7 @@
  * state lies in the contract's shared memory, so that it outlives rewinds and forks.
  */
 #include "detectors/detector.h"
+#include "base/hot_state.h"
 #include "detectors/race.h"
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
@@ -15,9 +16,9 @@
 /* Where the states of the detectors of this run are, NULL: it has none such. Written as it begins. */
 static void *detect_states[DETECTOR_COUNT];
 /* Only races are looked for, and nobody waits for a certain access. */
-static bool detects_quickly;
+static HOT_STATE bool detects_quickly;
 /* Only patterns are recorded, and likewise. */
-static bool records_quickly;
+static HOT_STATE bool records_quickly;
 
 /*
  * Where races are only to be seen, they are looked for in the first runs and in some of the others: most show in
@@ -46,7 +47,7 @@ static void detect_event(const struct detector_event *event)
 }
 
 /* What stays the same in all: the rest is zero. */
-static struct detector_event quick_event;
+static HOT_STATE struct detector_event quick_event;
 
 bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
 {
@@ -102,7 +103,7 @@ static void detect_access(struct detector_event *event, object_name next)
 }
 
 /* What stays the same in all: the rest is zero. */
-static struct detector_event plain_event = {
+static HOT_STATE struct detector_event plain_event = {
 	.class_of = memory_class,
 	.other = {UINT16_MAX},
 };

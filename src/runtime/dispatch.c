@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include "runtime/interpose.h"
+#include "base/hot_state.h"
 #include "runtime/runtime.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
@@ -29,7 +30,7 @@
 #endif
 
 /* Written by the moving thread; the kernel reads `selector` at every system call. */
-static struct {
+static HOT_STATE struct {
 	char selector; /* 1: block, 0: allow */
 	int pauses;
 } dispatch;
@@ -60,8 +61,11 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	else
 		return false;
 	if (flags & CLONE_THREAD) {
-		runtime_fail_run(OUTCOME_REFUSED, "the program makes kernel threads by raw clone "
-						  "calls; try --executor kernel");
+		if (runtime.contract && !runtime.is_forked_child)
+			runtime_refuse(
+				"a kernel thread is made past pthread_create (POSIX aio, raw clone "
+				"calls), which cannot be controlled; --no-dispatch lets it run "
+				"beside the others");
 		*result = -EAGAIN;
 		return true;
 	}

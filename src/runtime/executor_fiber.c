@@ -3,8 +3,8 @@
  * that glibc made: a *donor*, a real pthread whose kernel thread left at once (platform_thread_vanish).
  * So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers find what they expect.
  *
- * Runs in the moving thread, except donor_main(). The donor's description lies at the top of its own
- * stack, where the rewind's image has it.
+ * Runs in the moving thread, except donor_main(). The donors' descriptions lie together, where the rewind's image
+ * has them, and not on their stacks: a thread that is joined would have that put back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "base/hot_state.h"
 #include "runtime/runtime.h"
 
 struct donor {
@@ -28,8 +29,17 @@ struct donor {
 #define DONOR_RESERVE_BYTES 512
 #define KERNEL_SIGSET_BYTES 8
 
+/* Beyond these they lie at the top of their own stacks. */
+static struct donor donors[THREAD_CAPACITY];
+
 /* Written by the moving thread only. */
-static struct {
+static HOT_STATE struct {
+	uint32_t made;
+	/*
+	 * When each of them was given to a thread last, as fiber_time(); 0: in no run. In shared memory: what was written to
+	 * its stack stays there until the rewind puts that back, and it only does where it has to.
+	 */
+	uint64_t *used_at;
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
@@ -45,12 +55,14 @@ struct donor_request {
 
 static void *donor_main(void *argument)
 {
-	struct donor donor = {
-		.thread_base = context_thread_base(), .kernel_id = (int)platform_call(SYS_gettid)};
+	struct donor own;
 	struct donor_request *request = argument;
+	struct donor *donor = request->donor ? request->donor : &own;
 
-	donor.stack_top = (void *)((uintptr_t)&donor - DONOR_RESERVE_BYTES);
-	request->donor = &donor;
+	*donor = (struct donor){.thread_base = context_thread_base(),
+		.stack_top = (void *)((uintptr_t)&own - DONOR_RESERVE_BYTES),
+		.kernel_id = (int)platform_call(SYS_gettid)};
+	request->donor = donor;
 	/* The kernel must not clear pd->tid: the thread goes on existing for glibc. */
 	(void)platform_call(SYS_set_tid_address, 0);
 	platform_thread_vanish(&request->is_ready);
@@ -59,7 +71,8 @@ static void *donor_main(void *argument)
 /* glibc inspects the attributes; only size and guard matter to a donor. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
-	struct donor_request request = {0};
+	struct donor_request request = {
+		.donor = fibers.made < THREAD_CAPACITY ? &donors[fibers.made] : NULL};
 	pthread_attr_t own;
 	pthread_t handle;
 	uint64_t all = ~UINT64_C(0);
@@ -87,6 +100,7 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 	while (!__atomic_load_n(
 		&request.is_ready, __ATOMIC_ACQUIRE)) /* pairs with the vanishing store */
 		platform_futex_wait(&request.is_ready, 0, UINT64_MAX, false);
+	fibers.made++;
 	fibers.made_since_snapshot++;
 	request.donor->made_before = fibers.made_last;
 	fibers.made_last = request.donor;
@@ -97,6 +111,7 @@ static void fiber_set_up(void)
 {
 	if (fibers.switch_to)
 		return;
+	fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
 	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
 	/* glibc's own way to make a cached stack like new; without it stacks are not reused. */
 	fibers.tls_init = (void *(*)(void *, bool))runtime_symbol("_dl_allocate_tls_init");
@@ -127,6 +142,28 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 	return fibers.made_since_snapshot;
 }
 
+static uint32_t pool_index_of(const struct donor *donor)
+{
+	return donor >= donors && donor < donors + THREAD_CAPACITY ? (uint32_t)(donor - donors)
+								   : FIBER_NOT_POOLED;
+}
+
+uint32_t fiber_index_of(const struct engine_thread *thread)
+{
+	return pool_index_of(thread->executor_part);
+}
+
+uint64_t *fiber_used_at(uint32_t pool_index)
+{
+	return fibers.used_at && pool_index != FIBER_NOT_POOLED ? &fibers.used_at[pool_index]
+								: NULL;
+}
+
+uint64_t fiber_time(void)
+{
+	return engine_step() + 1;
+}
+
 const char *fiber_stack_of(const struct engine_thread *thread)
 {
 	const struct donor *donor = thread->executor_part;
@@ -145,10 +182,10 @@ size_t fiber_stack_bytes(void)
 	return bytes;
 }
 
-void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument)
+void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 {
 	for (struct donor *donor = fibers.free; donor; donor = donor->next)
-		visit(donor->stack_top, argument);
+		visit(donor->stack_top, pool_index_of(donor), argument);
 }
 
 static void fiber_entry(void *argument)
@@ -221,6 +258,8 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 			return EAGAIN;
 		donor->is_special = is_special;
 	}
+	if (fiber_used_at(pool_index_of(donor)))
+		*fiber_used_at(pool_index_of(donor)) = fiber_time();
 	thread->executor_part = donor;
 	thread->handle = donor->thread_base;
 	thread->kernel_id = donor->kernel_id;

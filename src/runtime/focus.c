@@ -5,15 +5,17 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "model/op.h"
 #include "runtime/interpose.h"
+#include "runtime/main_locals.h"
 #include "runtime/memory.h"
 #include "runtime/memory_variable.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
 /* Restored with the run; set when it begins. */
-static bool focus_is_on;
+static HOT_STATE bool focus_is_on;
 
 /*
  * How long a thread that waits stands back depends on how many points the others pass: a strategy that makes
@@ -45,12 +47,73 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
+/* Adds who may touch these eight bytes of the object; false: that is not known, or there is no room. */
+static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
+	uint64_t distance, struct focus_groups *focus)
+{
+	const uint64_t number = distance / GRANULE_BYTES % object->period;
+	const uint16_t group = memory->patterns[object->pattern + number];
+
+	return group && focus_add_group(focus, group - 1u);
+}
+
+static bool focus_add_local(
+	const struct contract_memory *memory, uintptr_t address, struct focus_groups *focus)
+{
+	const struct memory_object *local;
+	uint32_t count = 0;
+
+	while ((local = main_locals_at(memory, address, count))) {
+		if (!focus_add_part(memory, local, 0, focus))
+			return false;
+		count++;
+	}
+	return count != 0;
+}
+
+static bool focus_add_static(
+	const struct contract_memory *memory, uintptr_t address, struct focus_groups *focus)
+{
+	bool has_any = false;
+
+	for (uint32_t i = 0; i < memory->object_count; i++) {
+		const struct memory_object *object = &memory->objects[i];
+		const uint64_t distance =
+			address - memory->modules[object->module].records - (uint64_t)object->start;
+
+		if (distance >= object->bytes)
+			continue;
+		if (!focus_add_part(memory, object, distance, focus))
+			return false;
+		has_any = true;
+	}
+	return has_any;
+}
+
+/* Adds who may touch what has an address; false: likewise, or it has none. */
+static bool focus_add_placed(const struct contract_memory *memory,
+	const struct memory_variable *variable, struct focus_groups *focus)
+{
+	const struct focus_groups before = *focus;
+	const uintptr_t address = (uintptr_t)memory_static_address(variable);
+
+	if (address &&
+		(variable->loop == MEMORY_OF_MAIN ? focus_add_local(memory, address, focus)
+						  : focus_add_static(memory, address, focus)))
+		return true;
+	*focus = before;
+	return false;
+}
+
 /* Adds the groups of a variable; false: they are not known, or there is no room. */
-static bool focus_add(const struct memory_variable *variable, struct focus_groups *focus)
+static bool focus_add(const struct contract_memory *memory, const struct memory_variable *variable,
+	struct focus_groups *focus)
 {
 	const uint32_t known =
 		runtime.contract->plan.round_runs ? variable->via_known : MEMORY_VIAS_MAX;
 
+	if (focus_add_placed(memory, variable, focus))
+		return true;
 	if (!known || !variable->via[0] || variable->via[0] == MEMORY_VIA_UNKNOWN)
 		return false;
 	for (uint32_t i = 0; i < known && variable->via[i]; i++)
@@ -74,7 +137,7 @@ static void focus_gather_place(
 		if (variable->allocated_at != place || !(variable->flags & VARIABLE_POINT) ||
 			!variable->via_known)
 			continue;
-		if (!focus_add(variable, out)) {
+		if (!focus_add(memory, variable, out)) {
 			out->count = 0;
 			return;
 		}
@@ -149,7 +212,8 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 		}
 		variable = memory_variable_of(memory, objects[i]);
 		/* What is no memory no site touches. */
-		if (variable && (!focus_add(variable, focus) || !focus_on(memory, objects[i])))
+		if (variable &&
+			(!focus_add(memory, variable, focus) || !focus_on(memory, objects[i])))
 			return false;
 	}
 	return true;

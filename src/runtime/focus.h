@@ -4,7 +4,8 @@
  * analysis, campaign/chosen.h), and a group *meets* another where there is one that both may touch. What
  * a site has touched is one of its group's variables, so whoever else touches it is of a group that meets
  * it. A variable of the strategy's, eight bytes, may be several of the analysis's; all that have been
- * touched so far are minded, so all accesses of earlier runs are seen again.
+ * touched so far are minded, so all accesses of earlier runs are seen again. Of static data and of the locals of main
+ * it is known from the beginning who may touch them (memory_object).
  *
  * A site that is on touches other variables, too. Those are no points either, and after the first time most of
  * these accesses are done with in a few instructions (quick.h).

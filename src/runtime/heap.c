@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "engine/engine.h"
 #include "runtime/filter.h"
 #include "runtime/heap_internal.h"
@@ -52,10 +53,10 @@ struct heap_stream {
 	uint8_t kind;	/* enum memory_block_kind */
 };
 
-bool heap_is_recording; /* see heap.h */
+HOT_STATE bool heap_is_recording; /* see heap.h */
 
 /* Written by the moving thread. The tables are mapped once, by heap_start_recording(). */
-static struct {
+static HOT_STATE struct {
 	uintptr_t base;	  /* of the window */
 	uintptr_t opened; /* end of the part of the window whose tables are open */
 	bool is_busy;	  /* an interrupted call is at work on the tables */
@@ -377,10 +378,9 @@ static void heap_forget(uintptr_t start, uint64_t site)
 	record->is_freed = true;
 	heap_blocks_freed(start);
 	if (heap_is_window(start)) {
-		if (record->is_used) {
-			heap_frees_note(start, site, heap.run + 1);
+		heap_frees_note(start, site, heap.run + 1);
+		if (record->is_used)
 			memory_given_back(start, record->bytes);
-		}
 		return;
 	}
 	memory_renamed(0, SIZE_MAX);

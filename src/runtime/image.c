@@ -17,14 +17,17 @@
 struct image_stack_search {
 	char *start, *end;
 	char *top;
+	uint32_t pool_index;
 };
 
-static void image_match_stack(void *stack_top, void *argument)
+static void image_match_stack(void *stack_top, uint32_t pool_index, void *argument)
 {
 	struct image_stack_search *search = argument;
 
-	if ((char *)stack_top >= search->start && (char *)stack_top < search->end)
-		search->top = stack_top;
+	if ((char *)stack_top < search->start || (char *)stack_top >= search->end)
+		return;
+	search->top = stack_top;
+	search->pool_index = pool_index;
 }
 
 static void image_copy_resident(struct image *image, struct image_area *area)
@@ -55,7 +58,8 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 
 	if (image->area_count == IMAGE_AREAS_MAX)
 		return false;
-	*area = (struct image_area){.start = start, .bytes = (size_t)(end - start)};
+	*area = (struct image_area){
+		.start = start, .bytes = (size_t)(end - start), .pool_index = FIBER_NOT_POOLED};
 	pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 	if (pages > sizeof image->residency)
 		return false;
@@ -128,9 +132,13 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 	if (pointer >= start && pointer < end)
 		return image_add_main_stack(image, start, end);
 	fiber_each_pooled(image_match_stack, &search);
-	if (search.top)
-		return image_add_stack(
-			image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, start);
+	if (search.top) {
+		if (!image_add_stack(
+			    image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, start))
+			return false;
+		image->areas[image->area_count - 1].pool_index = search.pool_index;
+		return true;
+	}
 	if (!image_add(image, start, end, false))
 		return false;
 	image_keep_small(&image->areas[image->area_count - 1]);
@@ -297,26 +305,64 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-/* False: the kernel does not say any more what has been written to. */
-static bool image_restore_watched(
-	struct image *image, struct image_area *area, bool has_faults, uint64_t *pages)
+/* Runs may not write to the page any more: then it need not be busy. */
+static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
 {
-	if (has_faults && !image_find_busy(image, area))
-		return false;
-	for (uint32_t i = 0; i < area->busy_count; i++) {
-		const uint32_t page = area->busy[i];
-		const char *content = image_content(image, area, page);
+	const char *content = image_content(image, area, page);
+	const bool is_known = content || !area->is_file;
 
-		if (content)
-			platform_copy(area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES);
-		else
-			image_clear_page(area, page);
-	}
-	*pages += area->busy_count;
-	return image_renew_busy(image, area);
+	return image_cools(image, area, page,
+		is_known && image_is_same(
+				    area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES));
 }
 
-uint64_t image_restore(struct image *image, bool *is_complete)
+/* False: the kernel does not say any more what has been written to. */
+static bool image_restore_watched(struct image *image, bool has_faults, uint64_t *pages)
+{
+	const bool is_look = image_is_look(image);
+	uint32_t kept = 0;
+
+	if (has_faults && !image_find_busy(image))
+		return false;
+	for (uint32_t i = 0; i < image->busy_count; i++) {
+		const struct image_busy busy = image->busy[i];
+		struct image_area *area = &image->areas[busy.area];
+		const char *content;
+
+		if (is_look && image_look_at(image, area, busy.page))
+			continue;
+		content = image_content(image, area, busy.page);
+		if (content)
+			platform_copy(
+				area->start + (size_t)busy.page * PAGE_BYTES, content, PAGE_BYTES);
+		else
+			image_clear_page(area, busy.page);
+		image->busy[kept++] = busy;
+	}
+	image->busy_count = kept;
+	*pages += kept;
+	return true;
+}
+
+bool image_is_untouched(const struct image_area *area, const struct image_moment *moment)
+{
+	const uint64_t *used_at = fiber_used_at(area->pool_index);
+
+	return used_at && *used_at <= (moment ? moment->time : 0) &&
+	       !(moment && bitset_has(moment->alive, area->pool_index));
+}
+
+/* The area is as it was then; what came before is not known any more. */
+static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
+{
+	uint64_t *used_at = fiber_used_at(area->pool_index);
+	const uint64_t time = moment ? moment->time : 0;
+
+	if (used_at && *used_at > time)
+		*used_at = time;
+}
+
+uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete)
 {
 	const uint64_t faults = image_new_faults(image);
 	uint64_t pages = 0;
@@ -329,14 +375,14 @@ uint64_t image_restore(struct image *image, bool *is_complete)
 			*is_complete = false;
 	/* Each page that was found has cost a fault: were there more? */
 	has_other_faults = faults > pages;
+	*is_complete &= image_restore_watched(image, has_other_faults, &pages);
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (area->is_watched)
-			*is_complete &=
-				image_restore_watched(image, area, has_other_faults, &pages);
-		else if (!area->is_tracked)
-			pages += image_restore_whole(image, area, has_other_faults);
+		if (area->is_watched || area->is_tracked || image_is_untouched(area, moment))
+			continue;
+		pages += image_restore_whole(image, area, has_other_faults);
+		image_note_moment(area, moment);
 	}
 	return pages;
 }

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bitset.h"
+#include "model/ids.h"
+
 struct image;
 
 /*
@@ -19,8 +22,21 @@ struct image;
  * above counts. NULL when the process has more areas than an image can hold, or memory is short.
  */
 struct image *image_take(const void *stack_pointer);
-/* Puts memory back; returns the number of pages copied. false in *is_complete: tracking broke. */
-uint64_t image_restore(struct image *image, bool *is_complete);
+/*
+ * A point of the last run. The stack of a thread that does not live then is as it was, unless it was given to a thread
+ * later: nobody has business there.
+ */
+struct image_moment {
+	uint64_t time;
+	uint64_t alive[BITSET_WORDS(
+		THREAD_CAPACITY)]; /* stacks of the pool with a thread on them, by index */
+};
+
+/*
+ * Puts memory back as it was then, at the newest versions; NULL: at the starting point. Returns the number of pages
+ * copied. false in *is_complete: tracking broke.
+ */
+uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 /* Forgets the copies. */
 void image_release(struct image *image);
 bool image_is_tracked(const struct image *image);

@@ -36,21 +36,31 @@ struct image_area {
 	char *copy;		/* same size, in shared memory; holes where nothing was resident */
 	unsigned char *present; /* per page: enum image_presence */
 	size_t resident_bytes;
-	bool is_tracked;  /* large: what a run wrote is found after it, and protected again */
-	bool is_watched;  /* small: what any run ever wrote is busy, and put back after each */
-	bool has_gaps;	  /* some pages were not resident */
-	bool may_be_huge; /* the kernel may put huge pages there */
-	bool is_file;	  /* absent pages read as the file, not as zero */
+	bool is_tracked; /* large: what a run wrote is found after it, and protected again */
+	bool is_watched; /* small: pages that a run wrote to are busy for a while, and put back after each */
+	bool has_gaps;			   /* some pages were not resident */
+	bool may_be_huge;		   /* the kernel may put huge pages there */
+	bool is_file;			   /* absent pages read as the file, not as zero */
 	size_t first_present, end_present; /* pages: nothing is saved outside */
 	size_t first_late, end_late;	   /* pages: none is late outside */
 	char *mapping_start;	/* where that begins of which the area is the end; NULL: with it */
+	uint32_t pool_index;	/* of the thread whose stack it is, FIBER_NOT_POOLED: none's */
 	char *stack_floor;	/* the used part of a stack: how far down it may go; else NULL */
 	uint32_t *latest;	/* per page: its newest version, 0: none; NULL: no page has any */
 	uint32_t version_count; /* in `latest` */
-	uint32_t *busy;		/* pages of a watched area that some run has written to, */
-	uint32_t busy_count;	/* so many; the kernel does not protect them any more */
-	unsigned char *is_busy; /* per page */
-	uint32_t rounds;	/* times that the area was put back */
+	struct image_watch *watch; /* per page of a watched area */
+};
+
+/* A page of a watched area that is not busy holds what it is to hold, or the kernel knows that it was written to. */
+struct image_watch {
+	bool is_busy;	  /* not protected: put back before every run */
+	uint8_t idle;	  /* looks at it that found it unchanged, in a row */
+	uint8_t patience; /* more than so many: it is protected again. Grows where that was too early */
+	uint32_t cooled; /* when that was, in `restores` */
+};
+
+struct image_busy {
+	uint32_t area, page;
 };
 
 /*
@@ -73,7 +83,12 @@ struct image {
 	long fault_count; /* of the process, when late pages were last looked for; -1: never */
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
-	char *versions; /* where the memory of the checkpoints begins */
+	char *versions;		 /* where the memory of the checkpoints begins */
+	struct image_busy *busy; /* the pages of watched areas that are busy: room for all */
+	uint32_t busy_count;
+	uint64_t watch_bytes; /* of `busy`, with what is known of each page behind it */
+	uint64_t watch_pages;
+	uint32_t restores; /* of watched areas */
 };
 
 /* The bytes of that page of the area: fewer at its end. */
@@ -98,6 +113,12 @@ static inline const char *image_content(
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }
 
+/* Has nobody used the area, the stack of a thread, since that moment? */
+bool image_is_untouched(const struct image_area *area, const struct image_moment *moment);
+
+/* NULL: zero. libc's memcmp takes no lock, and is as fast as memory is. */
+bool image_is_same(const char *page, const char *content, size_t bytes);
+
 /* Faults of the process since the last call; UINT64_MAX: not known. */
 uint64_t image_new_faults(struct image *image);
 /* Finds pages that were absent and have been touched since. */
@@ -106,10 +127,13 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 /* Has the kernel find out what is written to from here on, where it can and that pays. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
-/* Makes the pages of a watched area busy that have been written to. False: the kernel does not say which. */
-bool image_find_busy(struct image *image, struct image_area *area);
-/* A watched area has been put back. False: the kernel does not track it any more. */
-bool image_renew_busy(struct image *image, struct image_area *area);
+/* Makes the pages of watched areas busy that have been written to. False: the kernel does not say which. */
+bool image_find_busy(struct image *image);
+void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
+/* Is it time to see which busy pages runs do not write to any more? Asked once for each restoring. */
+bool image_is_look(struct image *image);
+/* A look has found the page unchanged or not: is it protected again, and no longer busy? */
+bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);
 
 /*
  * Visits the parts of a tracked area that have been written to since it was last protected, and protects

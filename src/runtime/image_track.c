@@ -25,9 +25,11 @@ struct image_scan {
 /* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
 #define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
-/* Now and then it is asked anew which pages runs write to: the first ones write to more than the others. */
-#define RENEW_FIRST 64
-#define RENEW_EVERY 4096
+/* Before so many runs each it is looked which busy pages they do not write to any more. */
+#define LOOK_EVERY 37
+#define PATIENCE_MOST 127
+/* Who is written to again before so many runs was protected too early. */
+#define SOON 256
 /* A small area that is larger than this is mostly holes, and they would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
@@ -75,16 +77,29 @@ static size_t image_pages(const struct image_area *area)
 	return (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 }
 
-/* Where it fails the area is put back as a whole. */
-static void image_watch(struct image *image, struct image_area *area)
+static bool image_is_large(const struct image_area *area)
 {
-	const size_t pages = image_pages(area);
+	return area->resident_bytes >= TRACKED_BYTES_LEAST;
+}
 
-	if (area->bytes > WATCHED_BYTES_MOST || area->stack_floor)
-		return;
-	area->busy = platform_map(pages * sizeof *area->busy, true);
-	area->is_busy = platform_map(pages, true);
-	area->is_watched = area->busy && area->is_busy && image_track(image, area);
+static bool image_is_watchable(const struct image_area *area)
+{
+	return !image_is_large(area) && area->bytes <= WATCHED_BYTES_MOST &&
+	       !((uintptr_t)area->start % PAGE_BYTES) && !(area->bytes % PAGE_BYTES);
+}
+
+/* Without it the areas are put back as a whole. */
+static bool image_make_watches(struct image *image)
+{
+	uint64_t pages = 0;
+
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image_is_watchable(&image->areas[i]))
+			pages += image_pages(&image->areas[i]);
+	image->watch_bytes = pages * (sizeof *image->busy + sizeof(struct image_watch));
+	image->watch_pages = pages;
+	image->busy = pages ? platform_map(image->watch_bytes, true) : NULL;
+	return image->busy;
 }
 
 static bool image_open_tracking(struct image *image)
@@ -110,28 +125,29 @@ static bool image_open_tracking(struct image *image)
 
 void image_start_tracking(struct image *image)
 {
+	struct image_watch *watch = NULL;
+
 	if (!image_open_tracking(image))
 		return;
+	if (image_make_watches(image))
+		watch = (struct image_watch *)(image->busy + image->watch_pages);
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (area->resident_bytes >= TRACKED_BYTES_LEAST)
+		if (image_is_large(area)) {
 			area->is_tracked = image_track(image, area);
-		else
-			image_watch(image, area);
+		} else if (watch && image_is_watchable(area)) {
+			area->is_watched = image_track(image, area);
+			area->watch = watch;
+			watch += image_pages(area);
+		}
 	}
 }
 
 void image_end_tracking(struct image *image)
 {
-	for (uint32_t i = 0; i < image->area_count; i++) {
-		struct image_area *area = &image->areas[i];
-
-		if (area->busy)
-			platform_unmap(area->busy, image_pages(area) * sizeof *area->busy);
-		if (area->is_busy)
-			platform_unmap(area->is_busy, image_pages(area));
-	}
+	if (image->busy)
+		platform_unmap(image->busy, image->watch_bytes);
 	if (image->fault_descriptor > 0)
 		(void)platform_call(SYS_close, image->fault_descriptor);
 	if (image->pagemap_descriptor > 0)
@@ -187,7 +203,24 @@ bool image_each_written(
 	return true;
 }
 
-bool image_find_busy(struct image *image, struct image_area *area)
+void image_make_busy(struct image *image, struct image_area *area, uint32_t page)
+{
+	struct image_watch *watch = &area->watch[page];
+
+	if (watch->is_busy)
+		return;
+	watch->is_busy = true;
+	watch->idle = 0;
+	if (image->restores - watch->cooled > SOON)
+		watch->patience = 0;
+	else
+		watch->patience = watch->patience < PATIENCE_MOST / 2 ? 2 * watch->patience + 1
+								      : PATIENCE_MOST;
+	image->busy[image->busy_count++] =
+		(struct image_busy){(uint32_t)(area - image->areas), page};
+}
+
+static bool image_find_busy_in(struct image *image, struct image_area *area)
 {
 	const uint64_t start = (uint64_t)(uintptr_t)area->start;
 	uint64_t at = start;
@@ -199,27 +232,35 @@ bool image_find_busy(struct image *image, struct image_area *area)
 			return false;
 		for (long i = 0; i < count; i++)
 			for (uint64_t place = image->regions[i].start;
-				place < image->regions[i].end; place += PAGE_BYTES) {
-				const uint32_t page = (uint32_t)((place - start) / PAGE_BYTES);
-
-				if (!area->is_busy[page])
-					area->busy[area->busy_count++] = page;
-				area->is_busy[page] = true;
-			}
+				place < image->regions[i].end; place += PAGE_BYTES)
+				image_make_busy(
+					image, area, (uint32_t)((place - start) / PAGE_BYTES));
 	}
 	return true;
 }
 
-bool image_renew_busy(struct image *image, struct image_area *area)
+bool image_find_busy(struct image *image)
 {
-	const uint64_t start = (uint64_t)(uintptr_t)area->start;
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_watched && !image_find_busy_in(image, &image->areas[i]))
+			return false;
+	return true;
+}
 
-	area->rounds++;
-	if ((area->rounds != RENEW_FIRST && area->rounds % RENEW_EVERY != 0) || !area->busy_count ||
-		area->version_count)
-		return true;
-	for (uint32_t i = 0; i < area->busy_count; i++)
-		area->is_busy[area->busy[i]] = false;
-	area->busy_count = 0;
-	return image_protect(image, start, start + area->bytes);
+bool image_is_look(struct image *image)
+{
+	return ++image->restores % LOOK_EVERY == 0;
+}
+
+bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same)
+{
+	struct image_watch *watch = &area->watch[page];
+	const uint64_t start = (uint64_t)(uintptr_t)area->start + page * PAGE_BYTES;
+
+	watch->idle = is_same ? watch->idle + 1 : 0;
+	if (watch->idle <= watch->patience || !image_protect(image, start, start + PAGE_BYTES))
+		return false;
+	watch->cooled = (uint32_t)image->restores;
+	watch->is_busy = false;
+	return true;
 }

@@ -48,8 +48,7 @@ static bool image_keep_page(
 	return true;
 }
 
-/* NULL: zero. libc's memcmp takes no lock, and is as fast as memory is. */
-static bool image_is_same(const char *page, const char *content, size_t bytes)
+bool image_is_same(const char *page, const char *content, size_t bytes)
 {
 	static const char zero[PAGE_BYTES];
 
@@ -95,13 +94,13 @@ static bool image_keep_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-static bool image_keep_watched(struct image *image, struct image_area *area, bool has_faults,
-	const struct keeping *keeping)
+static bool image_keep_watched(struct image *image, bool has_faults, const struct keeping *keeping)
 {
-	if (has_faults && !image_find_busy(image, area))
+	if (has_faults && !image_find_busy(image))
 		return false;
-	for (uint32_t i = 0; i < area->busy_count; i++) {
-		const size_t page = area->busy[i];
+	for (uint32_t i = 0; i < image->busy_count; i++) {
+		struct image_area *area = &image->areas[image->busy[i].area];
+		const size_t page = image->busy[i].page;
 		const char *content = image_content(image, area, page);
 		const bool is_of_file = !content && area->is_file;
 
@@ -127,7 +126,8 @@ static bool image_keep_tracked(
 	return true;
 }
 
-bool image_keep_versions(struct image *image, struct image_memory *memory, uint32_t *last)
+bool image_keep_versions(struct image *image, struct image_memory *memory,
+	const struct image_moment *before, uint32_t *last)
 {
 	struct keeping keeping = {.memory = memory, .last = last};
 	const uint64_t faults = image_new_faults(image);
@@ -135,13 +135,12 @@ bool image_keep_versions(struct image *image, struct image_memory *memory, uint3
 	bool is_kept;
 
 	*last = 0;
-	is_kept = image_keep_tracked(image, memory, &keeping, &pages);
+	is_kept = image_keep_tracked(image, memory, &keeping, &pages) &&
+		  image_keep_watched(image, faults > pages, &keeping);
 	for (uint32_t i = 0; is_kept && i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (area->is_watched)
-			is_kept = image_keep_watched(image, area, faults > pages, &keeping);
-		else if (!area->is_tracked)
+		if (!area->is_watched && !area->is_tracked && !image_is_untouched(area, before))
 			is_kept = image_keep_whole(image, area, faults > pages, &keeping);
 	}
 	if (!is_kept)
@@ -161,6 +160,8 @@ void image_drop_versions(struct image *image, uint32_t last)
 		/* To the kernel it is not written since; it is to be put back all the same. */
 		if (area->is_tracked)
 			*page = *page;
+		else if (area->is_watched)
+			image_make_busy(image, area, version->page);
 		last = version->next;
 	}
 }

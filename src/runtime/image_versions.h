@@ -18,10 +18,11 @@ struct image_memory {
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
 /*
- * Keeps what every page holds that has changed since the last versions, in `memory`. *last: the chain of
- * the new versions, to be given to image_drop_versions(), also after a failure.
+ * Keeps what every page holds that has changed since the last versions, which were kept at that moment (NULL: there are
+ * none), in `memory`. *last: the chain of the new versions, to be given to image_drop_versions(), also after a failure.
  */
-bool image_keep_versions(struct image *image, struct image_memory *memory, uint32_t *last);
+bool image_keep_versions(struct image *image, struct image_memory *memory,
+	const struct image_moment *before, uint32_t *last);
 /* The newest versions are not wanted any more: image_restore() puts back those before. */
 void image_drop_versions(struct image *image, uint32_t last);
 

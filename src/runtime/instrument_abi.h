@@ -44,7 +44,7 @@
 
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 4
+#define INSTRUMENT_ABI_VERSION 5
 #define SITE_POINT_BYTES 5		      /* of the no-op or jump in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -106,6 +106,9 @@ enum site_order {
 #define SITE_FOLLOWED 4u
 #define SITE_FOLLOWED_MOST 512u
 
+/* The order of a SITE_ADDRESS: the local is one of main's. */
+#define SITE_OF_MAIN 1u
+
 #define SITE_VOLATILE 1u  /* declared so; not atomic */
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */
 #define SITE_UNALIGNED 4u
@@ -165,6 +168,22 @@ struct instrumented_module {
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
 void raddle_site_v3(void);
+
+/*
+ * Where the memory lies that a run wants to see accesses to: in one of these parts, `end` not included. A loop
+ * (instrument/loops.h) that finds that it will touch none of it goes on in a copy of its code without points. What is
+ * wanted changes only while no thread is in such a copy.
+ */
+#define WANTED_PARTS 2
+
+struct wanted_memory {
+	struct {
+		uint64_t start, end;
+	} parts[WANTED_PARTS];
+};
+
+/* Weak, too: without a runtime nothing is wanted. */
+extern struct wanted_memory raddle_wanted_v5;
 
 static inline enum site_order site_record_order(const struct site_record *record)
 {

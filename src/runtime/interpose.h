@@ -119,6 +119,8 @@ bool runtime_emulate_signal(
 	long number, const long arguments[6], long *result); /* interpose_signal.c */
 bool runtime_emulate_descriptor(
 	long number, const long arguments[6], uint64_t site, long *result); /* interpose_fd.c */
+/* prctl() of the caller's name: interpose_thread.c. */
+bool runtime_emulate_name(const long arguments[6], long *result);
 bool runtime_emulate_process(long number, const long arguments[6], uint64_t site,
 	long *result); /* interpose_process.c */
 bool runtime_emulate_exec(long number, const long arguments[6], long *result); /* replace.c */

@@ -255,5 +255,6 @@ bool runtime_emulate_descriptor(long number, const long arguments[6], uint64_t s
 		return false;
 	}
 	return transfer_emulate(number, arguments, site, result) ||
+	       fifo_emulate(number, arguments, site, result) ||
 	       poll_emulate(number, arguments, site, result);
 }

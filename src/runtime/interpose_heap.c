@@ -20,6 +20,7 @@
 
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/returned.h"
 #include "runtime/undo.h"
 
 #define EARLY_BYTES 4096
@@ -78,8 +79,16 @@ static void note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
 		kind = calls.outer_kind;
 		calls.outer_site = 0;
 	}
+	returned_given_out(block, bytes);
 	if (block)
 		heap_made(block, bytes, site, kind);
+}
+
+/* Likewise where nobody asks for names. */
+static void *given(void *block, size_t bytes)
+{
+	returned_given_out(block, bytes);
+	return block;
 }
 
 /* An outer call of ours stays the one that counts: new[] calls new. True: the caller is it. */
@@ -113,7 +122,7 @@ EXPORT void *malloc(size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return early_allocate(bytes);
 	if (!heap_is_recording)
-		return NEXT(malloc)(bytes);
+		return given(NEXT(malloc)(bytes), bytes);
 	block = NEXT(malloc)(bytes);
 	note(block, bytes, CALL_SITE, BLOCK_MALLOC);
 	return block;
@@ -126,7 +135,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return early_allocate(count * bytes);
 	if (!heap_is_recording)
-		return NEXT(calloc)(count, bytes);
+		return given(NEXT(calloc)(count, bytes), count * bytes);
 	block = NEXT(calloc)(count, bytes);
 	note(block, count * bytes, CALL_SITE, BLOCK_CALLOC);
 	return block;
@@ -143,6 +152,7 @@ EXPORT void free(void *block)
 		memory_freed(block, site);
 		heap_freed(block, site);
 	}
+	returned_note(block, CALL_SITE);
 	NEXT(free)(block);
 }
 
@@ -150,7 +160,7 @@ static void *moved(void *from, void *to, size_t bytes, uint64_t site)
 {
 	if (!from)
 		note(to, bytes, site, BLOCK_REALLOC);
-	else if (to)
+	else if (given(to, bytes))
 		heap_moved(from, to, bytes, site);
 	else if (!bytes) /* glibc frees it */
 		heap_freed(from, site);
@@ -174,7 +184,7 @@ EXPORT void *realloc(void *block, size_t bytes)
 	if (__builtin_expect(is_early(block), 0))
 		return early_move(block, bytes);
 	if (!heap_is_recording)
-		return NEXT(realloc)(block, bytes);
+		return given(NEXT(realloc)(block, bytes), bytes);
 	return moved(block, NEXT(realloc)(block, bytes), bytes, CALL_SITE);
 }
 
@@ -192,12 +202,12 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 {
-	int error;
+	const int error = NEXT(posix_memalign)(block, alignment, bytes);
 
 	if (!heap_is_recording)
-		return NEXT(posix_memalign)(block, alignment, bytes);
-	error = NEXT(posix_memalign)(block, alignment, bytes);
-	note(error ? NULL : *block, bytes, CALL_SITE, BLOCK_ALIGNED);
+		(void)given(error ? NULL : *block, bytes);
+	else
+		note(error ? NULL : *block, bytes, CALL_SITE, BLOCK_ALIGNED);
 	return error;
 }
 
@@ -207,7 +217,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 		void *block;                                                                       \
                                                                                                    \
 		if (!heap_is_recording)                                                            \
-			return NEXT(function)(alignment, bytes);                                   \
+			return given(NEXT(function)(alignment, bytes), bytes);                     \
 		block = NEXT(function)(alignment, bytes);                                          \
 		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
 		return block;                                                                      \
@@ -221,7 +231,7 @@ ALIGNED(memalign)
 		void *block;                                                                       \
                                                                                                    \
 		if (!heap_is_recording)                                                            \
-			return NEXT(function)(bytes);                                              \
+			return given(NEXT(function)(bytes), bytes);                                \
 		block = NEXT(function)(bytes);                                                     \
 		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
 		return block;                                                                      \

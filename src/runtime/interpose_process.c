@@ -399,6 +399,8 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
 
 bool runtime_emulate_process(long number, const long arguments[6], uint64_t site, long *result)
 {
+	if (number == SYS_prctl)
+		return runtime_emulate_name(arguments, result);
 	if (number != SYS_wait4)
 		return runtime_emulate_exec(number, arguments, result);
 	*result = wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],

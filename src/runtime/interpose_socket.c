@@ -380,6 +380,32 @@ EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restric
 	return accept_from(fd, address, length, flags, CALL_SITE);
 }
 
+/* ---- what others find or do not find ---- */
+
+EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	long result;
+
+	ENTER();
+	if (engine_is_live())
+		engine_point(OP_FD_WRITE, fd_object(fd), CALL_SITE);
+	result = target_call(SYS_bind, fd, address, length);
+	fd_retry_changed();
+	return (int)interpose_result(result);
+}
+
+EXPORT int listen(int fd, int backlog)
+{
+	long result;
+
+	ENTER();
+	if (engine_is_live())
+		engine_point(OP_FD_WRITE, fd_object(fd), CALL_SITE);
+	result = target_call(SYS_listen, fd, backlog);
+	fd_retry_changed();
+	return (int)interpose_result(result);
+}
+
 EXPORT int shutdown(int fd, int how)
 {
 	long result;

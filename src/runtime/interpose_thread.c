@@ -138,8 +138,12 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 {
 	const struct engine_thread *self = engine_current();
 
-	if (!thread)
+	if (!thread) {
+		/* glibc looks into memory that may be another thread's by now. */
+		if (engine_is_live())
+			engine_fail(OUTCOME_JOIN_GONE, NULL, site);
 		return ESRCH;
+	}
 	if (thread->is_detached || thread->has_joiner)
 		return EINVAL;
 	if (thread == self) {
@@ -357,6 +361,26 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 	if (thread->id.index == 0)
 		(void)platform_call(SYS_prctl, PR_SET_NAME, name); /* what ps shows; cannot fail */
 	return 0;
+}
+
+bool runtime_emulate_name(const long arguments[6], long *result)
+{
+	struct engine_thread *self = engine_current();
+	char *name = (char *)arguments[1];
+
+	if (self->id.index == 0 || !engine_is_in_control())
+		return false; /* the kernel thread's own */
+	if (arguments[0] == PR_SET_NAME) {
+		memset(self->label, 0, LABEL_BYTES);
+		memcpy(self->label, name,
+			strnlen(name, LABEL_BYTES - 1)); /* the kernel cuts, too */
+	} else if (arguments[0] == PR_GET_NAME && self->label[0]) {
+		memcpy(name, self->label, LABEL_BYTES);
+	} else {
+		return false;
+	}
+	*result = 0;
+	return true;
 }
 
 EXPORT int pthread_getname_np(pthread_t handle, char *name, size_t size)

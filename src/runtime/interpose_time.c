@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "runtime/interpose.h"
+#include "base/hot_state.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
@@ -35,7 +36,7 @@
 #define IN_VAIN_PER_LOOK 8
 
 /* Written by clock readers, and once when a forked child leaves control. */
-static struct {
+static HOT_STATE struct {
 	uint64_t origin_real_ns;    /* real clock at the moment when the virtual one ... */
 	uint64_t origin_virtual_ns; /* ... showed this; only where time is real */
 	bool has_origin;
@@ -194,7 +195,8 @@ void runtime_yield(uint64_t site)
 {
 	if (!engine_is_live())
 		return;
-	runtime_waits_in_vain();
+	if (!engine_yields_freely())
+		runtime_waits_in_vain();
 	/* Where somebody waits for the world outside, time must not run ahead of it. */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();

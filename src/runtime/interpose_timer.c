@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "base/hot_state.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
 #define NS_PER_US UINT64_C(1000)
 
 /* Set by alarm and setitimer, moved on when it fires. */
-static struct {
+static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
 	uint64_t interval_ns; /* 0: fires once */

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/hot_state.h"
 #include "detectors/detector.h"
 #include "base/hash.h"
 #include "runtime/filter.h"
@@ -143,8 +144,12 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		if (!known)
 			return false;
 		/* Of those that are points there is nothing more to learn. */
-		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT))
+		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
+			/* Before it is a point: who makes it one may have seen only a part of that. */
+			if (memory->group_count)
+				(void)memory_allocated_at(memory, known, (const void *)at);
+		}
 		if (known->flags & VARIABLE_POINT && !known->group && !memory->is_frozen)
 			memory_look_at_place(memory, known, (const void *)at);
 		if (!visit->point && memory_wants(memory, access, known->flags)) {
@@ -211,7 +216,7 @@ static void memory_pass(const struct memory_visit *visit)
 #define WAITING_VISITS 1000
 #define WAITING_READS_BETWEEN 64
 
-static struct {
+static HOT_STATE struct {
 	uint64_t step; /* at the last visit */
 	uint64_t site;
 	const void *address;
@@ -251,7 +256,7 @@ void memory_begin_run(void)
 }
 
 /* Set by memory_give_turn() in a signal handler. */
-static volatile bool turn_is_wanted;
+static HOT_STATE volatile bool turn_is_wanted;
 
 void memory_give_turn(void)
 {
@@ -307,6 +312,43 @@ static void memory_done(const struct memory_visit *visit)
 			!visit->told);
 }
 
+/* While the strategy leaves it to the thread, accesses to these eight bytes, or sixteen, need not come here. */
+static void memory_remember_points(const struct memory_access *access)
+{
+	const struct contract_memory *memory = sites_memory();
+	const uint64_t address = (uint64_t)(uintptr_t)access->address;
+	const uint64_t end = address + access->bytes;
+
+	if (access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES)
+		return;
+	for (uint64_t at = address; at < end; at = (at | (GRANULE_BYTES - 1)) + 1) {
+		const uint64_t granule = at / GRANULE_BYTES;
+		const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
+
+		if (known->granule == granule && known->epoch == memory->known_epoch &&
+			memory_wants(memory, access, known->flags))
+			quick_remember_point(at, quick_properties(access->kind, 0, 1));
+	}
+}
+
+/*
+ * A point at which the strategy need not be asked: the first access to memory of which quick.h knows nothing yet, as
+ * it will know it from now on. True: the thread goes on.
+ */
+static bool memory_is_leased(const struct memory_visit *visit)
+{
+	const struct memory_access *access = &visit->access;
+	struct heap_free freed;
+
+	if (!visit->point || sites_now.engine.lease <= 0 || !visit->is_named || visit->told ||
+		turn_is_wanted || access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES ||
+		heap_was_freed(access->address, &freed))
+		return false;
+	sites_now.engine.lease--;
+	memory_remember_points(access);
+	return true;
+}
+
 bool memory_begin(struct memory_visit *visit)
 {
 	struct contract_memory *memory = sites_memory();
@@ -326,6 +368,8 @@ bool memory_begin(struct memory_visit *visit)
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
+	if (memory_is_leased(visit))
+		return false;
 	/* Where not all sites are on, what it writes meanwhile may not be seen. */
 	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
@@ -337,25 +381,6 @@ bool memory_begin(struct memory_visit *visit)
 		return true;
 	memory_done(visit);
 	return false;
-}
-
-/* While the strategy leaves it to the thread, accesses to these eight bytes, or sixteen, need not come here. */
-static void memory_remember_points(const struct memory_access *access)
-{
-	const struct contract_memory *memory = sites_memory();
-	const uint64_t address = (uint64_t)(uintptr_t)access->address;
-	const uint64_t end = address + access->bytes;
-
-	if (access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES)
-		return;
-	for (uint64_t at = address; at < end; at = (at | (GRANULE_BYTES - 1)) + 1) {
-		const uint64_t granule = at / GRANULE_BYTES;
-		const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
-
-		if (known->granule == granule && known->epoch == memory->known_epoch &&
-			memory_wants(memory, access, known->flags))
-			quick_remember_point(at, quick_properties(access->kind, 0, 1));
-	}
 }
 
 void memory_finish(struct memory_visit *visit)

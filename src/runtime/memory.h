@@ -119,6 +119,8 @@ variable_name memory_variable_name(const void *address);
 variable_name memory_quick_name(const void *address);
 /* The same of blocks of the heap and of static data alone; else 0. */
 variable_name memory_lasting_name(const void *address);
+/* The same of what lies `bytes` further on in the same block of the heap; 0: nothing does. */
+variable_name memory_name_ahead(const void *address, size_t bytes);
 /* The same of an object of synchronisation there; 0: it is not on a recorded heap nor on a stack. */
 object_name memory_object_name(const void *address);
 /* From the heap: the block there is freed, and accesses to it are to be looked at again. */

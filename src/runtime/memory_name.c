@@ -154,6 +154,24 @@ uint64_t memory_code_name(uint64_t address)
 		address - (uint64_t)(uintptr_t)object.dlfo_map_start);
 }
 
+static variable_name name_in_block(const struct heap_block *block, uintptr_t address)
+{
+	return hash_pair(
+		       (uint64_t)block->ordinal << 32 | block->name, (address - block->start) / 8) |
+	       1;
+}
+
+variable_name memory_name_ahead(const void *pointer, size_t bytes)
+{
+	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
+	struct heap_block block;
+
+	return heap_find((const void *)address, &block) &&
+			       address + bytes - block.start < block.bytes
+		       ? name_in_block(&block, address + bytes)
+		       : 0;
+}
+
 variable_name memory_lasting_name(const void *pointer)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
@@ -161,9 +179,7 @@ variable_name memory_lasting_name(const void *pointer)
 
 	/* A freed block keeps its name: who uses it too late means the same variable. */
 	if (heap_find_any((const void *)address, &block))
-		return hash_pair((uint64_t)block.ordinal << 32 | block.name,
-			       (address - block.start) / 8) |
-		       1;
+		return name_in_block(&block, address);
 	return engine_static_name((const void *)address);
 }
 

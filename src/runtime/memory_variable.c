@@ -2,6 +2,8 @@
 #include "runtime/memory_variable.h"
 
 #include "base/bitset.h"
+#include "base/hot_state.h"
+#include "runtime/main_locals.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
@@ -42,7 +44,7 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 /* ---- by address ---- */
 
 /* Of memory whose name may soon be another's: stacks, and what is not in the table yet. */
-static struct memory_known passing;
+static HOT_STATE struct memory_known passing;
 
 void memory_next_epoch(struct contract_memory *memory)
 {
@@ -80,6 +82,18 @@ void memory_given_back(uintptr_t start, size_t bytes)
 		quick_forget(start, bytes);
 }
 
+/* So far ahead of what is looked at: what goes through a block asks for that soon. */
+#define AHEAD_BYTES (4 * GRANULE_BYTES)
+
+/* Names lie in the table wherever their hashes put them: finding one is mostly waiting for memory. */
+static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
+{
+	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
+
+	if (name)
+		__builtin_prefetch(&memory->variables[memory_variable_slot(name)]);
+}
+
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
@@ -93,6 +107,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		name = name_of((const void *)at);
 	if (!name)
 		return NULL;
+	memory_fetch_ahead(memory, at);
 	variable = memory_variable(memory, name, add);
 	/* One that is only not added this time is not absent for good. */
 	if (is_lasting && (variable || add || memory->is_frozen))
@@ -113,10 +128,16 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 
 void memory_note_static(struct memory_variable *variable, const void *address)
 {
+	const uint32_t depth = main_locals_depth(address);
 	uint32_t module;
 	uint64_t offset;
 
-	if (!engine_static_place(address, &module, &offset) || module >= UINT16_MAX ||
+	if (depth) {
+		variable->loop = MEMORY_OF_MAIN;
+		variable->block_name = depth;
+		return;
+	}
+	if (!engine_static_place(address, &module, &offset) || module >= MEMORY_OF_MAIN - 1 ||
 		offset / GRANULE_BYTES > UINT32_MAX)
 		return;
 	variable->loop = (uint16_t)(module + 1);
@@ -127,6 +148,8 @@ const void *memory_static_address(const struct memory_variable *variable)
 {
 	if (variable->allocated_at != MEMORY_NOT_ON_HEAP || !variable->loop)
 		return NULL;
+	if (variable->loop == MEMORY_OF_MAIN)
+		return main_locals_address(variable->block_name);
 	return engine_static_address(
 		variable->loop - 1u, (uint64_t)variable->block_name * GRANULE_BYTES);
 }

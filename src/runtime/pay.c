@@ -2,12 +2,10 @@
 #include "runtime/pay.h"
 
 /* In one stretch; with checkpoints, which the first runs have to make, more. */
-#define RUNS_WITHOUT 32
+#define RUNS_WITHOUT 16
 #define RUNS_WITH 64
 /* Of each way, taken in turns: the fastest counts, as the system can only make one slower. */
 #define STRETCHES 3
-/* So many times faster needs no second look. */
-#define CLEARLY 4
 /* Some milliseconds: whoever takes so long for a few runs need not be asked for more, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
 #define RUNS_FEW 4
@@ -25,7 +23,7 @@
 #define RUNS_BLIND 64
 #define TICKS_BLIND 16
 /* What one costs in all, in times of its taking: it has also to be put back, and to be dropped. */
-#define TAKING_IN_ALL 4
+#define TAKING_IN_ALL 2
 /* Before that it is not known how a parting fares. */
 #define RUNS_KNOWN 8
 /* A first guess, of a small image. */
@@ -43,7 +41,7 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 {
 	pay->way = way;
 	pay->stay = stay;
-	pay->runs = pay->ticks = 0;
+	pay->runs = pay->ticks = pay->longest = 0;
 }
 
 /* By a sixteenth at least: runs differ in what they have to do, so less may be chance. */
@@ -62,11 +60,24 @@ static void pay_decide(struct pay *pay)
 		pay->stay_next);
 }
 
+/* Without the longest run: something may have come between. */
+static uint64_t pay_mean(const struct pay *pay)
+{
+	return pay->runs > RUNS_FEW ? (pay->ticks - pay->longest) / (pay->runs - 1)
+				    : pay->ticks / pay->runs;
+}
+
+/* A third faster with checkpoints needs no second look: should it turn out otherwise, that is noticed soon. */
+static bool pay_is_clear(const struct pay *pay)
+{
+	return pay->mean[PAY_WITH] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / 4 * 3;
+}
+
 /* The stretch is long enough: what next? */
 static void pay_judge(struct pay *pay)
 {
 	const enum pay_way other = pay->way == PAY_WITH ? PAY_WITHOUT : PAY_WITH;
-	const uint64_t mean = pay->ticks / pay->runs;
+	const uint64_t mean = pay_mean(pay);
 
 	if (pay->stay) {
 		pay->mean[PAY_WITH] = pay->mean[PAY_WITHOUT] = 0;
@@ -76,8 +87,7 @@ static void pay_judge(struct pay *pay)
 	if (!pay->mean[pay->way] || mean < pay->mean[pay->way])
 		pay->mean[pay->way] = mean;
 	pay->stretches++;
-	if (pay->stretches == 2 * STRETCHES ||
-		(pay->mean[other] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / CLEARLY))
+	if (pay->stretches == 2 * STRETCHES || pay_is_clear(pay))
 		pay_decide(pay);
 	else
 		pay_go(pay, other, 0);
@@ -104,12 +114,14 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 		ticks = 4 * (pay->ticks / pay->runs);
 	pay->runs++;
 	pay->ticks += ticks;
+	if (ticks > pay->longest)
+		pay->longest = ticks;
 	/* What was better in the trial need not be for all the rest. */
 	if (pay->stay && pay->way == PAY_WITH && pay->runs >= RUNS_WATCH) {
 		pay->stay = pay->stay > pay->runs ? pay->stay - pay->runs : 1;
-		if (!pay_is_worth(pay, pay->ticks / pay->runs))
+		if (!pay_is_worth(pay, pay_mean(pay)))
 			pay->stay = 1;
-		pay->runs = pay->ticks = 0;
+		pay->runs = pay->ticks = pay->longest = 0;
 	}
 	if (pay->runs >= enough || (pay->way == PAY_WITHOUT && !pay->stay && pay_is_long(pay)))
 		pay_judge(pay);

@@ -31,6 +31,7 @@ struct pay {
 	enum pay_way way;	      /* of the runs at hand */
 	uint64_t mean[PAY_WAY_COUNT]; /* ticks of a run at best; 0: not measured yet */
 	uint64_t runs, ticks;	      /* of this stretch */
+	uint64_t longest;	      /* of its runs */
 	uint32_t stretches;	      /* of this trial that are over */
 	uint64_t stay;		      /* runs before the next trial; 0: this is one */
 	uint64_t stay_next;

@@ -1,6 +1,7 @@
 /* See quick.h. Runs in the moving thread, on the path of every access: general registers only. */
 #include "runtime/quick.h"
 
+#include "base/hot_state.h"
 #include "detectors/race.h"
 #include "runtime/contexts.h"
 #include "runtime/filter.h"
@@ -28,17 +29,19 @@
 #define FORGOTTEN_GRANULES_MOST 4096
 
 /* Of this run. Written as it begins. */
-static struct {
+static HOT_STATE struct {
 	struct contract_memory *memory;
 	void *race;	  /* state of the detector */
 	uint32_t watched; /* accesses that are still looked at: set in the run, too */
 	bool is_plain; /* shared variables are points: no detector is told of others, granules are kept */
 	uint32_t generation; /* of tags that are in use */
-	struct {
-		uint32_t generation;
-		uint32_t tag; /* of that one */
-	} tags[THREAD_CAPACITY];
 } quick;
+
+/* Of threads. */
+static struct {
+	uint32_t generation;
+	uint32_t tag; /* of that one */
+} quick_tags[THREAD_CAPACITY];
 
 static void quick_clear(struct contract_quick *block)
 {
@@ -72,11 +75,11 @@ static uint64_t quick_own_tag(struct contract_quick *block)
 {
 	const uint32_t thread = engine_current()->id.index;
 
-	if (quick.tags[thread].generation != quick.generation) {
-		quick.tags[thread].tag = (uint32_t)quick_next_tag(block);
-		quick.tags[thread].generation = quick.generation;
+	if (quick_tags[thread].generation != quick.generation) {
+		quick_tags[thread].tag = (uint32_t)quick_next_tag(block);
+		quick_tags[thread].generation = quick.generation;
 	}
-	return quick.tags[thread].tag * QUICK_TAG;
+	return quick_tags[thread].tag * QUICK_TAG;
 }
 
 static void quick_next_episode(struct contract_quick *block)
@@ -108,6 +111,15 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
+/* Nor are threads looked at there that wait for what is no point (memory.c), as some of what they write is not seen. */
+static bool quick_is_partial(const struct contract_memory *memory)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+
+	return memory->mode == MEMORY_LEARN && memory->is_partial && !memory->was_profile &&
+	       !memory->is_frozen && !plan->is_traced && !plan->inspect;
+}
+
 void quick_begin_run(void)
 {
 	struct contract_memory *memory = sites_memory();
@@ -128,7 +140,7 @@ void quick_begin_run(void)
 	quick_drop_tags();
 	is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
 	wants_lease = quick_wants_lease(memory);
-	quick.is_plain = is_filtered || wants_lease;
+	quick.is_plain = is_filtered || wants_lease || quick_is_partial(memory);
 	if (runtime.contract->plan.has_contexts || record_is_on() ||
 		!(quick.is_plain || (quick.race && memory->mode == MEMORY_RACES)))
 		return;

@@ -13,7 +13,7 @@
  * Where shared variables are points (MEMORY_LEARN), it is a table of *granules*, eight aligned bytes, that is
  * looked at: those of which the thread that moves has nothing more to tell, as they are no points, and those that are
  * points at which the strategy need not be asked (a lease, engine.h). Not in profiling runs, as these are there to
- * learn, nor where threads wait by reading, as they have to be seen.
+ * learn, nor, unless not all sites are on anyway, where threads wait by reading, as they have to be seen.
  *
  * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
  * else there is goes to memory.c.

@@ -169,12 +169,15 @@ static void record_jump(uint32_t site, uint64_t value, uint64_t second)
 
 static void record_checked(uint32_t site, uint64_t address)
 {
-	struct record_thread *thread = record_state.moving->thread;
+	struct record_moving *moving = record_state.moving;
+	const bool has_room = record_entry(moving->thread, RECORD_REPORT);
 
-	if (!record_entry(thread, RECORD_REPORT))
+	/* Turns are as long as without it: it is to be the same run. */
+	moving->mark = ++moving->left;
+	if (!has_room)
 		return;
-	record_number(thread, site);
-	record_number(thread, address);
+	record_number(moving->thread, site);
+	record_number(moving->thread, address);
 }
 
 static void record_access(const struct site_record *site, uint64_t address, uint64_t length)
@@ -276,10 +279,18 @@ void record_settle(void)
 	record_flush();
 }
 
+bool record_may_end_turn(const struct site_record *site)
+{
+	return site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD ||
+	       site->kind == SITE_ATOMIC_UPDATE || site->kind == SITE_COMPARE_EXCHANGE ||
+	       site->kind == SITE_RESULT || site->kind == SITE_ADDRESS;
+}
+
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
-	if (__builtin_expect(record_state.has_chosen || record_state.moving->left <= 0, 0))
+	if (__builtin_expect(record_state.has_chosen || record_state.moving->left <= 0, 0) &&
+		(record_state.has_chosen || record_may_end_turn(site)))
 		return false;
 	record_report(site, address, length, frame);
 	return true;
@@ -311,10 +322,29 @@ static void record_position(struct record_thread *thread)
 	thread->position = position;
 }
 
+/* Nothing is told from here on: as if there were no more room, for any thread. */
+static void record_cut(void)
+{
+	struct record_area *area = record_state.area;
+	struct record_moving *moving = record_state.moving;
+
+	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
+	moving->mark = moving->left;
+	for (uint32_t i = 0; i < THREAD_CAPACITY; i++) {
+		area->threads[i].predicted_at_cut = area->threads[i].predicted;
+		record_close(&area->threads[i]);
+	}
+	record_close(&area->ops);
+	area->is_cut = area->is_full = 1;
+}
+
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
 {
+	const struct record_area *area = record_state.area;
 	struct record_thread *own = &record_state.area->threads[thread->id.index];
 
+	if (area->points_most && area->position >= area->points_most && !area->is_cut)
+		record_cut();
 	record_drop(); /* the moving thread stands at an op and others move */
 	if (is_memory(op->kind))
 		return;

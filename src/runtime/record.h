@@ -39,6 +39,8 @@ void record_settle(void);
 void record_resume(void);
 /* As guarded_read_has_failed(), of the code that record_stubs.c makes. */
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
+/* Only where quick stubs look at it, so that turns end at the same reports with and without them. */
+bool record_may_end_turn(const struct site_record *site);
 /* Once in a while: the thread has reported for so long that others should move. */
 bool record_turn_is_over(void);
 

@@ -27,7 +27,23 @@ static bool has_room(const struct record_area *area)
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
-static bool record_more(struct record_thread *thread)
+static void tell_used(const struct record_thread *thread)
+{
+	char *last = (char *)record_state.area + thread->last;
+
+	if (thread->last)
+		((struct record_chunk *)last)->used =
+			(uint64_t)(thread->at - (uint8_t *)last - sizeof(struct record_chunk));
+}
+
+void record_close(struct record_thread *thread)
+{
+	tell_used(thread);
+	thread->last = 0;
+	thread->at = thread->end = NULL;
+}
+
+bool record_more(struct record_thread *thread)
 {
 	struct record_area *area = record_state.area;
 	struct record_chunk *chunk;
@@ -35,9 +51,7 @@ static bool record_more(struct record_thread *thread)
 
 	if (area->is_emptied && !has_room(area))
 		record_have_emptied();
-	if (thread->last)
-		((struct record_chunk *)(base + thread->last))->used =
-			(uint64_t)(thread->at - (uint8_t *)(base + thread->last) - sizeof *chunk);
+	tell_used(thread);
 	if (area->is_full || !has_room(area)) {
 		area->is_full = 1;
 		return false;
@@ -52,38 +66,6 @@ static bool record_more(struct record_thread *thread)
 	area->used += RECORD_CHUNK_BYTES;
 	thread->at = (uint8_t *)(chunk + 1);
 	thread->end = (uint8_t *)chunk + RECORD_CHUNK_BYTES;
-	return true;
-}
-
-/* Room for an entry of any kind. */
-#define ENTRY_BYTES OP_STREAM_MOST
-
-bool record_room(struct record_thread *thread)
-{
-	return __builtin_expect(thread->end - thread->at >= ENTRY_BYTES, 1) || record_more(thread);
-}
-
-void record_number(struct record_thread *thread, uint64_t number)
-{
-	while (number >= 128) {
-		*thread->at++ = (uint8_t)(number | 128);
-		number >>= 7;
-	}
-	*thread->at++ = (uint8_t)number;
-}
-
-bool record_entry(struct record_thread *thread, enum record_tag tag)
-{
-	struct record_moving *moving = record_state.moving;
-
-	if (thread == moving->thread) {
-		thread->predicted += (uint64_t)(moving->mark - moving->left);
-		moving->mark = --moving->left;
-	}
-	if (!record_room(thread))
-		return false;
-	record_number(thread, thread->predicted << RECORD_TAG_BITS | tag);
-	thread->predicted = 0;
 	return true;
 }
 

@@ -59,11 +59,39 @@ extern struct record_state record_state;
 
 /* Waits while the host takes all chunks out of the area. */
 void record_have_emptied(void);
+/* Another chunk. False: the record is full. */
+bool record_more(struct record_thread *thread);
+/* What it has is all there will be, once the record is full. */
+void record_close(struct record_thread *thread);
+
 /* Room for an entry of any kind. False: the record is full. */
-bool record_room(struct record_thread *thread);
-void record_number(struct record_thread *thread, uint64_t number);
+static inline bool record_room(struct record_thread *thread)
+{
+	return __builtin_expect(thread->end - thread->at >= OP_STREAM_MOST, 1) ||
+	       record_more(thread);
+}
+
+static inline void record_number(struct record_thread *thread, uint64_t number)
+{
+	thread->at = op_stream_put(thread->at, number);
+}
+
 /* The beginning of an entry; its numbers follow. False: the record is full. */
-bool record_entry(struct record_thread *thread, enum record_tag tag);
+static inline bool record_entry(struct record_thread *thread, enum record_tag tag)
+{
+	struct record_moving *moving = record_state.moving;
+
+	if (thread == moving->thread) {
+		thread->predicted += (uint64_t)(moving->mark - moving->left);
+		moving->mark = --moving->left;
+	}
+	if (!record_room(thread))
+		return false;
+	record_number(thread, thread->predicted << RECORD_TAG_BITS | tag);
+	thread->predicted = 0;
+	return true;
+}
+
 /* The moving thread stands still, with all that it has counted. */
 void record_park(struct record_moving *moving);
 /* It moves from here on. */

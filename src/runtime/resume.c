@@ -14,6 +14,9 @@
 /* Of the memory for checkpoints, for the record of a run. */
 #define HISTORY_SHARE 8
 
+/* Where runs are not known to part, so many go by before a checkpoint is thought of. */
+#define DECISIONS_BETWEEN 8
+
 /* In shared memory, with `resume` set before the starting point. */
 struct resume {
 	struct history *history;
@@ -159,7 +162,7 @@ bool resume_restore(struct image *image, uint64_t *pages)
 		return checkpoints_restore(resume->checkpoints,
 			contract_area(contract, contract->schedule_offset), pages);
 	is_complete = undo_memory(NULL);
-	*pages += image_restore(image, &is_restored);
+	*pages += image_restore(image, NULL, &is_restored);
 	return is_complete && is_restored;
 }
 
@@ -219,6 +222,18 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
+/* The clock is not looked at everywhere: that takes as long as a decision of many strategies. */
+static bool resume_is_place(void)
+{
+	const struct history *history = resume->history;
+
+	if (!history->number || !history->is_whole)
+		return false;
+	return history->number % DECISIONS_BETWEEN == 0 ||
+	       pay_knows(&resume->pay, history->number) ||
+	       runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS;
+}
+
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place)
 {
@@ -231,13 +246,14 @@ enum resume_wish resume_at_decision(
 		return RESUME_GO_ON;
 	if (!history_meets(resume->history, view))
 		return RESUME_ABANDON;
-	ticks = pay_ticks() - resume->moved;
+	if (!resume_is_place())
+		return RESUME_GO_ON;
 	last = checkpoints_last(resume->checkpoints);
+	if (last && last->entry >= resume->history->number)
+		return RESUME_GO_ON;
+	ticks = pay_ticks() - resume->moved;
 	if (!resume_wants(last, ticks, &is_timed) &&
 		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
-		return RESUME_GO_ON;
-	if (!resume->history->number || !resume->history->is_whole ||
-		(last && last->entry >= resume->history->number))
 		return RESUME_GO_ON;
 	obstacle = resume_obstacle();
 	if (obstacle) {

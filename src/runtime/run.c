@@ -15,6 +15,12 @@
 #include "runtime/sites.h"
 #include "strategies/history.h"
 
+/*
+ * libstdc++'s atomic waits, latches and semaphores yield four times before they block. Where accesses to
+ * memory are points these decide (spinning.c), and loops that wait are to cost no further steps.
+ */
+#define FREE_YIELDS 4
+
 static const struct strategy *run_strategy(const struct contract *contract)
 {
 	return strategies[contract->plan.strategy];
@@ -92,10 +98,12 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.covered_words = CONTRACT_COVERED_WORDS,
 		.seed = runtime_seed(number),
 		.random_seed = plan->random_seed,
+		.free_yields = contract->has_memory_sites ? 0 : FREE_YIELDS,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.has_early_timeouts = plan->has_early_timeouts,
 		.tolerated = plan->tolerated,
+		.looks_late = record_is_on(),
 	};
 
 	schedule_clear(run.recording);
@@ -153,6 +161,21 @@ static void run_note(struct contract *contract, uint64_t digest)
 	runtime_note_races(run);
 }
 
+/* Then the strategy learns from it all the same, and that is all. */
+static bool run_is_elsewhere(struct contract *contract)
+{
+	const struct strategy *strategy = run_strategy(contract);
+	const struct run_summary summary = {.thread_count = contract->thread_count,
+		.step_count = contract->outcome.step,
+		.outcome = (enum outcome_kind)contract->outcome.kind};
+
+	contract->is_elsewhere = contract->is_live && strategy->is_elsewhere &&
+				 strategy->is_elsewhere(run_strategy_state(contract));
+	if (contract->is_elsewhere)
+		strategy_end_single_run(strategy, run_strategy_state(contract), &summary);
+	return contract->is_elsewhere;
+}
+
 bool runtime_account_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -162,6 +185,8 @@ bool runtime_account_run(void)
 	uint64_t steps = outcome->step;
 	uint64_t digest = 0;
 
+	if (run_is_elsewhere(contract))
+		return false;
 	totals->runs++;
 	totals->steps += steps;
 	totals->outcome[outcome->kind]++;
@@ -177,7 +202,7 @@ bool runtime_account_run(void)
 		totals->switches += run_schedule(contract)->count;
 		if (contract->plan.has_digest)
 			digest = run_digest(run_schedule(contract), outcome);
-		totals->digest = hash_pair(totals->digest, digest);
+		totals->digest += digest;
 		if (contract->plan.round_runs && strategy->end_run)
 			strategy->end_run(run_strategy_state(contract), &summary);
 		else if (!contract->plan.round_runs)

@@ -220,8 +220,15 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 const char *fiber_stack_of(const struct engine_thread *thread);
 /* Bytes of the stack of a block made without attributes, without its guard. */
 size_t fiber_stack_bytes(void);
-/* Visits the stack tops of the pooled blocks. */
-void fiber_each_pooled(void (*visit)(void *stack_top, void *argument), void *argument);
+/* Visits the stack tops of the pooled blocks, which are known by an index. */
+typedef void fiber_visit_pooled(void *stack_top, uint32_t pool_index, void *argument);
+void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
+#define FIBER_NOT_POOLED UINT32_MAX
+uint32_t fiber_index_of(const struct engine_thread *thread);
+/* When that block was given to a thread last, in shared memory; NULL: not known. */
+uint64_t *fiber_used_at(uint32_t pool_index);
+/* Grows with each step of a run, and is never 0. */
+uint64_t fiber_time(void);
 
 /*
  * Return addresses of the calls around `site`, innermost first, into callers[0..count), which is

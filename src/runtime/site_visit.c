@@ -6,15 +6,17 @@
  */
 #include "runtime/sites.h"
 
+#include "base/hot_state.h"
 #include "runtime/contexts.h"
 #include "runtime/filter.h"
 #include "runtime/guarded_read.h"
+#include "runtime/main_locals.h"
 #include "runtime/memory_internal.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 
 /* From site_reached() to site_perform(); nothing of the target moves in between. */
-static struct memory_visit site_visit;
+static HOT_STATE struct memory_visit site_visit;
 
 /* Where the access begins, of those to the end of a string. */
 static void memory_append(struct memory_access *access, const struct site_record *record)
@@ -28,7 +30,7 @@ static void memory_append(struct memory_access *access, const struct site_record
 }
 
 /* The report of a recorded run: behind the point, where there is one. */
-static struct {
+static HOT_STATE struct {
 	const struct site_record *site;
 	uint64_t address, length;
 	uintptr_t frame;
@@ -48,7 +50,8 @@ static bool site_recorded(const struct site_record *record)
 
 	site_visit.access.kind = record->kind;
 	site_visit.is_point_wanted = is_live && site_is_chosen(record);
-	if (site_visit.is_point_wanted || (record_turn_is_over() && is_live))
+	if (site_visit.is_point_wanted ||
+		(record_may_end_turn(record) && record_turn_is_over() && is_live))
 		return true;
 	record_report(record, site_report.address, site_report.length, site_report.frame);
 	return false;
@@ -104,6 +107,10 @@ bool site_reached(
 		access->order = (uint8_t)site_record_order(record);
 		access->site = site;
 		return site_recorded(record);
+	}
+	if (main_locals_has(record)) {
+		main_locals_note(record, (uintptr_t)address);
+		return false;
 	}
 	if (!memory_is_watched())
 		return false;

@@ -13,9 +13,11 @@
 #include <sys/syscall.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "base/text.h"
 #include "runtime/filter.h"
 #include "runtime/interpose.h"
+#include "runtime/main_locals.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
@@ -36,17 +38,19 @@ struct site_module {
 static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
-	const struct site_module *last; /* that a site was looked up in */
 	/* All that are loaded, also where nobody drives the process yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;
 
-uint8_t sites_are_live;
-struct contract_quick *sites_quick;
-const uint8_t *filter_lines = filter_all;
+/* That a site was looked up in. */
+static HOT_STATE const struct site_module *sites_last;
+
+HOT_STATE uint8_t sites_are_live;
+HOT_STATE struct contract_quick *sites_quick;
+HOT_STATE const uint8_t *filter_lines = filter_all;
 const unsigned char *(*sites_quick_stub)(const struct site_record *record);
-struct quick_now sites_now;
+HOT_STATE struct quick_now sites_now;
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
 uint8_t sites_vectors_in_use;
@@ -146,6 +150,8 @@ static void sites_find_mapping(struct site_module *module)
 	module->end = (uintptr_t)object.dlfo_map_end;
 }
 
+static void sites_watch_main(const struct site_module *module);
+
 static void sites_add_module(const struct instrumented_module *module)
 {
 	struct contract_memory *memory = sites_memory();
@@ -176,6 +182,8 @@ static void sites_add_module(const struct instrumented_module *module)
 		/* A process or a run of its own: as the last one left it. What cannot be stands in the
 		 * contract. */
 		(void)sites_apply();
+	if (own->has_place && !runtime.contract->plan.is_recorded)
+		sites_watch_main(own);
 }
 
 EXPORT void raddle_module_loaded(const struct instrumented_module *module)
@@ -190,7 +198,7 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 void sites_tell_again(void)
 {
 	sites.module_count = 0;
-	sites.last = NULL;
+	sites_last = NULL;
 	for (uint32_t i = 0; i < sites.loaded_count; i++)
 		sites_add_module(sites.loaded[i]);
 }
@@ -207,14 +215,14 @@ EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
 		if (sites.modules[i].first != module->first)
 			continue;
 		sites.modules[i] = sites.modules[--sites.module_count];
-		sites.last = NULL;
+		sites_last = NULL;
 		return;
 	}
 }
 
 uint8_t *site_state(const struct site_record *record)
 {
-	const struct site_module *module = sites.last;
+	const struct site_module *module = sites_last;
 
 	if (!module || record < module->first || record >= module->first + module->count) {
 		module = sites.modules;
@@ -223,7 +231,7 @@ uint8_t *site_state(const struct site_record *record)
 			module++;
 		if (module == sites.modules + sites.module_count)
 			return NULL;
-		sites.last = module;
+		sites_last = module;
 	}
 	if (!module->has_place)
 		return NULL;
@@ -339,4 +347,21 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 		}
 	}
 	return true;
+}
+
+/* The locals of main are told of before the first run. */
+static void sites_watch_main(const struct site_module *module)
+{
+	for (uint32_t i = 0; i < module->count; i++) {
+		const struct site_record *record = &module->first[i];
+		const uintptr_t point = (uintptr_t)site_point(record);
+
+		if (!main_locals_has(record) || !sites_open(point, point + POINT_BYTES, true))
+			continue;
+		site_patch(record, true);
+		(void)sites_open(
+			point, point + POINT_BYTES, false); /* it was writable: no more is needed */
+		sites_are_live = SITES_LIVE;
+		sites_memory()->must_switch = true; /* off with the first run */
+	}
 }

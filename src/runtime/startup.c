@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/bug.h"
+#include "base/hot_state.h"
 #include "base/text.h"
 #include "engine/shared.h"
 #include "engine/sync.h"
@@ -18,10 +19,11 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/record.h"
+#include "runtime/returned.h"
 #include "runtime/runtime.h"
 
-struct runtime runtime; /* see runtime.h for who writes it */
-bool runtime_is_up;	/* written once, by runtime_set_up() */
+HOT_STATE struct runtime runtime; /* see runtime.h for who writes it */
+bool runtime_is_up;		  /* written once, by runtime_set_up() */
 
 void bug_report(const char *condition, const char *file, int line)
 {
@@ -128,6 +130,7 @@ void runtime_set_up(void)
 		.cancel_now = runtime_act_on_cancel,
 		.place = memory_place,
 		.name = memory_object_name,
+		.used = returned_check_use,
 	};
 
 	if (runtime_is_up)

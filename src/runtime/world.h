@@ -176,6 +176,7 @@ uint64_t fd_retry_epoch(void);
 /* fclose() and others inside libc close it: only what is remembered of it changes. */
 void fd_closing_elsewhere(int fd);
 bool transfer_emulate(long number, const long arguments[6], uint64_t site, long *result);
+bool fifo_emulate(long number, const long arguments[6], uint64_t site, long *result);
 bool poll_emulate(long number, const long arguments[6], uint64_t site, long *result);
 
 /* libc's end of programs that overran a buffer under _FORTIFY_SOURCE. */

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "rewalk/compute.h"
+#include "sensitivity/hidden.h"
 
 /* What a value may be: of so many the first ones, which are those of the run's beginning. */
 #define VALUES_MOST ADDRESSES_MOST
@@ -92,9 +93,11 @@ static bool has_place(const struct builder *builder, uint64_t address, uint32_t 
 	return place_slot(builder, address, bytes)->address != 0;
 }
 
-/* Do accesses of another size, or that begin elsewhere, touch these bytes? */
+/* Do accesses of another size, or that begin elsewhere, touch these bytes, or writes that nobody saw? */
 static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
+	if (hidden_has(builder->order, address, bytes))
+		return true;
 	for (uint64_t at = address - 7; at < address + bytes; at++)
 		for (uint32_t size = 1; size <= 8; size *= 2)
 			if ((at != address || size != bytes) && at + size > address &&

@@ -126,21 +126,38 @@ static uint64_t cost_of(const struct walk *walk, const struct order_window *wind
 	return cost;
 }
 
+/* The locks of critical sections that the window has a part of. `list`: NULL to count them. */
+static size_t list_locks(
+	const struct order *order, const struct order_window *window, struct word_access *list)
+{
+	const struct order_sections *index = &order->by_thread;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint32_t j = order_sections_from(index, i, window->begin[i]);
+			j < index->first[i + 1]; j++) {
+			const struct order_section *section = &order->sections[index->items[j]];
+
+			if (section->begin >= window->end[i])
+				break;
+			if (section->end < window->begin[i])
+				continue;
+			if (list)
+				list[count].word = section->lock;
+			count++;
+		}
+	return count;
+}
+
 /* A term for each two critical sections of one lock. */
 static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
 {
-	struct word_access *list = calloc(order->section_count + 1u, sizeof *list);
+	const size_t count = list_locks(order, window, NULL);
+	struct word_access *list = calloc(count + 1, sizeof *list);
 	uint64_t cost = 0;
-	size_t count = 0;
 
 	BUG_ON(!list);
-	for (uint32_t i = 0; i < order->section_count; i++) {
-		const struct order_section *section = &order->sections[i];
-
-		if (section->begin < window->end[section->thread] &&
-			section->end >= window->begin[section->thread])
-			list[count++].word = section->lock;
-	}
+	(void)list_locks(order, window, list); /* as many */
 	if (count)
 		qsort(list, count, sizeof *list, compare_accesses);
 	for (size_t i = 0, next; i < count; i = next) {

@@ -121,13 +121,13 @@ static Z3_ast is_outside(struct constraints *constraints, const struct walk_even
 			constraints_bits(constraints, 64, event->address + event->occurrence)));
 }
 
-/* Of those that are known, with store buffers only that of the run. */
+/* Of those that are known, if they are open at all. */
 static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
 {
 	const struct address_set *set =
-		constraints->has_store_buffers
-			? NULL
-			: addresses_find(&constraints->order->addresses, event->term);
+		constraints->has_open_addresses
+			? addresses_find(&constraints->order->addresses, event->term)
+			: NULL;
 	Z3_ast any = equals(constraints, event->term, event->value);
 
 	for (uint32_t i = 1; set && i < set->count; i++)
@@ -414,7 +414,7 @@ static void ignore_error(Z3_context z3, Z3_error_code code)
 }
 
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window, bool has_store_buffers,
+	const struct order *order, const struct order_window *window, enum constraints_kind kind,
 	uint64_t end_ns)
 {
 	const uint32_t threads = walk->record->thread_count;
@@ -423,7 +423,8 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	*constraints = (struct constraints){.walk = walk,
 		.order = order,
 		.window = window,
-		.has_store_buffers = has_store_buffers,
+		.has_open_addresses = kind == CONSTRAINTS_OPEN,
+		.has_store_buffers = kind == CONSTRAINTS_STORE_BUFFERS,
 		.end_ns = end_ns};
 	constraints_grow_terms(constraints);
 	constraints->z3 = Z3_mk_context(configuration);

@@ -48,6 +48,16 @@ struct solver_term {
 	Z3_ast ast;
 };
 
+enum constraints_kind {
+	CONSTRAINTS_PLAIN, /* addresses are those of the run */
+	CONSTRAINTS_OPEN,  /* those that depend on shared memory may be others (addresses.h) */
+	/*
+	 * TSO, as x86 has it: reads pass earlier writes of their thread to other places, which others see later, in the
+	 * order in which they were made; operations and updates wait for them. Addresses are those of the run.
+	 */
+	CONSTRAINTS_STORE_BUFFERS
+};
+
 struct constraints {
 	const struct walk *walk;
 	const struct order *order;
@@ -63,19 +73,16 @@ struct constraints {
 	uint32_t hard_cost;	       /* of floating-point operations and divisions */
 	uint64_t concrete_terms;       /* beyond the solver: they keep their value */
 	uint64_t mixed_reads;	       /* of which only a part was written at once: likewise */
-	bool has_store_buffers;	       /* the moment of a write is when others see it */
+	bool has_open_addresses;
+	bool has_store_buffers;	   /* the moment of a write is when others see it */
 	uint64_t end_ns;	   /* on the monotonic clock: building is given up then; 0: never */
 	bool is_cut;		   /* it was: nothing may be concluded */
 	struct solver_term *terms; /* by term; open addressing */
 	uint64_t term_count, term_capacity;
 };
 
-/*
- * With store buffers (TSO, as x86 has them): reads pass earlier writes of their thread to other places, which
- * others see later, in the order in which they were made; operations and updates wait for them.
- */
 void constraints_open(struct constraints *constraints, const struct walk *walk,
-	const struct order *order, const struct order_window *window, bool has_store_buffers,
+	const struct order *order, const struct order_window *window, enum constraints_kind kind,
 	uint64_t end_ns);
 void constraints_close(struct constraints *constraints);
 

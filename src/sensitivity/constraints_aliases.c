@@ -20,7 +20,7 @@ static const struct walk_event *event_of(const struct constraints *constraints, 
 static const struct address_set *set_of(
 	const struct constraints *constraints, const struct place_access *access)
 {
-	if (constraints->has_store_buffers || constraints_is_past(constraints, access->id))
+	if (!constraints->has_open_addresses || constraints_is_past(constraints, access->id))
 		return NULL;
 	return addresses_find(
 		&constraints->order->addresses, event_of(constraints, access->id)->at);
@@ -350,7 +350,7 @@ static void add_meeting(struct constraints *constraints, struct place_groups *gr
 
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups)
 {
-	if (!constraints->order->addresses.capacity || constraints->has_store_buffers)
+	if (!constraints->order->addresses.capacity || !constraints->has_open_addresses)
 		return;
 	for (uint32_t i = 0; i < groups->count; i++)
 		unite(constraints, groups, i);

@@ -4,8 +4,10 @@
  */
 #include <stdlib.h>
 
+#include "base/bitset.h"
 #include "base/bug.h"
 #include "sensitivity/constraints.h"
+#include "sensitivity/hidden.h"
 
 struct accesses {
 	struct place_access *items;
@@ -23,16 +25,52 @@ static int compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* Those of the window, and of what was before it. */
-static void collect(const struct constraints *constraints, struct accesses *list)
+/* Words by their last bits: those that the window accesses. */
+#define LINES (UINT64_C(1) << 16)
+
+static bool is_access(const struct walk_event *event)
+{
+	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
+}
+
+static void mark_lines(const struct constraints *constraints, uint64_t *lines)
 {
 	const struct walk *walk = constraints->walk;
 
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
+		for (uint64_t i = constraints->window->begin[thread];
+			i < constraints->window->end[thread]; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (!is_access(event))
+				continue;
+			bitset_add(lines, event->address >> 3 & (LINES - 1));
+			bitset_add(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
+		}
+}
+
+static bool has_line(const uint64_t *lines, const struct walk_event *event)
+{
+	return bitset_has(lines, event->address >> 3 & (LINES - 1)) ||
+	       bitset_has(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
+}
+
+/*
+ * Those of the window, and of what was before it: all of that where addresses are open, else what touches the same
+ * words (and a few more), as the past of a long run is long.
+ */
+static void collect(const struct constraints *constraints, struct accesses *list)
+{
+	const struct walk *walk = constraints->walk;
+	uint64_t lines[LINES / 64] = {0};
+
+	mark_lines(constraints, lines);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
 		for (uint64_t i = 0; i < constraints->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			if (!is_access(event) ||
+				(!constraints->has_open_addresses && !has_line(lines, event)))
 				continue;
 			if (list->count == list->capacity) {
 				list->capacity = list->capacity ? 2 * list->capacity : 256;
@@ -269,7 +307,7 @@ static void add_read(struct read_case *of)
 	free(of->is_candidate);
 }
 
-/* Its value is what it was: other accesses cut the place up. */
+/* Its value is what it was: other accesses cut the place up, or somebody wrote it unseen. */
 static void keep_reads(
 	struct constraints *constraints, const struct place_access *items, uint32_t count)
 {
@@ -333,6 +371,16 @@ static void add_group(struct place_groups *groups, uint32_t first, uint32_t end)
 	}
 }
 
+static bool is_hidden(const struct constraints *constraints, const struct place_groups *groups,
+	const struct place_group *group)
+{
+	for (uint32_t i = group->first; i < group->first + group->count; i++)
+		if (hidden_has(constraints->order, groups->accesses[i].address,
+			    groups->accesses[i].bytes))
+			return true;
+	return false;
+}
+
 void constraints_add_memory(struct constraints *constraints)
 {
 	struct accesses list = {0};
@@ -348,7 +396,7 @@ void constraints_add_memory(struct constraints *constraints)
 
 		if (group->is_open)
 			continue;
-		if (group->is_mixed)
+		if (group->is_mixed || is_hidden(constraints, &groups, group))
 			keep_reads(constraints, &list.items[group->first], group->count);
 		else
 			add_place(constraints, &list.items[group->first], group->count);

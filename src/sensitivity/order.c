@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "sensitivity/addresses.h"
+#include "sensitivity/hidden.h"
 #include "sensitivity/order_internal.h"
 
 /* ---- events of ops in the order of the run ---- */
@@ -386,9 +387,12 @@ void order_build(struct order *order, const struct walk *walk)
 	*order = (struct order){.walk = walk, .thread_count = walk->record->thread_count};
 	list_ops(walk, order->thread_count, &list);
 	find_sections(order, &list);
+	order_sections_build(
+		&order->by_thread, order->sections, order->section_count, order->thread_count);
 	add_edges(order, &list);
 	free(list.items);
 	order_fill_clocks(order);
+	hidden_find(order);
 	addresses_build(&order->addresses, order);
 }
 
@@ -404,7 +408,9 @@ void order_release(struct order *order)
 	free(order->reads);
 	free(order->edges);
 	free(order->sections);
+	order_sections_release(&order->by_thread);
 	free(order->failures);
+	free(order->hidden);
 	addresses_release(&order->addresses);
 	*order = (struct order){0};
 }

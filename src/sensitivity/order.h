@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "rewalk/walk.h"
+#include "sensitivity/order_sections.h"
 
 struct event_id {
 	uint16_t thread;
@@ -61,6 +62,7 @@ struct order {
 	uint32_t edge_count, edge_capacity;
 	struct order_section *sections;
 	uint32_t section_count, section_capacity;
+	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
 	struct event_id *events; /* all of them, in the order of the run */
@@ -70,6 +72,8 @@ struct order {
 	/* The same with what happened to be before it in this run: what it read, who had its lock. */
 	uint32_t **pasts;
 	struct addresses addresses;
+	uint64_t *hidden; /* words that were written by who was not seen (hidden.h), sorted */
+	uint32_t hidden_count, hidden_capacity;
 };
 
 void order_build(struct order *order, const struct walk *walk);

@@ -46,21 +46,30 @@ static uint64_t path_of(const struct walk *walk)
 	return hash;
 }
 
-/* As many names as there is room for. */
-static void count_unknown(struct sensitivity_figures *figures, const struct walk *walk)
+/* As many names as there is room for: "memcpy 3, read 1". How often in all. */
+static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
 {
 	size_t used = 0;
+	uint64_t count = 0;
 
-	figures->unknown_writes = 0; /* the list goes on from part to part */
+	/* The list goes on from part to part. */
 	for (uint32_t i = 0; i < walk->unknown_count; i++) {
 		const struct walk_unknown *unknown = &walk->unknowns[i];
 
-		figures->unknown_writes += unknown->count;
-		if (used < sizeof figures->unknown)
-			used += (size_t)snprintf(figures->unknown + used,
-				sizeof figures->unknown - used, "%s%s %llu", i ? ", " : "",
-				unknown->name, (unsigned long long)unknown->count);
+		const char *name = unknown->name;
+
+		if (unknown->is_read != is_read)
+			continue;
+		/* "llvm.memcpy.p0.p0.i64" is known as memcpy. */
+		if (strncmp(name, "llvm.", 5) == 0)
+			name += 5;
+		if (used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%.*s %llu",
+				count ? ", " : "", (int)strcspn(name, "."), name,
+				(unsigned long long)unknown->count);
+		count += unknown->count;
 	}
+	return count;
 }
 
 static bool is_unfinished(const struct walked_thread *thread)
@@ -140,7 +149,10 @@ static void count_events(struct sensitivity *analysis)
 			figures->branches += kind == EVENT_BRANCH || kind == EVENT_CHOICE;
 		}
 	}
-	count_unknown(figures, walk);
+	figures->unknown_writes =
+		count_unknown(walk, false, figures->unknown, sizeof figures->unknown);
+	figures->unknown_uses =
+		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
 /* A walk knows those up to the end of its part; those of the run are at least what is shared. */
@@ -156,6 +168,14 @@ static void count_steps(struct sensitivity *analysis)
 	steps = steps > accesses ? steps : accesses;
 	if (analysis->figures.steps < steps)
 		analysis->figures.steps = steps;
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+		const uint64_t last =
+			thread->count ? thread->events[thread->count - 1].position : 0;
+
+		if (analysis->figures.points < last)
+			analysis->figures.points = last;
+	}
 }
 
 /* Of this thread: what loading and walking take, whoever else works on the machine. Of walks of runs that are made again next to nothing. */
@@ -179,9 +199,9 @@ static uint64_t path_of_record(const struct run_record *record)
 	return hash;
 }
 
-/* Pointers and indices that may be others make constraints, and more walks: of runs that are short. */
+/* Pointers and indices that may be others take more walks: of runs that are short. */
 #define OPEN_INSTRUCTIONS_MOST UINT64_C(20000000)
-#define OPEN_EVENTS_MOST 400
+#define OPEN_EVENTS_MOST 20000
 
 static bool may_have_open_addresses(const struct sensitivity *analysis)
 {

@@ -46,16 +46,22 @@ static bool is_failure(enum sensitive_kind kind)
 static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
 {
+	const struct sensitivity_options *options = &analysis->options;
 	const uint32_t place = places_of(&analysis->places, event);
 	bool fails;
 
 	if (place == PLACE_NONE || analysis->places.items[place].is_excluded)
 		return false;
+	if (event->position < options->points_from ||
+		(options->points_to && event->position > options->points_to))
+		return false;
 	*out = place;
 	fails = is_failure(places_kind(event));
 	if (pass == PASS_RELAXED)
 		return fails || !analysis->options.only_failures;
-	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR ? fails : !fails;
+	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES_OPEN
+		       ? fails
+		       : !fails;
 }
 
 /* Following what matters when deciding took half the time of the standard on programs with many locks. */
@@ -143,7 +149,7 @@ static bool admit(struct worker *worker, uint32_t place)
 		worker->queries[place]++;
 		return true;
 	}
-	worker->unasked += !search_is_near(worker->pass);
+	worker->unasked += search_counts(worker->pass);
 	return false;
 }
 
@@ -189,6 +195,8 @@ static bool has_goals(const struct worker *worker)
 	const struct chunk *chunk = &worker->chunk;
 	const bool has_time = !is_late(analysis);
 
+	if (!search_is_new(worker))
+		return false;
 	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
 							 : chunk->window.begin[thread];
@@ -202,7 +210,7 @@ static bool has_goals(const struct worker *worker)
 				continue;
 			if (has_time)
 				return true;
-			analysis->figures.unasked += !search_is_near(worker->pass);
+			analysis->figures.unasked += search_counts(worker->pass);
 		}
 	return false;
 }
@@ -246,7 +254,7 @@ static void open_constraints(struct worker *worker)
 	bool is_wrong;
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
-		worker->pass == PASS_RELAXED, end_ns(analysis));
+		search_kind(analysis, worker->pass), end_ns(analysis));
 	set_parameters(constraints,
 		search_is_near(worker->pass) && analysis->options.query_ns > SEARCH_NEAR_QUERY_NS
 			? SEARCH_NEAR_QUERY_NS

@@ -1,4 +1,5 @@
 /* What is asked about one after the other, and in how large windows. */
+#include "sensitivity/addresses.h"
 #include "sensitivity/sensitivity_internal.h"
 
 /* Events of a thread: a question in such a window takes a fraction of a second. */
@@ -7,6 +8,51 @@
 bool search_is_near(enum search_pass pass)
 {
 	return pass == PASS_FAILURES_NEAR || pass == PASS_BRANCHES_NEAR;
+}
+
+bool search_is_open(enum search_pass pass)
+{
+	return pass == PASS_FAILURES_OPEN || pass == PASS_BRANCHES_OPEN;
+}
+
+bool search_counts(enum search_pass pass)
+{
+	return !search_is_near(pass) && !search_is_open(pass);
+}
+
+/* In shorter runs all constraints are easy: addresses are open from the first question on. */
+#define OPEN_AT_ONCE_MOST 600
+
+/* Of a run that is one chunk everything is asked about once in large windows: with open addresses. */
+static bool is_open_at_once(const struct sensitivity *analysis)
+{
+	return chunk_is_whole(analysis, analysis->options.window);
+}
+
+enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass)
+{
+	if (pass == PASS_RELAXED)
+		return CONSTRAINTS_STORE_BUFFERS;
+	if (search_is_near(pass) && analysis->order.event_count > OPEN_AT_ONCE_MOST)
+		return CONSTRAINTS_PLAIN;
+	return search_is_open(pass) || search_is_near(pass) || is_open_at_once(analysis)
+		       ? CONSTRAINTS_OPEN
+		       : CONSTRAINTS_PLAIN;
+}
+
+bool search_is_new(const struct worker *worker)
+{
+	const struct order *order = &worker->analysis->order;
+	const struct order_window *window = &worker->chunk.window;
+
+	if (!search_is_open(worker->pass))
+		return true;
+	for (uint32_t thread = 0; thread < order->thread_count; thread++)
+		for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++)
+			if (addresses_find(
+				    &order->addresses, order->walk->threads[thread].events[i].at))
+				return true;
+	return false;
 }
 
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass)
@@ -21,9 +67,12 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 	if (search_is_near(pass) && (options->is_global || options->window <= NEAR_WINDOW ||
 					    chunk_is_whole(analysis, NEAR_WINDOW)))
 		return false;
-	return pass == PASS_RELAXED				     ? options->has_store_buffers
-	       : pass == PASS_BRANCHES || pass == PASS_BRANCHES_NEAR ? !options->only_failures
-								     : true;
+	if (search_is_open(pass) && (is_open_at_once(analysis) || !analysis->order.addresses.count))
+		return false;
+	if (pass == PASS_RELAXED)
+		return options->has_store_buffers;
+	return !options->only_failures || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES ||
+	       pass == PASS_FAILURES_OPEN;
 }
 
 uint64_t search_chunk_count(const struct sensitivity *analysis)

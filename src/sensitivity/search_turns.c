@@ -9,11 +9,13 @@
 
 #include "sensitivity/sensitivity_internal.h"
 
-/* Half of the questions about a place are kept for the large windows. */
+/* Half of the questions about a place are kept for the large windows; half as many again are asked with open addresses. */
 uint32_t turns_queries_most(const struct worker *worker)
 {
 	const uint32_t most = worker->analysis->options.queries_most;
 
+	if (search_is_open(worker->pass))
+		return most + most / 2;
 	return search_is_near(worker->pass) ? most / 2 : most;
 }
 

@@ -88,8 +88,9 @@ struct sensitivity_figures {
 		steps; /* that the run has where all sites of shared memory are scheduling points; about */
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
-	uint32_t parts; /* that the run was divided into */
-	uint64_t path;	/* equal for runs in which branches on shared memory went the same ways */
+	uint32_t parts;	 /* that the run was divided into */
+	uint64_t points; /* scheduling points that were looked at, and those before them */
+	uint64_t path;	 /* equal for runs in which branches on shared memory went the same ways */
 	uint64_t constraints;		   /* assertions of the solver */
 	uint64_t constraint_terms;	   /* comparisons and connectives in them */
 	uint64_t chunks;		   /* that there were constraints of */
@@ -98,8 +99,10 @@ struct sensitivity_figures {
 	uint64_t queries, timeouts;
 	uint64_t load_ns; /* processor time until the program was at hand; so is walk_ns */
 	uint64_t walk_ns, solve_ns;
-	uint64_t unknown_writes;     /* calls that wrote shared memory, nobody knows what */
-	char unknown[200];	     /* of which functions: "memcpy 3, read 1" */
+	uint64_t unknown_writes; /* calls that wrote shared memory, nobody knows what */
+	char unknown[200];	 /* of which functions: "memcpy 3, read 1" */
+	uint64_t unknown_uses;	 /* calls that were given shared memory, or what depends on some */
+	char unknown_users[200]; /* of which functions: "strcmp 2" */
 	uint32_t unfinished_threads; /* that could not be walked to their end */
 	char unfinished[200];	     /* why they could not: "computed goto (2), ..." */
 	char unmatched[100]; /* patterns that leave nothing out: "first, second"; empty: none */
@@ -107,14 +110,16 @@ struct sensitivity_figures {
 };
 
 struct sensitivity_options {
-	uint64_t query_ns;     /* time for one question to the solver */
-	bool only_failures;    /* assertions, null pointers, divisors */
-	uint32_t window;       /* events of one thread that are looked at together */
-	uint64_t part;	       /* about so many events are kept at once; 0: what a gigabyte holds */
-	uint32_t queries_most; /* for each place that no answer was found for */
-	uint64_t time_ns;      /* for all of it; 0: no limit */
-	bool is_global;	       /* windows of so many events of the run as it was, instead */
-	uint32_t workers;      /* threads that ask; 0: one */
+	uint64_t query_ns;  /* time for one question to the solver */
+	bool only_failures; /* assertions, null pointers, divisors */
+	uint32_t window;    /* events of one thread that are looked at together */
+	uint64_t part;	    /* about so many events are kept at once; 0: what a gigabyte holds */
+	/* Only branches from this scheduling point of the run to that one; 0: from its begin, to its end. */
+	uint64_t points_from, points_to;
+	uint32_t queries_most;	     /* for each place that no answer was found for */
+	uint64_t time_ns;	     /* for all of it; 0: no limit */
+	bool is_global;		     /* windows of so many events of the run as it was, instead */
+	uint32_t workers;	     /* threads that ask; 0: one */
 	bool has_store_buffers;	     /* places without an answer are asked about again, with them */
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;

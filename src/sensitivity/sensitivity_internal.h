@@ -66,6 +66,9 @@ enum search_pass {
 	PASS_BRANCHES_NEAR, /* everything else */
 	PASS_FAILURES,
 	PASS_BRANCHES,
+	/* What has no answer yet, where addresses may be others: such constraints are several times as hard. */
+	PASS_FAILURES_OPEN,
+	PASS_BRANCHES_OPEN,
 	PASS_RELAXED, /* everything that has no answer yet, with store buffers */
 	PASS_COUNT
 };
@@ -227,6 +230,13 @@ bool turns_end(struct worker *worker);
 #define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
 
 bool search_is_near(enum search_pass pass);
+/* A pass behind others, in which addresses may be others. */
+bool search_is_open(enum search_pass pass);
+enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
+/* Each event is left out once: in the pass that looks at all of it. */
+bool search_counts(enum search_pass pass);
+/* Is what is asked in the chunk another question than in the passes before? */
+bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 /* Events of one thread that are looked at together. */
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);

@@ -62,12 +62,47 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 
 /* ---- a run ---- */
 
-static void bounded_begin_run(void *state, uint64_t seed)
+/*
+ * Runs that are not gone on from need no accesses but to the variables at which they stop threads: their
+ * objects. 0: the run that is due needs others, too.
+ */
+static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
+{
+	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
+	uint32_t count;
+
+	if (!bounded->has_learnt || bounded->is_exhausted || bounded->has_paused)
+		return 0;
+	count = run_tree_last_set(&bounded->tree, set);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t key = bounded->shared.objects.keys[set[i]];
+
+		if (i == capacity || key != (object_name)key) /* an array has no name of its own */
+			return 0;
+		objects[i] = (object_name)key;
+	}
+	return count;
+}
+
+static uint32_t bounded_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct bounded *bounded = state;
 
+	(void)seed;
+	bounded->has_focus = true;
+	return find_focus(bounded, objects, capacity);
+}
+
+static void bounded_begin_run(void *state, uint64_t seed)
+{
+	struct bounded *bounded = state;
+	object_name objects[RUN_TREE_DEVIATIONS_MOST];
+
 	if (!bounded->runs)
 		bounded->seed = seed; /* one for all: orders are known by their number */
+	/* Whether this one is, or would be in another process, makes no difference to the runs to come. */
+	bounded->is_focused =
+		bounded->has_focus && find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
 	bounded->priorities.known = 0;
 	for (uint32_t i = 0; i < BITSET_WORDS(bounded->names.count); i++)
 		bounded->present[i] = 0;
@@ -81,28 +116,6 @@ static void bounded_begin_run(void *state, uint64_t seed)
 				 ? run_tree_order(&bounded->tree)
 				 : THREAD_ORDER_REVERSE;
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
-}
-
-/* Runs that are not gone on from need no accesses but to the variables at which they stop threads. */
-static uint32_t bounded_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
-{
-	struct bounded *bounded = state;
-	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
-	uint32_t count;
-
-	(void)seed;
-	if (!bounded->has_learnt || bounded->is_exhausted || bounded->has_paused)
-		return 0;
-	count = run_tree_last_set(&bounded->tree, set);
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t key = bounded->shared.objects.keys[set[i]];
-
-		if (i == capacity || key != (object_name)key) /* an array has no name of its own */
-			return 0;
-		objects[i] = (object_name)key;
-	}
-	bounded->is_focused = count;
-	return count;
 }
 
 static void meet(struct bounded *bounded, const struct schedule_view *view)
@@ -217,24 +230,35 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 
 /* ---- after a run ---- */
 
-/*
- * Is no run known that is like this one and would go on like it? Remembers it. The other one may be of another
- * order: orders of few threads often agree. It then is of one that is taken wherever this one is, since for
- * each v larger t come later, and have the orders of smaller ones.
- */
-static bool is_new_graph(struct bounded *bounded)
+/* Equal for runs that are alike and would go on alike. */
+static uint64_t hash_graph(const struct bounded *bounded)
 {
 	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
 	const uint32_t count = run_tree_set(&bounded->tree, set);
 
-	if (bounded_option_of(bounded, OPTION_PRUNING) == PRUNING_NONE)
-		return true;
 	for (uint32_t i = 0; i < count; i++)
 		key = hash_pair(key, set[i]);
 	if (bounded_option_of(bounded, OPTION_PRUNING) == PRUNING_STATES)
 		key = hash_pair(hash_pair(key, bounded->passed), bounded_hash_order(bounded));
-	return hash_set_add(&bounded->seen, key);
+	return key;
+}
+
+/*
+ * Ends the run in the tree: with no children, if one is known that is like it. The other one may be of another
+ * order: orders of few threads often agree. It then is of one that is taken wherever this one is, since for
+ * each v larger t come later, and have the orders of smaller ones.
+ */
+static void end_in_tree(struct bounded *bounded)
+{
+	const bool is_pruned = bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE;
+	const uint64_t key = is_pruned ? hash_graph(bounded) : 0;
+	const uint32_t before = bounded->tree.node_count;
+	const bool is_new = bounded->part || !is_pruned || hash_set_add(&bounded->seen, key);
+
+	run_tree_end_run(&bounded->tree, is_new, bounded->shared.variable);
+	if (bounded->part && is_pruned)
+		bounded_note_run(bounded, key, run_tree_last_node(&bounded->tree, before));
 }
 
 /* Stops that would have made the same run, but for the order of independent ops. */
@@ -263,13 +287,17 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE &&
 			!bounded->is_focused)
 			note_same(bounded);
-		run_tree_end_run(&bounded->tree, is_new_graph(bounded), bounded->shared.variable);
-		bounded_watch_variables(bounded);
-		bounded->is_lost = bounded->is_exhausted = bounded->tree.is_lost;
+		end_in_tree(bounded);
+		if (!bounded->part)
+			bounded_watch_variables(bounded);
+		bounded->is_lost |= bounded->tree.is_lost;
+		bounded->is_exhausted = bounded->is_lost;
 	}
 	bounded->has_learnt = true;
-	bounded->is_focused = false;
-	bounded_advance(bounded);
+	if (bounded->part)
+		bounded->is_exhausted |= bounded->tree.is_done;
+	else
+		bounded_advance(bounded);
 }
 
 struct bounded_run bounded_last_run(const void *state)
@@ -302,7 +330,11 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	struct text text;
 
 	text_init(&text, out->refusal, sizeof out->refusal);
-	if (bounded_is_short_of_variables(bounded)) {
+	if (bounded_is_short_of_variables(bounded) && !bounded->shared.shared_count) {
+		text_add(&text,
+			"threads share no variable at which one could be stopped; build the program with "
+			"raddle-cc, if it is not, so that memory is seen");
+	} else if (bounded_is_short_of_variables(bounded)) {
 		text_add(&text, "threads share ");
 		text_number(&text, bounded->shared.shared_count, 10);
 		text_add(&text, bounded->shared.shared_count == 1 ? " variable" : " variables");
@@ -367,4 +399,5 @@ const struct strategy strategy_bounded = {
 	.end_run = bounded_end_run,
 	.is_exhausted = bounded_is_exhausted,
 	.verdict = bounded_verdict,
+	.parts = &bounded_parts,
 };

@@ -52,11 +52,17 @@ struct bounded {
 	uint64_t runs, diverged_runs;
 	bool has_paused; /* in a run a thread has yielded: then it matters how many points others pass */
 	uint64_t seed;
+	bool has_focus; /* somebody asks for it */
+
+	/* Of a part (bounded_parts.c), 0: it is whole. So many runs had been made before, and `knowledge` is a hash of what
+	 * was known. */
+	uint32_t part, noted_count;
+	uint64_t runs_had, knowledge;
 
 	/* The run at hand. */
 	uint64_t order_seed;
-	bool is_focused; /* accesses to other variables than its own may have been no points */
-	uint32_t order;	 /* enum fixed_order, then random ones */
+	bool is_focused;       /* accesses to other variables than its own may be no points */
+	uint32_t order;	       /* enum fixed_order, then random ones */
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
 	uint64_t passed;       /* point that its last stop has passed without asking; 0: none */
@@ -84,6 +90,12 @@ static inline uint64_t bounded_initial_priority(
 	return PRIORITY_INITIAL |
 	       thread_order_priority(bounded->order, bounded->order_seed, number, name);
 }
+
+/* ---- bounded_parts.c ---- */
+
+extern const struct strategy_parts bounded_parts;
+/* A part has made a run with this graph. */
+void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node);
 
 /* ---- bounded_places.c ---- */
 

@@ -1,6 +1,11 @@
 /* See deviations.h. */
 #include "strategies/deviations.h"
 
+#include "base/hash.h"
+
+/* Runs with fewer deviations are made in every shard. */
+#define SHARD_DEVIATIONS 2
+
 size_t deviations_bytes(uint32_t capacity)
 {
 	return sizeof(struct deviations) + (size_t)capacity * sizeof(struct deviation_record);
@@ -130,6 +135,32 @@ static bool is_at_limit(struct deviations *deviations)
 	return true;
 }
 
+/* ---- shards ---- */
+
+bool deviations_is_elsewhere(const struct deviations *deviations)
+{
+	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
+}
+
+/*
+ * Does the shard make the children at this point? They have one deviation more than the record, whose ancestors are
+ * the shard's if it has two. How many children a point has only a run there shows, so they go together.
+ */
+static bool is_own_point(struct deviations *deviations)
+{
+	const struct deviation_record *record = &deviations_records(deviations)[deviations->record];
+	const uint32_t parent = parent_of(deviations, deviations->record);
+	uint64_t hash;
+
+	if (!deviations->shards || parent == DEVIATIONS_NONE ||
+		parent_of(deviations, parent) != DEVIATIONS_NONE)
+		return true;
+	hash = hash_pair(hash_pair(record->root, record->last.ordinal),
+		hash_pair(record->last.alternative, record->last.kind));
+	hash = hash_pair(hash, hash_pair(deviations->kind, deviations->ordinal));
+	return hash % deviations->shards + 1 == deviations->shard;
+}
+
 void deviations_find_child(struct deviations *deviations)
 {
 	while (!deviations->is_exhausted && !is_at_limit(deviations)) {
@@ -140,7 +171,12 @@ void deviations_find_child(struct deviations *deviations)
 			end_of_records(deviations);
 		} else if (deviations->ordinal < deviations_records(deviations)[deviations->record]
 							 .points[deviations->kind]) {
-			return;
+			if (is_own_point(deviations))
+				return;
+			deviations->points_tried++;
+			deviations->ordinal++;
+			deviations->alternative = 0;
+			continue;
 		} else {
 			deviations->record++;
 		}
@@ -188,6 +224,7 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 	if (deviations->is_exhausted || deviations->is_lost)
 		return;
 	deviations->runs++;
+	deviations->runs_elsewhere += deviations_is_elsewhere(deviations);
 	deviations->diverged_runs += has_diverged;
 	if (!has_diverged)
 		add_record(deviations, is_extended);

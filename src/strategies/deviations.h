@@ -59,6 +59,13 @@ struct deviations {
 	bool is_lost; /* records have run out */
 	uint64_t runs, diverged_runs;
 
+	/*
+	 * A shard, from 1, of so many; 0: it is whole. All shards make the runs with one deviation at most, which are the
+	 * first one's to count; behind those the points of second deviations are dealt by their hashes.
+	 */
+	uint32_t shard, shards;
+	uint64_t runs_elsewhere; /* that are not its own */
+
 	/* Parts of the children of this kind and level, the nearest last. */
 	struct deviation_limit limits[DEVIATIONS_PARTS_MOST];
 	uint32_t limit_count;
@@ -87,6 +94,8 @@ size_t deviations_bytes(uint32_t capacity);
 void deviations_begin(
 	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
 void deviations_begin_run(struct deviations *deviations);
+/* Is the run at hand one of another shard? */
+bool deviations_is_elsewhere(const struct deviations *deviations);
 /* From which standard schedule the run at hand deviates. */
 uint32_t deviations_root(struct deviations *deviations);
 

@@ -105,7 +105,8 @@ static void give(struct deviations *deviations, struct deviations *part, uint32_
 	memcpy(part, deviations, sizeof *part);
 	part->part = number;
 	part->limit_count = 0;
-	part->runs = part->diverged_runs = part->points_tried = part->children_made = 0;
+	part->runs = part->runs_elsewhere = part->diverged_runs = part->points_tried =
+		part->children_made = 0;
 	part->given_first = start.record;
 	give_records(
 		deviations, part, start.record, end.record - start.record + (end.ordinal != 0));
@@ -224,6 +225,7 @@ bool deviations_join(struct deviations *deviations, struct deviations *part)
 		record->parent += part->given_first;
 	}
 	deviations->runs += part->runs;
+	deviations->runs_elsewhere += part->runs_elsewhere;
 	deviations->diverged_runs += part->diverged_runs;
 	deviations->points_tried += part->points_tried;
 	deviations->children_made += part->children_made;

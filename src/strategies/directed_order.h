@@ -95,6 +95,14 @@ bool directed_order_is_open(const struct directed_order *order, const struct sch
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op);
 /* Nobody can move but who waits: which lock is to blame? */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
+/*
+ * Runs that are made side by side: each begins with what is known (share), and what it has learnt beyond that becomes
+ * known (learn), in any order that does not depend on who was faster. `base` is what the run has begun with.
+ */
+void directed_orders_share(
+	struct directed_order *to, const struct directed_order *known, uint32_t count);
+void directed_orders_learn(struct directed_order *known, const struct directed_order *base,
+	const struct directed_order *run, uint32_t count);
 /* Is its pending op the one that is due in an order that has begun? */
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);

@@ -34,3 +34,36 @@ void directed_state_set_scenario(
 	for (uint32_t i = 0; i < state->scenario.op_count; i++)
 		state->scenario.ops[i] = ops[i];
 }
+
+/* ---- runs side by side ---- */
+
+void directed_orders_share(
+	struct directed_order *to, const struct directed_order *known, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t gate = 0; gate < DIRECTED_GATES_MAX; gate++)
+			to[i].gates[gate] = known[i].gates[gate];
+		to[i].gate_count = known[i].gate_count;
+		to[i].good = known[i].good;
+		to[i].has_good = known[i].has_good;
+	}
+}
+
+void directed_orders_learn(struct directed_order *known, const struct directed_order *base,
+	const struct directed_order *run, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t gate = base[i].gate_count; gate < run[i].gate_count; gate++)
+			if (!directed_order_has_gate(&known[i], run[i].gates[gate]) &&
+				known[i].gate_count < DIRECTED_GATES_MAX)
+				known[i].gates[known[i].gate_count++] = run[i].gates[gate];
+		/* One that came about with what was known says nothing new. */
+		if (run[i].has_good &&
+			(!base[i].has_good || run[i].good.skipped != base[i].good.skipped ||
+				run[i].good.is_home != base[i].good.is_home ||
+				run[i].good.is_again != base[i].good.is_again)) {
+			known[i].good = run[i].good;
+			known[i].has_good = true;
+		}
+	}
+}

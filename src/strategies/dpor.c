@@ -95,6 +95,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	dpor->depth = 0;
 	dpor->known = 0;
 	dpor->is_straight = true;
+	dpor->contended = 0;
 	dpor->is_blocked = dpor->has_diverged = false;
 	dpor->left_slots = dpor->left_enabled = 0;
 	for (uint32_t i = 0; i < DPOR_THREADS; i++) {
@@ -134,6 +135,7 @@ static uint32_t dpor_begin_alike(void *state, uint64_t seed)
 		dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] >= from)
 		dpor_forget_thread(dpor);
 	dpor->left_slots = dpor->left_enabled = 0;
+	dpor->contended = 0;
 	return from;
 }
 
@@ -195,9 +197,10 @@ static struct dpor_step *push(struct dpor *dpor)
 	*step = (struct dpor_step){.previous = DPOR_NONE, .wakeup = DPOR_NONE};
 	inherit_sleepers(dpor, step);
 	step->wakeup = inherit_wakeup(dpor, step - 1);
-	step->planned = dpor->depth == dpor->first_new + 1 ? dpor_planned_slots(dpor, step->wakeup)
-			: dpor->depth			   ? step[-1].planned
-							   : 0;
+	if (dpor->depth == dpor->first_new + 1)
+		step->planned = dpor_plan_of(dpor, step->wakeup);
+	else if (dpor->depth)
+		step->planned = step[-1].planned;
 	dpor->step_count = dpor->depth + 1;
 	if (dpor->part && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
 		dpor->base = dpor->depth;
@@ -321,8 +324,10 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	op = dpor_op_of(dpor, view, thread.index);
 	if (step->wakeup == DPOR_NONE)
 		step->wakeup = dpor_branch_new(dpor, &op);
-	/* What happens before a step that is only repeated is known. */
-	if (dpor->depth < dpor->first_new && !is_same_op(&step->op, &op)) {
+	/* What happens before a step that is only repeated is known, and what a branch was made for has to happen, too. */
+	if ((dpor->depth < dpor->first_new && !is_same_op(&step->op, &op)) ||
+		(step->wakeup != DPOR_NONE &&
+			!is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
 		dpor->has_diverged = true;
 		return;
 	}
@@ -332,6 +337,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	step->ordinal =
 		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
 	dpor->last_step[op.thread] = dpor->depth;
+	dpor_note_moved(dpor, &op);
 	dpor_enlist(dpor, dpor->depth);
 	if (dpor->depth >= dpor->first_new)
 		dpor_note_step(dpor, dpor->depth);
@@ -403,8 +409,13 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	if (!dpor->is_blocked && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
 	dpor_back_up(dpor);
-	if (dpor->lessons < DPOR_LESSONS && !dpor->is_exhausted && !dpor->is_lost)
-		begin_again(dpor);
+	if (dpor->lessons >= DPOR_LESSONS || dpor->is_lost)
+		return;
+	/* A second lesson without races, where the first one had some, shows that the program varies, and nothing else. */
+	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST)
+		return;
+	dpor->is_exhausted = false;
+	begin_again(dpor);
 }
 
 static bool dpor_is_exhausted(const void *state)
@@ -424,7 +435,7 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	out->missing = dpor->is_lost
 			       ? "the memory of dpor (option steps) or its 64 threads were not "
 				 "enough"
-		       : dpor->diverged_runs ? "the program did not repeat what it did before"
+		       : dpor->diverged_runs ? STRATEGY_PROGRAM_VARIES
 					     : NULL;
 }
 

@@ -54,6 +54,11 @@ struct dpor_sleeper {
 	struct dpor_op op;
 };
 
+/* Of a wakeup tree: its slots, UINT64_MAX: not known; and bits of what its ops are about (dpor_key_bit). */
+struct dpor_plan {
+	uint64_t slots, keys;
+};
+
 struct dpor_step {
 	struct dpor_op op;
 	bool is_value; /* no step but a choice of a value: `value` of `value_count` */
@@ -66,10 +71,10 @@ struct dpor_step {
 	uint32_t wakeup;      /* branches to take from here; the first is being taken */
 	uint32_t sleeper;     /* first of its sleepers; they end where the next step's begin */
 	uint32_t sleeper_count;
-	uint64_t enabled;     /* slots that could move */
-	uint64_t planned;     /* those in its wakeup tree are among these, UINT64_MAX: not known */
-	uint32_t changes;     /* of `wakeup` by races so far, */
-	uint32_t changes_had; /* and of a part: before it was split off */
+	uint64_t enabled;	  /* slots that could move */
+	struct dpor_plan planned; /* at least what is in its wakeup tree */
+	uint32_t changes;	  /* of `wakeup` by races so far, */
+	uint32_t changes_had;	  /* and of a part: before it was split off */
 };
 
 struct dpor {
@@ -121,6 +126,12 @@ struct dpor {
 	bool is_straight;		  /* in this run every index is its own slot */
 	uint32_t last_step[DPOR_THREADS]; /* of slots, in this run */
 	uint32_t creation[DPOR_THREADS];  /* step that made the slot's thread; DPOR_NONE: none */
+
+	/*
+	 * Slots whose pending ops others contend for (dpor_bystander): not looked at again before something could
+	 * have changed that.
+	 */
+	uint64_t contended;
 
 	/*
 	 * The last step of each bucket in this run. What a step depends on is in its bucket, but for *wide*
@@ -217,6 +228,14 @@ static inline uint64_t dpor_key(const struct dpor_op *op)
 	return dpor_is_entangled(class) ? class : op->object;
 }
 
+/* Two plain ops without a bit in common are independent. */
+static inline uint64_t dpor_key_bit(const struct dpor_op *op)
+{
+	const uint64_t key = dpor_key(op);
+
+	return key ? UINT64_C(1) << ((key ^ key >> 16 ^ key >> 32) & 63) : 0;
+}
+
 /* Has an op on what this one is about been in a race? */
 static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
 {
@@ -290,8 +309,10 @@ uint32_t dpor_somebody_awake(
 /* One that may move before the branches of the step, as it has nothing to do with them; DPOR_NONE: none is to. */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
-/* Of the threads in that wakeup tree; UINT64_MAX: of all, perhaps. */
-uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch);
+/* A step of that op is done: what dpor_bystander() remembers may no longer be so. */
+void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op);
+/* What is in that wakeup tree. */
+struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch);
 
 /* ---- steps and races ---- */
 

@@ -98,16 +98,19 @@ static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *o
 	return true;
 }
 
-uint64_t dpor_planned_slots(struct dpor *dpor, uint32_t branch)
+struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch)
 {
-	uint64_t slots = 0;
+	struct dpor_plan plan = {0};
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
-		if (dpor_branches(dpor)[branch].sibling != DPOR_NONE)
-			return UINT64_MAX;
-		slots |= UINT64_C(1) << dpor_branches(dpor)[branch].op.thread;
+		const struct dpor_branch *at = &dpor_branches(dpor)[branch];
+
+		if (at->sibling != DPOR_NONE)
+			return (struct dpor_plan){UINT64_MAX, UINT64_MAX};
+		plan.slots |= UINT64_C(1) << at->op.thread;
+		plan.keys |= at->op.is_plain ? dpor_key_bit(&at->op) : UINT64_MAX;
 	}
-	return slots;
+	return plan;
 }
 
 /* Is main about to wait for a thread that has ended, and not for the last time? */
@@ -129,19 +132,36 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned;
+	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned.slots;
 
 	if (slots & 1 && !main_goes_on(dpor, view))
 		slots &= ~UINT64_C(1);
+	slots &= ~dpor->contended;
 	if (slots)
 		slots &= ~sleeping_slots(dpor, step);
 	for (; slots; slots &= slots - 1) {
 		const uint8_t slot = (uint8_t)__builtin_ctzll(slots);
 		const struct dpor_op op = dpor_op_of(dpor, view, dpor->index_of[slot]);
 
-		if ((!is_racing(dpor, &op) || !is_contended(dpor, view, &op)) &&
-			is_apart(dpor, step->wakeup, &op))
+		if (is_racing(dpor, &op) && is_contended(dpor, view, &op))
+			dpor->contended |= UINT64_C(1) << slot;
+		else if ((op.is_plain && !(dpor_key_bit(&op) & step->planned.keys)) ||
+			 is_apart(dpor, step->wakeup, &op))
 			return dpor->index_of[slot];
 	}
 	return DPOR_NONE;
+}
+
+void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint8_t class = dpor_class_of(op);
+
+	/* Who contended for what has been raced for may be through; other ops may have changed what threads wait for. */
+	const bool is_simple = class == OBJECT_MEMORY || class == OBJECT_MUTEX ||
+			       class == OBJECT_THREAD || class == OBJECT_NOTHING;
+
+	if (dpor_is_racy(dpor, op) || !is_simple)
+		dpor->contended = 0;
+	else
+		dpor->contended &= ~(UINT64_C(1) << op->thread);
 }

@@ -56,8 +56,12 @@ static size_t icb_state_bytes(const struct strategy_config *config)
 
 static void icb_begin_campaign(void *state, const struct strategy_config *config)
 {
-	deviations_begin(&((struct icb *)state)->deviations, (uint32_t)config->option[OPTION_RUNS],
+	struct deviations *deviations = &((struct icb *)state)->deviations;
+
+	deviations_begin(deviations, (uint32_t)config->option[OPTION_RUNS],
 		(uint32_t)config->option[OPTION_BOUND], 1);
+	deviations->shard = config->shard;
+	deviations->shards = config->shards;
 }
 
 static void vt_begin_campaign(void *state, const struct strategy_config *config)
@@ -143,6 +147,11 @@ static bool icb_is_exhausted(const void *state)
 	return ((const struct icb *)state)->deviations.is_exhausted;
 }
 
+static bool icb_is_elsewhere(const void *state)
+{
+	return deviations_is_elsewhere(&((const struct icb *)state)->deviations);
+}
+
 static void icb_verdict(const void *state, struct strategy_verdict *out)
 {
 	const struct icb *icb = state;
@@ -152,13 +161,14 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	struct text text;
 
 	text_init(&text, out->scope, sizeof out->scope);
-	out->runs = deviations->runs;
+	out->runs = deviations->runs - deviations->runs_elsewhere;
 	out->redundant = 0;
 	out->is_up_to_order = false;
 	out->is_complete = deviations->is_exhausted && !deviations->is_lost && is_sure;
 	out->missing = deviations->is_lost ? "there are more of them than option runs allows"
 		       : !is_sure	   ? STRATEGY_PROGRAM_VARIES
 					   : NULL;
+	out->scope_order = is_all && is_sure ? UINT64_MAX : is_sure ? deviations->levels_done : 0;
 	if (!deviations->levels_done || !is_sure || (is_all && !icb->variable_bound))
 		return;
 	text_add(&text, "with at most ");
@@ -231,6 +241,7 @@ const struct strategy strategy_icb = {
 	.choose = icb_choose,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
+	.is_elsewhere = icb_is_elsewhere,
 	.is_exhausted = icb_is_exhausted,
 	.verdict = icb_verdict,
 	.parts = &icb_parts,
@@ -247,6 +258,7 @@ const struct strategy strategy_vt = {
 	.choose = icb_choose,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
+	.is_elsewhere = icb_is_elsewhere,
 	.is_exhausted = icb_is_exhausted,
 	.verdict = icb_verdict,
 	.parts = &icb_parts,

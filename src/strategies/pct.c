@@ -69,7 +69,7 @@ static void pct_begin_run(void *state, uint64_t seed)
 
 	rng_seed(&pct->rng, seed);
 	pct->point = 0;
-	pct->priorities.known = 0;
+	pct->priorities.known = pct->priorities.top_count = 0;
 	pct_draw_changes(pct);
 }
 
@@ -81,7 +81,7 @@ static struct thread_id pct_choose(void *state, const struct schedule_view *view
 	priority_table_meet(&pct->priorities, &pct->rng, view);
 	if (view->enabled_count == 1)
 		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
-	chosen = priority_table_highest(&pct->priorities, view);
+	chosen = priority_table_first(&pct->priorities, view);
 	if (__builtin_expect(pct->point == pct->changes.next_point, 0)) {
 		change_points_fall(&pct->changes, &pct->priorities, chosen);
 		chosen = priority_table_highest(&pct->priorities, view);

@@ -194,6 +194,7 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	/* Also of threads that are still to come: a thread that is stopped may have to fall below them. */
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
+	table->top_count = 0;
 	pctvb->fallen = 0;
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
 		pctvb->drawn[i].count = 0;
@@ -316,7 +317,7 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	uint32_t chosen;
 
 	priority_table_meet(&pctvb->priorities, &pctvb->rng, view);
-	chosen = priority_table_highest(&pctvb->priorities, view);
+	chosen = priority_table_first(&pctvb->priorities, view);
 	while (view->enabled_count > 1 && is_stopped(pctvb, view, chosen))
 		chosen = fall(pctvb, view, chosen);
 	return (struct thread_id){(uint16_t)chosen};

@@ -15,6 +15,9 @@
 
 struct priority_table {
 	uint32_t known; /* threads of this run that have a priority */
+	/* Of the first so many threads, the one with the highest priority that had not ended, and that priority. */
+	uint32_t top_count, top;
+	uint64_t top_priority;
 	uint64_t priority[THREAD_CAPACITY];
 };
 
@@ -45,6 +48,40 @@ static inline uint32_t priority_table_highest(
 		}
 	}
 	return chosen;
+}
+
+/* Of fewer threads looking at all of them is as fast. */
+#define PRIORITY_MANY 8
+
+/* The highest of all threads that have not ended is known, and could move. */
+static inline bool priority_table_has_top(
+	struct priority_table *table, const struct schedule_view *view)
+{
+	if (table->top_count != view->thread_count ||
+		table->priority[table->top] != table->top_priority ||
+		view->pending[table->top].kind == OP_NONE) {
+		table->top_count = view->thread_count;
+		table->top_priority = 0;
+		for (uint32_t i = 0; i < view->thread_count; i++)
+			if (table->priority[i] > table->top_priority &&
+				view->pending[i].kind != OP_NONE) {
+				table->top_priority = table->priority[i];
+				table->top = i;
+			}
+	}
+	return bitset_has(view->enabled, table->top);
+}
+
+/*
+ * As priority_table_highest(), for tables in which priorities are drawn, and only fall, and that begin a run with a
+ * top_count of 0. Where very many threads can move, the highest of all can do so most of the time.
+ */
+static inline uint32_t priority_table_first(
+	struct priority_table *table, const struct schedule_view *view)
+{
+	return view->enabled_count > PRIORITY_MANY && priority_table_has_top(table, view)
+		       ? table->top
+		       : priority_table_highest(table, view);
 }
 
 struct change_point {

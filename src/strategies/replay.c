@@ -290,6 +290,32 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 	}
 }
 
+/* In exact mode: as choose(), and executed(), of a thread that is known to be on offer. */
+static bool replay_goes_on(void *state, const struct schedule_view *view)
+{
+	struct replay_state *replay = state;
+	const struct schedule_segment *segment;
+
+	if (replay->mode != REPLAY_EXACT || replay->known != view->thread_count)
+		return false;
+	segment = replay->diverged ? NULL : replay_here(replay);
+	if (segment) {
+		uint32_t thread = segment->thread;
+
+		if (replay->has_names)
+			thread = thread < replay->names.count ? replay->index_of[thread]
+							      : REPLAY_NOT_CREATED;
+		if (segment->flags & SEGMENT_VALUE || thread != view->current.index)
+			return false;
+		replay->cursor.used++;
+	} else if (replay->is_random_after && !replay->diverged) {
+		return false;
+	}
+	replay->step = view->step;
+	replay->performed[view->current.index]++;
+	return true;
+}
+
 static void replay_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct replay_state *replay = state;
@@ -337,6 +363,7 @@ const struct strategy strategy_replay = {
 	.state_bytes = replay_least_bytes,
 	.begin_campaign = replay_begin_campaign,
 	.begin_run = replay_begin_run,
+	.goes_on = replay_goes_on,
 	.choose = replay_choose,
 	.executed = replay_executed,
 	.choose_value = replay_choose_value,

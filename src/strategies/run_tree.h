@@ -63,6 +63,13 @@ struct run_bounds {
 	uint32_t order_first, order_end;
 };
 
+#define RUN_TREE_PARTS_MOST 64
+
+/* The children of the runs [first, end) that a part makes: run_tree_parts.c. */
+struct run_tree_limit {
+	uint32_t first, end, part;
+};
+
 struct run_tree {
 	uint32_t node_capacity, node_count;
 	uint32_t points_capacity, points_used;
@@ -88,6 +95,13 @@ struct run_tree {
 	uint32_t loop; /* of those, the ones whose variables have this as their largest number */
 	uint32_t next_loop; /* the smallest larger one that has been seen; UINT32_MAX: none */
 	uint32_t node, entry, ordinal, alternative;
+
+	/* Parts of the scan that is under way, all of changes; the nearest last. */
+	struct run_tree_limit limits[RUN_TREE_PARTS_MOST];
+	uint32_t limit_count;
+	uint32_t awaited; /* the part whose first child is the next; 0: none */
+	/* Of a part, 0: it is whole. It was given so many nodes, of which the first ones are [first, end) there. */
+	uint32_t part, given_first, given_end, nodes_given;
 
 	/* The run at hand. */
 	uint32_t path_count, path_at;
@@ -158,5 +172,22 @@ void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordin
 /* `is_extended`: runs with further deviations are of interest. */
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
+
+/* ---- run_tree_parts.c: parts, as in struct strategy_parts ---- */
+
+bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t number, uint64_t most,
+	const struct run_variable *variables);
+/* What it is now, into another block. */
+void run_tree_copy(struct run_tree *to, const struct run_tree *from);
+/* Is there room for what the part has made? */
+bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *part);
+/* The awaited part; of its runs those that are closed (run_tree_close()) have no children. */
+void run_tree_join(
+	struct run_tree *tree, struct run_tree *part, const struct run_variable *variables);
+/* The part's run with this node is like one that was made before. */
+void run_tree_close(struct run_tree *part, uint32_t node);
+/* The node of the run that has just ended, if there were so many before; UINT32_MAX: it has none. */
+uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before);
+void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_variable *variables);
 
 #endif

@@ -24,6 +24,10 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 
 /* A child of the run whose turn it is, or, with last NULL, a run without deviations. NULL: no room. */
 struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last);
+/* May it have children in this phase? */
+bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node);
+/* Its children are the next. */
+void run_tree_begin_node(struct run_tree *tree, uint32_t node);
 /* Behind the child that has been run. */
 void run_tree_leave_child(struct run_tree *tree, bool has_diverged);
 /* Moves on to a run that there is. */

@@ -128,7 +128,7 @@ static void next_entry(struct run_tree *tree)
 	tree->is_begun = false;
 }
 
-static void begin_node(struct run_tree *tree, uint32_t node)
+void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 {
 	tree->node = node;
 	tree->entry = tree->ordinal = tree->alternative = 0;
@@ -154,7 +154,7 @@ static void end_of_scan(struct run_tree *tree)
 		tree->is_done = tree->depth++ == tree->depth_most;
 	}
 	tree->next_loop = UINT32_MAX;
-	begin_node(tree, 0);
+	run_tree_begin_node(tree, 0);
 }
 
 /* Passes points that are as good as others: their runs are put off. True: there is one that is not. */
@@ -217,7 +217,7 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 			tree->is_begun = false;
 		}
 	}
-	begin_node(tree, tree->node + 1);
+	run_tree_begin_node(tree, tree->node + 1);
 	return false;
 }
 
@@ -231,11 +231,11 @@ static bool is_at_value(struct run_tree *tree, struct run_node *node)
 			return true;
 	}
 	node->has_values = true;
-	begin_node(tree, tree->node + 1);
+	run_tree_begin_node(tree, tree->node + 1);
 	return false;
 }
 
-static bool is_eligible(const struct run_tree *tree, const struct run_node *node)
+bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node)
 {
 	if (node->depth != tree->depth || node->is_closed ||
 		node->order < tree->bounds.order_first || node->order >= tree->bounds.order_end)
@@ -248,17 +248,32 @@ static bool is_eligible(const struct run_tree *tree, const struct run_node *node
 	       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
 }
 
+/* The next child is not its own to make. */
+static bool is_at_limit(struct run_tree *tree)
+{
+	if (tree->phase != RUN_TREE_CHANGES)
+		return false;
+	if (tree->part && tree->node == tree->given_end - tree->given_first) {
+		tree->is_done = true;
+		return true;
+	}
+	if (!tree->limit_count || tree->node != tree->limits[tree->limit_count - 1].first)
+		return false;
+	tree->awaited = tree->limits[tree->limit_count - 1].part;
+	return true;
+}
+
 void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
 {
 	struct search search = {.tree = tree, .variables = variables};
 
-	while (!tree->is_done && !run_tree_is_at_roots(tree)) {
+	while (!tree->is_done && !run_tree_is_at_roots(tree) && !is_at_limit(tree)) {
 		struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
 		if (tree->node == tree->node_count)
 			end_of_scan(tree);
-		else if (!is_eligible(tree, node))
-			begin_node(tree, tree->node + 1);
+		else if (!run_tree_is_eligible(tree, node))
+			run_tree_begin_node(tree, tree->node + 1);
 		else if (tree->phase == RUN_TREE_DEFERRED ||
 			 (tree->phase == RUN_TREE_VALUES && is_at_value(tree, node)) ||
 			 (tree->phase == RUN_TREE_CHANGES && is_at_change(&search, node)))
@@ -269,7 +284,7 @@ void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
 void run_tree_leave_child(struct run_tree *tree, bool has_diverged)
 {
 	if (tree->phase == RUN_TREE_DEFERRED) {
-		begin_node(tree, tree->node + 1);
+		run_tree_begin_node(tree, tree->node + 1);
 	} else if (tree->phase == RUN_TREE_CHANGES) {
 		tree->ordinal--;
 	} else if (tree->alternative + 1 < tree->alternatives && !has_diverged) {
@@ -290,7 +305,7 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 	tree->depth = 0;
 	tree->next_loop = UINT32_MAX;
 	tree->root = tree->roots_done;
-	begin_node(tree, 0);
+	run_tree_begin_node(tree, 0);
 	run_tree_find(tree, variables);
 }
 

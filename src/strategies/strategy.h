@@ -41,11 +41,16 @@ struct strategy_option {
 };
 
 #define STRATEGY_OPTIONS_MAX 8
-#define STRATEGY_ROUND_MOST 4096u /* runs of a round */
+#define STRATEGY_ROUND_MOST 16384u /* runs of a round */
+#define STRATEGY_ROUND_FIRST 4096u /* rounds grow to that first, */
+#define STRATEGY_ROUND_PART 16u	   /* and then are such a part of all runs before them */
 
 struct strategy_config {
 	int64_t option[STRATEGY_OPTIONS_MAX]; /* in the order of strategy->options, checked */
 	uint32_t thread_capacity;	      /* no run has more threads */
+	/* Of so many parts that know nothing of each other this one is made, from 1; 0: all of them. For
+	 * strategies with is_elsewhere(). */
+	uint32_t shard, shards;
 };
 
 /* What a run was like, for strategies that learn. */
@@ -82,7 +87,9 @@ struct strategy_verdict {
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
 	/* Options that this program cannot meet, "problem; remedy"; empty: none. */
 	char refusal[96];
-	double missed;	 /* chance that a run within `scope` was left out, at most */
+	double missed; /* chance that a run within `scope` was left out, at most */
+	/* One with a larger number holds the schedules of all with smaller ones: of shards the smallest is that of all. */
+	uint64_t scope_order;
 	char scope[160]; /* which schedules are all run by now, as in "with at most 2 preemptions";
 			  * empty: all there are, if it is complete, or none of a kind */
 };
@@ -157,6 +164,12 @@ struct strategy {
 	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
 	void (*went_on)(void *state, const struct schedule_view *view, uint64_t count);
 
+	/*
+	 * The current thread is about to do something that it can do, and nothing holds it back: would choose() name
+	 * it? Then it is taken as chosen and as executed. The view says who is current, how many threads there
+	 * are, and the step, no more. False: choose() says. NULL: it wants to be asked.
+	 */
+	bool (*goes_on)(void *state, const struct schedule_view *view);
 	/* Returns an enabled thread. Called at every scheduling point, also when only one is
 	 * enabled. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);
@@ -184,6 +197,11 @@ struct strategy {
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	/* From now on it knows what `other` knows. */
 	void (*share)(void *state, const void *other);
+	/*
+	 * The run at hand shows where the strategy's own are, and is made in each shard, but is another one's. Asked when
+	 * it is over. NULL: it makes no shards.
+	 */
+	bool (*is_elsewhere)(const void *state);
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out); /* NULL: gives none */
 	/* Nothing is left to run. NULL: never. */
 	bool (*is_exhausted)(const void *state);
@@ -194,6 +212,23 @@ struct strategy {
 /* All of them, in the order of strategies.def. */
 extern const struct strategy *const strategies[];
 extern const uint32_t strategy_count;
+
+/*
+ * How many runs the round behind so many has at most: as many as there have been, so that early runs learn from each
+ * other; later, what is learnt changes slowly, and whoever makes runs of microseconds should not wait for it often.
+ */
+static inline uint32_t strategy_round_runs(uint64_t before)
+{
+	uint64_t most = before / STRATEGY_ROUND_PART;
+
+	if (most < STRATEGY_ROUND_FIRST)
+		most = STRATEGY_ROUND_FIRST;
+	if (most > STRATEGY_ROUND_MOST)
+		most = STRATEGY_ROUND_MOST;
+	if (before < most)
+		most = before ? before : 1;
+	return (uint32_t)most;
+}
 
 /* Ends a run that is a round of its own. */
 static inline void strategy_end_single_run(

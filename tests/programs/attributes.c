@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -141,6 +142,33 @@ static void *wait_for_end(void *unused)
 	return NULL;
 }
 
+static void *ask_for_name(void *name)
+{
+	MUST(pthread_setname_np(pthread_self(), "worker 2") == 0);
+	MUST(prctl(PR_GET_NAME, name) == 0);
+	return NULL;
+}
+
+static void *take_name(void *name)
+{
+	MUST(prctl(PR_SET_NAME, "worker 3") == 0);
+	MUST(pthread_getname_np(pthread_self(), name, 16) == 0);
+	return NULL;
+}
+
+static void check_names_of_kernel(void)
+{
+	pthread_t thread;
+	char name[16] = "";
+
+	MUST(pthread_create(&thread, NULL, ask_for_name, name) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	CHECK(strcmp(name, "worker 2") == 0);
+	MUST(pthread_create(&thread, NULL, take_name, name) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	CHECK(strcmp(name, "worker 3") == 0);
+}
+
 static void check_live_thread(void)
 {
 	struct sched_param parameters;
@@ -183,5 +211,6 @@ int main(void)
 	check_own_stack();
 	check_identity();
 	check_live_thread();
+	check_names_of_kernel();
 	return check_status();
 }

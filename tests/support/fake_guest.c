@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bitset.h"
 #include "base/hash.h"
 #include "model/thread_name.h"
 #include "runtime/contract.h"
@@ -111,17 +112,22 @@ static void publish_threads(const struct guest *guest)
 		};
 }
 
-/* As runtime_account_run(). */
-static void note_run(struct contract *contract, uint64_t number)
+/* As runtime_account_run(), and what the engine counts as covered. */
+static void note_run(struct contract *contract, uint64_t number, uint64_t order)
 {
 	struct contract_run *run = contract_run_of(contract, number);
+	const uint64_t digest =
+		contract->plan.has_digest ? hash_pair(order, contract->outcome.kind) : 0;
 
 	if (run)
 		*run = (struct contract_run){.steps = contract->outcome.step,
+			.digest = digest,
 			.threads = (uint16_t)contract->thread_count,
 			.outcome = (uint8_t)contract->outcome.kind,
 			.is_failure = outcome_is_failure(&contract->outcome) &&
 				      !(contract->plan.tolerated >> contract->outcome.kind & 1)};
+	bitset_add(contract->covered, (uint32_t)(order % (64 * CONTRACT_COVERED_WORDS)));
+	contract->totals.digest = hash_pair(contract->totals.digest, digest);
 }
 
 /* True when the host must look at it. */
@@ -167,7 +173,7 @@ static bool perform_run(struct guest *guest, uint64_t number)
 	contract->totals.steps += run.step_count;
 	contract->totals.outcome[contract->outcome.kind]++;
 	publish_threads(guest);
-	note_run(contract, number);
+	note_run(contract, number, run.order_hash);
 	if (!outcome_is_failure(&contract->outcome) ||
 		plan->tolerated >> contract->outcome.kind & 1)
 		return false;

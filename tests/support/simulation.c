@@ -139,7 +139,8 @@ static void simulation_perform(const struct simulation *simulation, const struct
 		.step_limit = simulation->step_limit ? simulation->step_limit : STEP_LIMIT,
 		.has_spurious_wakeups = simulation->has_spurious_wakeups,
 		.has_early_timeouts = simulation->has_early_timeouts,
-		.tolerated = simulation->tolerated};
+		.tolerated = simulation->tolerated,
+		.looks_late = simulation->looks_late};
 	strategy->begin_run(state, simulation->seed);
 	context_make(&main_context, coroutine_stack_top(0), 0, simulation_main, NULL);
 	context_switch_plain(&world.home, &main_context);

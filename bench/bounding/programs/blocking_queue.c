@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -92,5 +94,6 @@ int main(void)
 	pthread_create(&consumer, NULL, consume, NULL);
 	pthread_join(producer, NULL);
 	pthread_join(consumer, NULL);
+	run_ends();
 	return 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -163,5 +165,6 @@ int main(void)
 	assert(cache.hits + cache.misses == (long)WORKERS * ROUNDS);
 	while (cache.count)
 		remove_oldest();
+	run_ends();
 	return 0;
 }

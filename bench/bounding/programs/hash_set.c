@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -117,5 +119,6 @@ int main(void)
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	assert(set.count == WORKERS * ((ROUNDS + 7) / 8));
+	run_ends();
 	return 0;
 }

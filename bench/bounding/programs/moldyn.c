@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -140,5 +142,6 @@ int main(void)
 	assert(fabs(momentum.x) < 1e-3);
 	for (int i = 0; i < WORKERS; i++)
 		free(partial[i]);
+	run_ends();
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -87,5 +89,6 @@ int main(void)
 	for (int i = 0; i < TASKS; i++)
 		mean += results[i].end / TASKS;
 	assert(mean > 1 && mean < 1.5);
+	run_ends();
 	return 0;
 }

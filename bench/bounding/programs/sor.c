@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -56,5 +58,6 @@ int main(void)
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	assert(grid[ROWS / 2][COLUMNS / 2] > 0.4 && grid[ROWS / 2][COLUMNS / 2] < 0.6);
+	run_ends();
 	return 0;
 }

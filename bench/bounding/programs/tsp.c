@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "run_time.h"
+
 #ifndef SCALE
 #define SCALE 1
 #endif
@@ -96,5 +98,6 @@ int main(void)
 	for (int i = 0; i < CITIES; i++)
 		length += distances[best_tour[i]][best_tour[(i + 1) % CITIES]];
 	assert(length == atomic_load(&best));
+	run_ends();
 	return 0;
 }

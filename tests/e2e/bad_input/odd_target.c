@@ -1,4 +1,6 @@
 /* Programs that do what tools do not expect, one per word given as the argument. */
+#include <aio.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -66,6 +68,22 @@ static int closes_all_later(void)
 		close(i);
 	make_thread();
 	return 0;
+}
+
+/* The C library makes a thread for it, past pthread_create(). */
+static int reads_aside(void)
+{
+	char byte;
+	struct aiocb request = {.aio_buf = &byte, .aio_nbytes = 1};
+	const struct aiocb *all[1] = {&request};
+
+	make_thread();
+	request.aio_fildes = open("/proc/self/exe", O_RDONLY);
+	if (aio_read(&request) != 0)
+		return 93;
+	while (aio_error(&request) == EINPROGRESS)
+		aio_suspend(all, 1, NULL);
+	return aio_return(&request) == 1 ? 0 : 94;
 }
 
 static int forks(void)
@@ -290,6 +308,7 @@ static const struct {
 	{"no_thread_fails", no_thread_fails},
 	{"closes_all", closes_all},
 	{"closes_all_later", closes_all_later},
+	{"reads_aside", reads_aside},
 	{"forks", forks},
 	{"daemonises", daemonises},
 	{"overruns_stack", overruns_stack},

@@ -21,8 +21,7 @@ data["findings"] = data["findings"][:1]
 script = """
 (async () => {
 	const STEPS = %d, frame = document.querySelector(".lanes"), strip = document.querySelector(".strip"), problems = [];
-	/* A browser that only dumps makes no pictures: it neither asks for the next one nor tells of scrolling. */
-	window.requestAnimationFrame = draw => setTimeout(draw, 10);
+	/* A browser that only dumps does not tell of scrolling, either. */
 	const next = () => { frame.dispatchEvent(new Event("scroll")); return new Promise(resolve => setTimeout(resolve, 25)); };
 	const shown = () => [...frame.querySelectorAll(".order")].map(node => Number(node.textContent.replace(/[^0-9]/g, "")));
 	const press = (key, options) => frame.dispatchEvent(new KeyboardEvent("keydown", Object.assign({ key, cancelable: true }, options)));
@@ -39,8 +38,6 @@ script = """
 		await next();
 		slowest = Math.max(slowest, performance.now() - begun);
 		const row = Math.min(STEPS - 1, Math.round(part / 40 * (STEPS - 25)) + 5);
-		/* The page's own first picture was asked for before there was anybody to make it in time. */
-		for (let tries = 0; tries < 200 && !shown().includes(row); tries++) await next();
 		look("scrolling to " + part + "/40", row);
 	}
 	frame.scrollTop = 0;
@@ -90,4 +87,8 @@ script = """
 	document.documentElement.dataset.tried = problems.length ? problems.join("; ") : "passed, at most " + most + " elements at a time, " + Math.round(slowest) + " ms at most for a picture";
 })();
 """ % STEPS
+# A browser that only dumps makes no pictures, so it never asks for the next one: there is a clock instead, before the page's own script.
+clock = "<script>window.requestAnimationFrame = draw => setTimeout(draw, 10);</script>"
+head, mark, tail = before.rpartition('<script id="data"')
+before = head + clock + mark + tail
 sys.stdout.write(before + json.dumps(data).replace("<", "\\u003c") + after.replace("</body>", "<script>" + script + "</script></body>"))

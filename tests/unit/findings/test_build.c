@@ -241,6 +241,8 @@ static void test_build__tells_every_other_kind_with_its_place(void **state)
 		{OUTCOME_DESTROY_HELD, 0,
 			"destroy-held: main.0 destroys a lock (test_build.c:%d) while it is held"},
 		{OUTCOME_JOIN_SELF, 0, "join-self: main.0 joins itself (test_build.c:%d)"},
+		{OUTCOME_JOIN_GONE, 0,
+			"join-gone: main.0 joins a thread that is no more (test_build.c:%d)"},
 		{OUTCOME_SANITIZER, 0,
 			"sanitizer: main.0 made a sanitizer report an error in check "
 			"(test_build.c:%d)"},

@@ -14,6 +14,7 @@
 
 #include "runtime/contexts.h"
 #include "runtime/filter.c"
+#include "runtime/main_locals.c"
 #include "runtime/memory_variable.c"
 #include "runtime/memory.c"
 #include "runtime/memory_freed.c"
@@ -118,6 +119,12 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 	return true;
 }
 
+uint32_t site_index(const struct site_record *record)
+{
+	(void)record;
+	return UINT32_MAX;
+}
+
 uint8_t *site_state(const struct site_record *record)
 {
 	(void)record;
@@ -133,6 +140,14 @@ variable_name memory_variable_name(const void *address)
 variable_name memory_lasting_name(const void *address)
 {
 	return has_lasting_names ? memory_quick_name(address) : 0;
+}
+
+/* What is asked for before it is needed: nothing depends on it. */
+variable_name memory_name_ahead(const void *address, size_t bytes)
+{
+	(void)address;
+	(void)bytes;
+	return 0;
 }
 
 variable_name memory_quick_name(const void *address)
@@ -162,6 +177,12 @@ void record_settle(void)
 
 void record_resume(void)
 {
+}
+
+bool record_may_end_turn(const struct site_record *site)
+{
+	(void)site;
+	return false;
 }
 
 bool record_turn_is_over(void)

@@ -99,6 +99,45 @@ static void test_filter__blocks_of_a_place_are_wanted(void **state)
 	assert_true(is_wanted(POINT));
 }
 
+/* What loops are told (instrument_abi.h). */
+static bool is_in_bounds(uintptr_t address)
+{
+	for (unsigned i = 0; i < WANTED_PARTS; i++)
+		if (address >= raddle_wanted_v5.parts[i].start &&
+			address < raddle_wanted_v5.parts[i].end)
+			return true;
+	return false;
+}
+
+static void test_filter__tells_loops_the_bounds_of_what_is_wanted(void **state)
+{
+	const struct heap_block later = {.start = OTHER, .bytes = 201, .site = SITE};
+
+	(void)state;
+	share();
+	assert_true(is_in_bounds(OTHER));
+	focus_on_point();
+	assert_true(is_in_bounds(POINT));
+	assert_true(is_in_bounds(POINT + 7));
+	assert_false(is_in_bounds(POINT - 1));
+	assert_false(is_in_bounds(POINT + 8));
+	assert_false(is_in_bounds(OTHER));
+	filter_suspend();
+	assert_true(is_in_bounds(OTHER));
+	filter_resume();
+	assert_false(is_in_bounds(OTHER));
+	memory->focused_places[0] = memory_allocating_place(SITE);
+	memory->focused_place_count = 1;
+	quick_begin_run();
+	filter_add_block(&later);
+	assert_true(is_in_bounds(POINT));
+	assert_true(is_in_bounds(OTHER));
+	assert_true(is_in_bounds(OTHER + 207)); /* the whole of its last variable */
+	assert_false(is_in_bounds(OTHER + 208));
+	filter_begin_run(memory, false);
+	assert_true(is_in_bounds(POINT - 1));
+}
+
 static void test_filter__somebody_who_wants_a_turn_is_heard(void **state)
 {
 	const struct site_record range = {.kind = SITE_RANGE_WRITE};
@@ -119,6 +158,7 @@ int main(void)
 		TEST(test_filter__wants_the_runs_variables_alone),
 		TEST(test_filter__detectors_hear_of_atomic_accesses),
 		TEST(test_filter__blocks_of_a_place_are_wanted),
+		TEST(test_filter__tells_loops_the_bounds_of_what_is_wanted),
 		TEST(test_filter__somebody_who_wants_a_turn_is_heard),
 	};
 

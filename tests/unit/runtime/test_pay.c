@@ -90,11 +90,11 @@ static void pay__makes_them_where_enough_runs_pass(void **state)
 	assert_true(pay_knows(&pay, 100) && pay_knows(&pay, 90));
 	assert_false(pay_knows(&pay, 95));
 	pay_taken(&pay, false, 1000);
-	assert_false(pay_wants_at(&pay, 100, 3500)); /* one more run */
-	assert_true(pay_wants_at(&pay, 100, 4500));
-	assert_true(pay_wants_at(&pay, 90, 1500)); /* three */
-	assert_false(pay_wants_at(&pay, 90, 1200));
-	assert_true(pay_wants_at(&pay, 80, 700)); /* seven */
+	assert_false(pay_wants_at(&pay, 100, 1750)); /* one more run */
+	assert_true(pay_wants_at(&pay, 100, 2250));
+	assert_true(pay_wants_at(&pay, 90, 750)); /* three */
+	assert_false(pay_wants_at(&pay, 90, 600));
+	assert_true(pay_wants_at(&pay, 80, 350)); /* seven */
 	assert_false(
 		pay_wants(&pay, 1500)); /* it is known where they part: others are not worth it */
 }

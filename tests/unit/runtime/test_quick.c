@@ -209,7 +209,12 @@ static void test_lease__points_pass_until_it_is_over(void **state)
 	assert_true(passes(0, SITE_STORE, 0x100));
 	assert_true(passes(0, SITE_LOAD, 0x104)); /* of the same eight bytes */
 	assert_int_equal(sites_now.engine.lease, 1);
-	assert_false(passes(0, SITE_LOAD, 0x106)); /* goes beyond them */
+	names_made = 0;
+	assert_true(
+		passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is looked at, and one point */
+	assert_int_equal(names_made, 0);      /* of which all is known */
+	assert_int_equal(sites_now.engine.lease, 0);
+	assert_false(passes(0, SITE_LOAD, 0x106));
 	site_perform();
 	lease = 0;
 	sites_now.engine.lease = 1;
@@ -240,9 +245,11 @@ static void test_lease__memory_that_is_freed_is_looked_at(void **state)
 	site_perform();
 	assert_true(passes(0, SITE_STORE, 0x100));
 	memory_given_back(0x100, 8);
+	freed_end = 0x108;
 	assert_false(passes(0, SITE_STORE, 0x100));
 	site_perform();
 	assert_int_equal(points, 2);
+	assert_int_equal(failed.kind, OUTCOME_USE_AFTER_FREE);
 }
 
 static void test_lease__other_memory_is_looked_at_once_by_each_thread(void **state)
@@ -293,6 +300,28 @@ static void test_lease__none_where_it_must_not_be(void **state)
 	assert_false(sites_now.engine.wants_lease);
 }
 
+static void test_quick__own_memory_passes_where_few_sites_are_on(void **state)
+{
+	(void)state;
+	begin_leased();
+	memory->has_waited = 1;
+	for (unsigned is_partial = 0; is_partial < 2; is_partial++) {
+		memory->is_partial = is_partial;
+		quick_begin_run();
+		assert_false(sites_now.engine.wants_lease);
+		assert_true(passes(0, SITE_LOAD, 0x200));
+		names_made = 0;
+		memory_next_epoch(memory);
+		assert_true(passes(0, SITE_LOAD, 0x200));
+		assert_int_equal(names_made, !is_partial);
+		assert_false(passes(0, SITE_STORE, 0x100));
+		site_perform();
+		assert_false(passes(0, SITE_STORE, 0x100)); /* a point each time */
+		site_perform();
+	}
+	assert_int_equal(points, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +338,7 @@ int main(void)
 		TEST(test_lease__other_memory_is_looked_at_once_by_each_thread),
 		TEST(test_lease__ends_for_somebody_who_wants_a_turn),
 		TEST(test_lease__none_where_it_must_not_be),
+		TEST(test_quick__own_memory_passes_where_few_sites_are_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);

@@ -98,7 +98,7 @@ static int set_up(void **state)
 	runtime.is_forked_child = false;
 	memory = sites_memory();
 	sites.module_count = 0;
-	sites.last = NULL;
+	sites_last = NULL;
 	refused = NULL;
 	return 0;
 }

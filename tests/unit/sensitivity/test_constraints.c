@@ -8,156 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/op.h"
-#include "sensitivity/constraints.h"
-
-#define THREADS 3
-#define MEMORY UINT64_C(0x1000) /* 64 bytes that are zero at first */
-#define X MEMORY
-#define Y (MEMORY + 8)
-#define SEEN_X (MEMORY + 16)
-#define SEEN_Y (MEMORY + 24)
-#define LOCK UINT64_C(0x9000)
-
-/* A run; events are added in its order. */
-struct trace {
-	struct walk walk;
-	struct run_record record;
-	struct walked_thread walked[THREADS];
-	struct run_thread threads[THREADS];
-	struct record_op ops[64];
-	struct record_image image;
-	uint8_t bytes[64];
-	uint64_t position;
-	uint64_t steps[THREADS];
-};
-
-static int set_up(void **state)
-{
-	struct trace *trace = calloc(1, sizeof *trace);
-
-	assert_non_null(trace);
-	trace->image = (struct record_image){.address = MEMORY, .bytes = sizeof trace->bytes};
-	trace->record = (struct run_record){.threads = trace->threads,
-		.thread_count = THREADS,
-		.ops = trace->ops,
-		.images = &trace->image,
-		.image_count = 1,
-		.image_bytes = trace->bytes,
-		.image_size = sizeof trace->bytes};
-	trace->walk = (struct walk){.record = &trace->record, .threads = trace->walked};
-	*state = trace;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct trace *trace = *state;
-
-	for (int i = 0; i < THREADS; i++)
-		free(trace->walked[i].events);
-	term_arena_release(&trace->walk.terms);
-	free(trace);
-	return 0;
-}
-
-static struct walk_event *add(struct trace *trace, uint16_t thread, enum event_kind kind)
-{
-	struct walked_thread *walked = &trace->walked[thread];
-	struct walk_event *event;
-
-	walked->events = realloc(walked->events, (walked->count + 1) * sizeof *walked->events);
-	assert_non_null(walked->events);
-	event = &walked->events[walked->count++];
-	*event = (struct walk_event){
-		.kind = (uint8_t)kind, .position = trace->position++, .step = trace->steps[thread]};
-	trace->steps[thread] += kind <= EVENT_OP;
-	return event;
-}
-
-static void write(struct trace *trace, uint16_t thread, uint64_t address, uint64_t value)
-{
-	struct walk_event *event = add(trace, thread, EVENT_WRITE);
-
-	event->address = address;
-	event->bytes = 8;
-	event->value = value;
-}
-
-static struct term *read(struct trace *trace, uint16_t thread, uint64_t address, uint64_t value)
-{
-	struct walk_event *event = add(trace, thread, EVENT_READ);
-
-	event->address = address;
-	event->bytes = 8;
-	event->value = value;
-	event->term = term_variable(&trace->walk.terms, 64, value);
-	return event->term;
-}
-
-/* A branch on `term == value`. */
-static struct event_id branch(
-	struct trace *trace, uint16_t thread, struct term *term, uint64_t value)
-{
-	struct term like = {.op = CODE_COMPARE,
-		.sub = LLVMIntEQ,
-		.width = 1,
-		.a = term,
-		.b = term_constant(&trace->walk.terms, 64, value),
-		.value = term->value == value};
-	struct walk_event *event = add(trace, thread, EVENT_BRANCH);
-
-	event->term = term_make(&trace->walk.terms, &like);
-	event->is_taken = term->value == value;
-	return (struct event_id){thread, (uint32_t)trace->walked[thread].count - 1};
-}
-
-static struct record_op *op(
-	struct trace *trace, uint16_t thread, enum op_kind kind, uint64_t address)
-{
-	struct walk_event *event = add(trace, thread, EVENT_OP);
-	struct record_op *result = &trace->ops[trace->record.op_count];
-
-	assert_true(trace->record.op_count < sizeof trace->ops / sizeof *trace->ops);
-	*result = (struct record_op){.step = event->position,
-		.address = address,
-		.thread = thread,
-		.other = UINT16_MAX,
-		.kind = (uint8_t)kind};
-	event->value = trace->record.op_count++;
-	return result;
-}
-
-/* May the branch go the other way? `begins`: of the chunk, by thread; NULL: all of the run. */
-static bool may_flip(
-	struct trace *trace, struct event_id goal, const uint32_t *begins, bool has_store_buffers)
-{
-	uint32_t begin[THREADS] = {0}, end[THREADS];
-	const struct order_window window = {begin, end};
-	struct constraints constraints;
-	struct order order;
-	Z3_lbool answer;
-
-	for (int i = 0; i < THREADS; i++) {
-		begin[i] = begins ? begins[i] : 0;
-		end[i] = (uint32_t)trace->walked[i].count;
-	}
-	order_build(&order, &trace->walk);
-	constraints_open(&constraints, &trace->walk, &order, &window, has_store_buffers, 0);
-	/* What happened must be possible. */
-	assert_int_equal(Z3_solver_check(constraints.z3, constraints.solver), Z3_L_TRUE);
-	constraints_add_yields(&constraints);
-	constraints_add(&constraints, constraints_otherwise(&constraints,
-					      &trace->walked[goal.thread].events[goal.index]));
-	constraints_add(&constraints,
-		Z3_mk_eq(constraints.z3, constraints.cuts[goal.thread],
-			Z3_mk_int(constraints.z3, (int)goal.index, constraints.integer)));
-	answer = Z3_solver_check(constraints.z3, constraints.solver);
-	assert_int_not_equal(answer, Z3_L_UNDEF);
-	constraints_close(&constraints);
-	order_release(&order);
-	return answer == Z3_L_TRUE;
-}
+#include "support/trace_by_hand.h"
 
 static void test_constraints__a_read_may_come_before_a_write(void **state)
 {
@@ -166,7 +17,7 @@ static void test_constraints__a_read_may_come_before_a_write(void **state)
 
 	write(trace, 0, X, 1);
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_true(may_flip(trace, goal, NULL, false));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 static void test_constraints__no_write_no_other_value(void **state)
@@ -176,7 +27,7 @@ static void test_constraints__no_write_no_other_value(void **state)
 
 	write(trace, 0, Y, 1);
 	goal = branch(trace, 1, read(trace, 1, X, 0), 1);
-	assert_false(may_flip(trace, goal, NULL, false));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 static void test_constraints__creation_orders(void **state)
@@ -187,8 +38,8 @@ static void test_constraints__creation_orders(void **state)
 	write(trace, 0, X, 1);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, false));
-	assert_false(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 static void test_constraints__joining_orders(void **state)
@@ -199,9 +50,9 @@ static void test_constraints__joining_orders(void **state)
 	write(trace, 1, X, 1);
 	op(trace, 0, OP_THREAD_JOIN, 0)->other = 1;
 	goal = branch(trace, 0, read(trace, 0, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, false));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 	/* Who ends has no buffer any more. */
-	assert_false(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 /* One thread writes 1 and then 2 in a section; may the other one see 1 in its own? */
@@ -217,7 +68,7 @@ static bool may_see_between(
 	op(trace, 1, reader, LOCK);
 	goal = branch(trace, 1, read(trace, 1, X, 2), 1);
 	op(trace, 1, unlock, LOCK);
-	return may_flip(trace, goal, NULL, false);
+	return may_flip(trace, goal, NULL, CONSTRAINTS_OPEN);
 }
 
 static void test_constraints__sections_of_one_mutex_exclude_each_other(void **state)
@@ -246,7 +97,7 @@ static void test_constraints__a_failed_try_lies_in_a_section(void **state)
 	op(trace, 1, OP_MUTEX_TRYLOCK, LOCK)->flags = RECORD_OP_FAILED;
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
 	op(trace, 0, OP_MUTEX_UNLOCK, LOCK);
-	assert_false(may_flip(trace, goal, NULL, false));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 /* Behind a flag that was seen, what was written before it is seen, too: also with store buffers. */
@@ -259,8 +110,8 @@ static void test_constraints__branches_before_keep_their_way(void **state)
 	write(trace, 0, Y, 1);
 	(void)branch(trace, 1, read(trace, 1, Y, 1), 1);
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, false));
-	assert_false(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 static void write_and_look(struct trace *trace, uint16_t thread, uint64_t own, uint64_t other,
@@ -289,8 +140,8 @@ static void test_constraints__only_store_buffers_let_both_miss_the_other(void **
 	either.a = read(trace, 0, SEEN_X, 1);
 	either.b = read(trace, 0, SEEN_Y, 0);
 	goal = branch(trace, 0, term_make(&trace->walk.terms, &either), 0);
-	assert_false(may_flip(trace, goal, NULL, false));
-	assert_true(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 /* A read before the chunk has the value that it had, though the branch on it is in the chunk. */
@@ -302,8 +153,8 @@ static void test_constraints__what_was_read_before_a_chunk_is_known(void **state
 
 	goal = branch(trace, 1, read(trace, 1, X, 0), 1);
 	write(trace, 0, X, 1);
-	assert_true(may_flip(trace, goal, NULL, false));
-	assert_false(may_flip(trace, goal, begins, false));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, begins, CONSTRAINTS_OPEN));
 }
 
 /* ---- locks ---- */
@@ -328,8 +179,8 @@ static void test_constraints__who_holds_the_lock_sees_last_writes_only(void **st
 	is_one = branch(trace, 1, seen, 1);
 	is_two = branch(trace, 1, seen, 2);
 	op(trace, 1, OP_MUTEX_UNLOCK, LOCK);
-	assert_false(may_flip(trace, is_one, NULL, false));
-	assert_true(may_flip(trace, is_two, NULL, false));
+	assert_false(may_flip(trace, is_one, NULL, CONSTRAINTS_OPEN));
+	assert_true(may_flip(trace, is_two, NULL, CONSTRAINTS_OPEN));
 }
 
 static void test_constraints__without_the_lock_all_writes_are_seen(void **state)
@@ -339,7 +190,7 @@ static void test_constraints__without_the_lock_all_writes_are_seen(void **state)
 
 	write_twice(trace);
 	goal = branch(trace, 1, read(trace, 1, X, 2), 1);
-	assert_true(may_flip(trace, goal, NULL, false));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 static void write_locked(struct trace *trace, uint64_t value)
@@ -417,7 +268,7 @@ static void test_constraints__quotients_go_towards_zero(void **state)
 	write(trace, 0, X, minus_three);
 	goal = branch(
 		trace, 1, divide(trace, read(trace, 1, X, minus_three), two, minus_one), minus_one);
-	assert_true(may_flip(trace, goal, NULL, false));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 /* The quotient is too hard and keeps its value; who divides by zero has none. */
@@ -439,7 +290,7 @@ static void test_constraints__a_divisor_may_be_zero(void **state)
 	goal = (struct event_id){1, (uint32_t)trace->walked[1].count - 1};
 	event = add(trace, 1, EVENT_VALUE);
 	event->term = divide(trace, a, b, 0);
-	assert_true(may_flip(trace, goal, NULL, false));
+	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
 int main(void)

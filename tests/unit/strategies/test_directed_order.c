@@ -330,9 +330,37 @@ static void test_order__of_one_early_read(void **state)
 	assert_int_equal(count(&written_first, &order, true, OUTCOME_ABORT), RUNS);
 }
 
+/* What runs that began with the same have learnt comes together in the order in which they are taken. */
+static void test_order__runs_side_by_side_learn_for_all(void **state)
+{
+	const struct directed_order base[1] = {{.gates = {7}, .gate_count = 1}};
+	struct directed_order known[1] = {base[0]}, first[1] = {{.access_count = 3}}, second[1];
+
+	(void)state;
+	directed_orders_share(first, base, 1);
+	assert_int_equal(first->access_count, 3);
+	assert_int_equal(first->gate_count, 1);
+	assert_true(first->gates[0] == 7);
+	second[0] = first[0];
+	first->gates[first->gate_count++] = 8;
+	second->gates[second->gate_count++] = 9;
+	second->gates[second->gate_count++] = 8;
+	second->good = (struct directed_order_draw){.skipped = 2};
+	second->has_good = true;
+	directed_orders_learn(known, base, first, 1);
+	assert_int_equal(known->gate_count, 2);
+	assert_false(known->has_good);
+	directed_orders_learn(known, base, second, 1);
+	assert_int_equal(known->gate_count, 3);
+	assert_true(known->gates[1] == 8 && known->gates[2] == 9);
+	assert_true(known->has_good);
+	assert_int_equal(known->good.skipped, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order__runs_side_by_side_learn_for_all),
 		cmocka_unit_test(test_order__of_one_early_read),
 		cmocka_unit_test(test_order__of_two_accesses),
 		cmocka_unit_test(test_order__of_three_accesses),

@@ -139,6 +139,60 @@ static void icb__stops_at_its_bound(void **state)
 	assert_int_equal(verdict.runs, wanted);
 }
 
+/* Adds what the shard makes to what was made, but for what is another one's. */
+static uint64_t make_shard(const struct simulated_program *program, const struct strategy *strategy,
+	uint32_t shard, uint32_t shards)
+{
+	struct simulated_campaign campaign;
+	struct strategy_verdict verdict;
+	const uint32_t before = made.count;
+
+	simulated_campaign_init(&campaign, program, strategy, 0, 1);
+	campaign.config.shard = shard;
+	campaign.config.shards = shards;
+	strategy->begin_campaign(campaign.state, &campaign.config);
+	while (!strategy->is_exhausted(campaign.state)) {
+		(void)simulated_campaign_run(&campaign);
+		if (!strategy->is_elsewhere(campaign.state))
+			keep(&made, &campaign.run);
+	}
+	strategy->verdict(campaign.state, &verdict);
+	simulated_campaign_release(&campaign);
+	assert_true(verdict.is_complete);
+	assert_int_equal(verdict.runs, made.count - before);
+	return verdict.runs;
+}
+
+/* Together they make every schedule once, and none makes nearly all of them. */
+static void icb__is_dealt_to_shards(void **state)
+{
+	static const uint32_t sets[][3] = {{0, 0, 1}, {1, 1, 0}, {2, 3, 0}, {0, 0, 0}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+		const struct simulated_code chosen[] = {
+			codes[sets[i][0]], codes[sets[i][1]], codes[sets[i][2]]};
+		const struct simulated_program program = {
+			.codes = chosen, .code_count = 3, .initial_count = 3};
+
+		make_all(&program);
+		for (uint32_t shards = 1; shards <= 5; shards += 2) {
+			made.count = 0;
+			for (uint32_t shard = 1; shard <= shards; shard++)
+				assert_true(make_shard(&program, &strategy_icb, shard, shards) <=
+					    (shards == 1 ? all.count : all.count * 3 / 4));
+			assert_int_equal(made.count, all.count);
+			for (uint32_t level = 0; level < 12; level++) {
+				uint64_t sum_all, sum_made;
+
+				assert_int_equal(compare_count(&all, level, &sum_all),
+					compare_count(&made, level, &sum_made));
+				assert_true(sum_all == sum_made);
+			}
+		}
+	}
+}
+
 /* A bug of two variables needs v = 2, one of one does not; vt makes fewer runs than icb. */
 static const struct simulated_op pair_writer[] = {SET(0, 1), SET(1, 1), SET(2, 1), SET(2, 0)};
 static const struct simulated_op pair_reader[] = {READ(2), READ(0), READ(1), READ(2)};
@@ -167,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(icb__makes_every_schedule_once_in_order),
 		cmocka_unit_test(icb__stops_at_its_bound),
+		cmocka_unit_test(icb__is_dealt_to_shards),
 		cmocka_unit_test(vt__makes_fewer_runs_than_icb),
 	};
 

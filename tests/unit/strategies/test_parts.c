@@ -35,7 +35,8 @@ enum sameness {
 };
 
 static enum sameness sameness;
-static bool is_waiting; /* the program */
+static bool is_waiting;	     /* the program */
+static int64_t first_option; /* of the strategy; 0: its standard */
 
 static void log_init(struct log *log)
 {
@@ -88,7 +89,7 @@ static void make_alone(const struct simulated_program *program, const struct str
 {
 	struct player player = {0};
 
-	simulated_campaign_init(&player.campaign, program, strategy, 0, 1);
+	simulated_campaign_init(&player.campaign, program, strategy, first_option, 1);
 	player.log = all->log;
 	player.log.count = 0;
 	while (!strategy->is_exhausted(player.campaign.state) && player.log.count < RUNS_MOST)
@@ -160,7 +161,7 @@ static void make_together(const struct simulated_program *program, const struct 
 	uint32_t numbers = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		simulated_campaign_init(&players[i].campaign, program, strategy, 0, 1);
+		simulated_campaign_init(&players[i].campaign, program, strategy, first_option, 1);
 		log_init(&players[i].log);
 		players[i].told = calloc(1, players[i].campaign.state_bytes);
 		assert_non_null(players[i].told);
@@ -442,11 +443,23 @@ static void parts__of_vt_make_the_runs_of_one(void **state)
 	of_random_programs(&strategy_vt, 50, 4);
 }
 
+/* With the runs that it leaves out, as they are like others. */
+static void parts__of_bounded_make_the_runs_of_one(void **state)
+{
+	(void)state;
+	sameness = SAME_RUNS;
+	first_option = 3; /* changes of priority: children of children are left out, too */
+	of_random_programs(&strategy_bounded, 24, 9);
+	first_option = 0;
+	assert_true(joined_runs > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts__of_icb_make_the_runs_of_one),
 		cmocka_unit_test(parts__of_vt_make_the_runs_of_one),
+		cmocka_unit_test(parts__of_bounded_make_the_runs_of_one),
 		cmocka_unit_test(parts__of_dpor_make_the_runs_of_one),
 		cmocka_unit_test(parts__of_dpor_make_the_traces_of_one),
 		cmocka_unit_test(parts__of_dpor_tell_nothing_that_hides_orders),

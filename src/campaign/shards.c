@@ -1,0 +1,236 @@
+#include "campaign/shards.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+/* ---- keeping ---- */
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	BUG_ON(json_object_set_new(object, key, value));
+}
+
+/* Numbers that JSON's may not hold. */
+static void put_number(json_t *object, const char *key, uint64_t number)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)number); /* fits */
+	put(object, key, json_string(text));
+}
+
+static uint64_t hash_of(const struct memory_view *memory)
+{
+	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+}
+
+int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
+	const struct campaign_result *result, const struct memory_view *memory, struct error *err)
+{
+	const struct strategy_verdict *verdict = &result->verdict;
+	struct store_document document = {
+		.kind = (char *)(uintptr_t)SHARDS_DOCUMENT, .campaign = campaign};
+	json_t *object = json_object();
+	int status;
+
+	BUG_ON(!object);
+	put(object, "shard", json_integer(options->shards ? options->shard : 1));
+	put(object, "shards", json_integer(options->shards ? options->shards : 1));
+	if (memory) {
+		put(object, "complete", json_boolean(verdict->is_complete));
+		put(object, "up_to_order", json_boolean(verdict->is_up_to_order));
+		put(object, "scope", json_string(verdict->scope));
+		put(object, "missing",
+			verdict->missing ? json_string(verdict->missing) : json_null());
+		put_number(object, "scope_order", verdict->scope_order);
+		put_number(object, "runs", verdict->runs);
+		put_number(object, "redundant", verdict->redundant);
+		put_number(object, "memory", hash_of(memory));
+	}
+	document.text = json_dumps(object, JSON_COMPACT);
+	BUG_ON(!document.text);
+	json_decref(object);
+	status = store_keep_document(store, &document, err);
+	free(document.text);
+	return status;
+}
+
+/* ---- reading ---- */
+
+static uint32_t get_count(const json_t *object, const char *key)
+{
+	const json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static uint64_t get_number(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static json_t *find(const struct store_document *documents, uint32_t count, int64_t campaign)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (documents[i].campaign == campaign &&
+			!strcmp(documents[i].kind, SHARDS_DOCUMENT))
+			return json_loads(documents[i].text, 0, NULL);
+	return NULL;
+}
+
+uint32_t shards_of(const struct store_document *documents, uint32_t count, int64_t campaign)
+{
+	json_t *object = find(documents, count, campaign);
+	const uint32_t shards = get_count(object, "shards");
+
+	json_decref(object);
+	return shards;
+}
+
+/* ---- adding up ---- */
+
+struct summing {
+	const struct store_campaign *campaigns;
+	uint32_t campaign_count;
+	const struct store_document *documents;
+	uint32_t document_count;
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
+{
+	return a->seed == b->seed && a->target == b->target &&
+	       is_same_text(a->strategy, b->strategy) && is_same_text(a->options, b->options);
+}
+
+/* The last campaign of the shard, which knows of what those before it have made: its verdict; NULL: none. */
+static json_t *last_of_shard(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shard, uint32_t shards)
+{
+	json_t *last = NULL;
+
+	for (uint32_t i = 0; i < summing->campaign_count; i++) {
+		json_t *object = is_same_campaign(like, &summing->campaigns[i])
+					 ? find(summing->documents, summing->document_count,
+						   summing->campaigns[i].id)
+					 : NULL;
+
+		if (get_count(object, "shard") == shard && get_count(object, "shards") == shards &&
+			json_object_get(object, "runs")) {
+			json_decref(last);
+			last = json_incref(object);
+		}
+		json_decref(object);
+	}
+	return last;
+}
+
+/*
+ * The scope of all: the smallest of those that were cut short; where all are complete, the largest: those that have
+ * no such schedules have all of them.
+ */
+static bool is_scope_of_all(
+	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
+{
+	if (is_first)
+		return true;
+	if (is_complete != all->is_complete)
+		return !is_complete;
+	return is_complete ? order > all->scope_order : order < all->scope_order;
+}
+
+static void add_shard(struct shards *sum, const json_t *object)
+{
+	struct strategy_verdict *all = &sum->verdict;
+	const bool is_complete = json_is_true(json_object_get(object, "complete"));
+	const char *scope = json_string_value(json_object_get(object, "scope"));
+	const char *missing = json_string_value(json_object_get(object, "missing"));
+	const uint64_t order = get_number(object, "scope_order");
+
+	if (is_scope_of_all(all, is_complete, order, !sum->here)) {
+		all->scope_order = order;
+		(void)snprintf(all->scope, sizeof all->scope, "%s", scope ? scope : "");
+	}
+	all->is_complete = is_complete && (!sum->here || all->is_complete);
+	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
+	all->runs += get_number(object, "runs");
+	all->redundant += get_number(object, "redundant");
+	if (missing && !sum->missing[0])
+		(void)snprintf(sum->missing, sizeof sum->missing, "%s", missing);
+	sum->here++;
+}
+
+static void sum_up(
+	const struct summing *summing, const struct store_campaign *like, struct shards *sum)
+{
+	uint64_t memory = 0;
+
+	sum->is_one_memory = true;
+	(void)snprintf(sum->strategy, sizeof sum->strategy, "%s", like->strategy);
+	for (uint32_t shard = 1; shard <= sum->count; shard++) {
+		json_t *object = last_of_shard(summing, like, shard, sum->count);
+
+		if (object) {
+			sum->is_one_memory &= !sum->here || memory == get_number(object, "memory");
+			memory = get_number(object, "memory");
+			add_shard(sum, object);
+		}
+		json_decref(object);
+	}
+	for (uint32_t i = 0; i < summing->campaign_count; i++)
+		if (is_same_campaign(like, &summing->campaigns[i]))
+			sum->failures += summing->campaigns[i].failures;
+	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
+}
+
+/* Is none before it of the same campaign? */
+static bool is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
+{
+	for (uint32_t i = 0; i < number; i++)
+		if (is_same_campaign(&summing->campaigns[i], &summing->campaigns[number]) &&
+			shards_of(summing->documents, summing->document_count,
+				summing->campaigns[i].id) == shards)
+			return false;
+	return true;
+}
+
+int shards_list(struct store *store, struct shards **out, uint32_t *count, struct error *err)
+{
+	struct store_campaign *campaigns = NULL;
+	struct store_document *documents = NULL;
+	struct summing summing = {0};
+	int status = store_list_campaigns(store, &campaigns, &summing.campaign_count, err);
+
+	*count = 0;
+	if (!status)
+		status = store_list_documents(store, &documents, &summing.document_count, err);
+	summing.campaigns = campaigns;
+	summing.documents = documents;
+	*out = calloc(summing.campaign_count + 1u, sizeof **out);
+	BUG_ON(!*out);
+	for (uint32_t i = 0; !status && i < summing.campaign_count; i++) {
+		const uint32_t shards =
+			shards_of(documents, summing.document_count, campaigns[i].id);
+
+		if (shards < 2 || !is_first_of_all(&summing, i, shards))
+			continue;
+		(*out)[*count].count = shards;
+		sum_up(&summing, &campaigns[i], &(*out)[(*count)++]);
+	}
+	for (uint32_t i = 0; i < summing.campaign_count; i++)
+		store_campaign_release(&campaigns[i]);
+	free(campaigns);
+	store_documents_free(documents, summing.document_count);
+	return status;
+}

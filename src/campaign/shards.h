@@ -1,0 +1,38 @@
+/*
+ * What each shard of a strategy that goes through all schedules has made, as a document of its campaign in the store, and
+ * what all of them have made together once their stores are merged.
+ */
+#ifndef RADDLE_CAMPAIGN_SHARDS_H
+#define RADDLE_CAMPAIGN_SHARDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "campaign/campaign.h"
+#include "campaign/memory_view.h"
+#include "campaign/store.h"
+
+#define SHARDS_DOCUMENT "verdict"
+
+/* Of a campaign so far; `memory`: what its last run saw; NULL: there was none, and no verdict either. */
+int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
+	const struct campaign_result *result, const struct memory_view *memory, struct error *err);
+
+/* How many shards the campaign was one of, by the store's documents; 0: that is not known. 1: it is whole. */
+uint32_t shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
+
+/* Shards of one campaign, as far as they are there. */
+struct shards {
+	char strategy[256];
+	uint32_t count, here; /* how many there are, and are known here */
+	bool is_one_memory; /* all have seen the same variables as shared: else they do not fit together */
+	uint64_t failures;
+	struct strategy_verdict verdict; /* of all; where all are here */
+	char missing[160];		 /* verdict.missing is here, or NULL */
+};
+
+/* *out is to be freed. */
+int shards_list(struct store *store, struct shards **out, uint32_t *count, struct error *err);
+
+#endif

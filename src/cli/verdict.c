@@ -1,0 +1,46 @@
+#include "cli/verdict.h"
+
+#include <stdio.h>
+
+#include "cli/terminal.h"
+
+/* "1,204 runs; probability that an order was missed ≤ 1e-6" */
+static void say_runs_of(const struct strategy_verdict *verdict)
+{
+	char runs[32];
+	int power = 0;
+
+	(void)fprintf(stderr, "%s run%s", terminal_number(verdict->runs, runs),
+		verdict->runs == 1 ? "" : "s");
+	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
+		power++;
+	if (power)
+		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
+}
+
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *prefix)
+{
+	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
+		return; /* it ended with that */
+	(void)fputs(prefix, stderr);
+	if (verdict->scope[0] && has_failed) {
+		(void)fprintf(stderr, "%s all schedules %s: some fail\n",
+			verdict->is_complete ? "these are" : "among these are", verdict->scope);
+	} else if (verdict->scope[0]) {
+		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
+		say_runs_of(verdict);
+		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more were run");
+	} else if (verdict->is_complete) {
+		(void)fprintf(stderr, "these are all schedules%s: %s in ",
+			verdict->is_up_to_order ? ", up to the order of independent operations"
+						: "",
+			has_failed ? "some fail" : "none fails");
+		say_runs_of(verdict);
+		(void)fprintf(stderr, "\n");
+	} else if (verdict->missing) {
+		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);
+	} else {
+		(void)fprintf(stderr,
+			"these are not all schedules; more of them with --schedules or --time\n");
+	}
+}

@@ -1,0 +1,165 @@
+/*
+ * splice, tee and sendfile: transfers from one descriptor to another, either of which may have to be
+ * waited for. The kernel is only asked in a form that cannot wait; where it says that it would have, the
+ * wait is for the side that is not ready, as that of a read or a write (fd_transfer.c).
+ * Runs in the target's moving thread.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+/* Result of an attempt, none of the kernel's: the other side is not ready. */
+#define OTHER_SIDE (-4096L)
+
+struct splice {
+	struct fd_transfer transfer; /* of the side that is waited for */
+	long number;		     /* of the system call */
+	int in, out;
+	off64_t *in_offset, *out_offset;
+	size_t bytes;
+	unsigned int flags;
+};
+
+static bool splice_polls(int fd, short events)
+{
+	struct pollfd poll = {.fd = fd, .events = events};
+
+	return platform_call(SYS_poll, &poll, 1, 0) > 0;
+}
+
+/* A socket that is written to waits unless it is told not to; nobody else moves meanwhile. */
+static long splice_call(const struct splice *splice)
+{
+	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);
+	const bool is_told = fd_waits(splice->out);
+	long result;
+
+	if (is_told)
+		(void)platform_call(SYS_fcntl, splice->out, F_SETFL, flags | O_NONBLOCK);
+	if (splice->number == SYS_sendfile)
+		result = platform_call(
+			SYS_sendfile, splice->out, splice->in, splice->in_offset, splice->bytes);
+	else if (splice->number == SYS_tee)
+		result = platform_call(SYS_tee, splice->in, splice->out, splice->bytes,
+			splice->flags | SPLICE_F_NONBLOCK);
+	else
+		result = platform_call(SYS_splice, splice->in, splice->in_offset, splice->out,
+			splice->out_offset, splice->bytes, splice->flags | SPLICE_F_NONBLOCK);
+	if (is_told)
+		(void)platform_call(SYS_fcntl, splice->out, F_SETFL, flags);
+	return result;
+}
+
+static long attempt_splice(const struct fd_transfer *transfer)
+{
+	const struct splice *splice =
+		(const void *)((const char *)transfer - offsetof(struct splice, transfer));
+	const bool can_read = splice_polls(splice->in, POLLIN);
+	long result = can_read ? splice_call(splice) : -EAGAIN;
+
+	if (result == -EAGAIN)
+		return can_read == (transfer->kind == OP_FD_READ) && !transfer->never_waits
+			       ? OTHER_SIDE
+			       : -EAGAIN;
+	if (splice->number != SYS_tee)
+		fd_note(SYS_read, splice->in, result);
+	fd_note(SYS_write, splice->out, result);
+	return result;
+}
+
+static bool splice_never_waits(const struct splice *splice)
+{
+	return splice->flags & SPLICE_F_NONBLOCK ||
+	       !(fd_waits(splice->in) && fd_waits(splice->out));
+}
+
+/* One that moves something, or says why not. Raw result. */
+static long splice_once(struct splice *splice, uint64_t site)
+{
+	bool is_reading = fd_is_scheduled(splice->in, OP_FD_READ);
+	long result;
+
+	do {
+		splice->transfer = (struct fd_transfer){.fd = is_reading ? splice->in : splice->out,
+			.kind = is_reading ? OP_FD_READ : OP_FD_WRITE,
+			.never_waits = splice_never_waits(splice),
+			.site = site,
+			.attempt = attempt_splice};
+		result = fd_transfer(&splice->transfer);
+		is_reading = !is_reading;
+	} while (result == OTHER_SIDE);
+	return result;
+}
+
+static bool splice_is_scheduled(const struct splice *splice)
+{
+	return engine_is_live() && splice->bytes &&
+	       (fd_is_scheduled(splice->in, OP_FD_READ) ||
+		       fd_is_scheduled(splice->out, OP_FD_WRITE));
+}
+
+EXPORT ssize_t splice(
+	int in, off64_t *in_offset, int out, off64_t *out_offset, size_t bytes, unsigned int flags)
+{
+	struct splice splice = {.number = SYS_splice,
+		.in = in,
+		.out = out,
+		.in_offset = in_offset,
+		.out_offset = out_offset,
+		.bytes = bytes,
+		.flags = flags};
+
+	ENTER();
+	if (!splice_is_scheduled(&splice))
+		return interpose_result(
+			target_call(SYS_splice, in, in_offset, out, out_offset, bytes, flags));
+	return interpose_result(splice_once(&splice, CALL_SITE));
+}
+
+EXPORT ssize_t tee(int in, int out, size_t bytes, unsigned int flags)
+{
+	struct splice splice = {
+		.number = SYS_tee, .in = in, .out = out, .bytes = bytes, .flags = flags};
+
+	ENTER();
+	if (!splice_is_scheduled(&splice))
+		return interpose_result(target_call(SYS_tee, in, out, bytes, flags));
+	return interpose_result(splice_once(&splice, CALL_SITE));
+}
+
+/* To a descriptor that waits everything is sent, as with write(). */
+static ssize_t sendfile_all(int out, int in, off64_t *offset, size_t bytes, uint64_t site)
+{
+	struct splice splice = {
+		.number = SYS_sendfile, .in = in, .out = out, .in_offset = offset, .bytes = bytes};
+	size_t sent = 0;
+	long result;
+
+	if (!splice_is_scheduled(&splice))
+		return interpose_result(target_call(SYS_sendfile, out, in, offset, bytes));
+	do {
+		result = splice_once(&splice, site);
+		if (result > 0)
+			sent += (size_t)result;
+		splice.bytes = bytes - sent;
+	} while (result > 0 && splice.bytes && !splice_never_waits(&splice));
+	return interpose_result(sent ? (long)sent : result);
+}
+
+EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t bytes)
+{
+	ENTER();
+	return sendfile_all(out, in, offset, bytes, CALL_SITE);
+}
+
+EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t bytes)
+{
+	ENTER();
+	return sendfile_all(out, in, offset, bytes, CALL_SITE);
+}

@@ -1,0 +1,155 @@
+#include "runtime/returned.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "runtime/interpose.h"
+#include "runtime/memory_internal.h"
+#include "runtime/record.h"
+
+void __libc_free(void *block);
+
+#define BLOCKS 64
+#define LINES 1024
+/* No two blocks of glibc are nearer to each other; an address belongs to one line. */
+#define LINE_BYTES 32
+/* glibc maps larger ones: when they are given back, anything may come there. */
+#define BYTES_MOST (64 << 10)
+
+struct returned_block {
+	uintptr_t start;
+	uint64_t site;
+	uint64_t step;
+	uint32_t bytes; /* 0: given out again, in part at least */
+	struct thread_id thread;
+};
+
+/*
+ * latest[line % LINES] is 1 + the block that was given back last there. An address is looked up by its
+ * line alone, and so is the memory of a block that is given out: both meet the same entry.
+ */
+static struct {
+	struct returned_block blocks[BLOCKS];
+	uint8_t latest[LINES];
+	uint32_t count; /* of blocks that were noted in the run */
+	bool is_busy;	/* an interrupted call is at work */
+} returned __attribute__((aligned(4096)));
+
+static bool returned_is_wanted(void)
+{
+	return memory_is_watched() && !record_is_on() && !returned.is_busy;
+}
+
+void returned_begin_run(void)
+{
+	memset(&returned, 0, sizeof returned);
+}
+
+static struct returned_block *returned_find(uintptr_t address)
+{
+	const uint8_t latest = returned.latest[address / LINE_BYTES % LINES];
+	struct returned_block *block = latest ? &returned.blocks[latest - 1] : NULL;
+
+	return block && address - block->start < block->bytes ? block : NULL;
+}
+
+static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
+	uintptr_t address, uint64_t site, enum op_kind op)
+{
+	struct outcome verdict;
+
+	outcome_set(&verdict, kind, engine_current()->id, 0);
+	verdict.site = site;
+	verdict.op = (uint8_t)op;
+	verdict.address = address;
+	verdict.other_site = block->site;
+	verdict.other_step = block->step;
+	verdict.other_thread = block->thread;
+	verdict.other_op = OP_STORE;
+	engine_fail_by_verdict(&verdict);
+}
+
+/* Another allocator may give memory out in ways that are not seen here. */
+static bool returned_goes_to_glibc(void)
+{
+	static uintptr_t next;
+
+	if (!next)
+		next = (uintptr_t)runtime_next_symbol("free");
+	return next == (uintptr_t)__libc_free;
+}
+
+/* Lines from `line` to before `end` are the next block's. */
+static void returned_mark(uintptr_t line, uintptr_t end)
+{
+	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);
+
+	while (line < end) {
+		const uintptr_t at = line % LINES;
+		const uintptr_t count = end - line < LINES - at ? end - line : LINES - at;
+
+		memset(returned.latest + at, number, count);
+		line += count;
+	}
+}
+
+void returned_note(void *block, uint64_t site)
+{
+	const uintptr_t start = (uintptr_t)block;
+	const struct returned_block *known;
+	size_t bytes;
+
+	if (!block || !returned_is_wanted() || !returned_goes_to_glibc())
+		return;
+	known = returned_find(start);
+	if (known && known->start == start)
+		returned_tell(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
+	bytes = malloc_usable_size(block);
+	if (!bytes || bytes > BYTES_MOST)
+		return;
+	returned.is_busy = true;
+	returned.blocks[returned.count % BLOCKS] = (struct returned_block){.start = start,
+		.site = site,
+		.step = engine_step(),
+		.bytes = (uint32_t)bytes,
+		.thread = engine_current()->id};
+	returned_mark(start / LINE_BYTES, (start + bytes - 1) / LINE_BYTES + 1);
+	returned.count++;
+	returned.is_busy = false;
+	engine_watch_uses();
+}
+
+void returned_given_out(const void *block, size_t bytes)
+{
+	const uintptr_t start = (uintptr_t)block;
+	const uintptr_t end = start + (bytes ? bytes : 1);
+	uintptr_t line = start / LINE_BYTES;
+	struct returned_block *same;
+
+	if (!returned.count || !block)
+		return;
+	same = returned_find(start);
+	if (same && end <= same->start + same->bytes) {
+		same->bytes = 0; /* no other is known there: what is known does not overlap */
+		return;
+	}
+	for (uint32_t i = 0; i < LINES && line * LINE_BYTES < end; i++, line++) {
+		const uint8_t latest = returned.latest[line % LINES];
+		struct returned_block *known = latest ? &returned.blocks[latest - 1] : NULL;
+
+		if (known && known->start < end && start < known->start + known->bytes)
+			known->bytes = 0;
+	}
+}
+
+void returned_check_use(const struct engine_op *op)
+{
+	const struct returned_block *block;
+
+	if (!returned.count || !returned_is_wanted())
+		return;
+	block = returned_find((uintptr_t)op->address);
+	if (block)
+		returned_tell(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
+			(enum op_kind)op->kind);
+}

@@ -1,0 +1,188 @@
+/*
+ * Takes raddle's place in a program that raddle-cc compiled: switches all sites on, and keeps what they tell. Do loops
+ * that go without their points, as nothing in their memory is wanted, compute the same, and are all accesses
+ * to what is wanted still told of?
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/instrument_abi.h"
+#include "shapes.h"
+
+#define TOLD_MOST 65536
+#define PAGE ((uintptr_t)4096)
+
+struct told {
+	uint64_t address, behind; /* the address behind the point */
+};
+
+struct told told[TOLD_MOST];
+struct told *told_end = told;
+struct wanted_memory raddle_wanted_v5;
+
+/* Every entry does the same. */
+#define ENTRY(name) ".globl " name "\n" name ":\n"
+#define ENTRIES(kind)                                                                              \
+	ENTRY("raddle_site_" kind "1_v3")                                                          \
+	ENTRY("raddle_site_" kind "2_v3")                                                          \
+	ENTRY("raddle_site_" kind "4_v3")                                                          \
+	ENTRY("raddle_site_" kind "8_v3")                                                          \
+	ENTRY("raddle_site_" kind "16_v3")
+__asm__(".text\n" ENTRY("raddle_site_v3") ENTRIES("load")
+		ENTRIES("store") "	movq told_end(%rip), %r11\n"
+				 "	movq %r10, (%r11)\n"
+				 "	movq (%rsp), %r10\n"
+				 "	movq %r10, 8(%r11)\n"
+				 "	addq $16, told_end(%rip)\n"
+				 "	ret\n");
+
+static const struct instrumented_module *module;
+
+static const unsigned char *point_of(const struct site_record *record)
+{
+	return (const unsigned char *)&record->point + record->point;
+}
+
+void raddle_module_loaded(const struct instrumented_module *loaded)
+{
+	module = loaded;
+	for (const struct site_record *record = loaded->first; record < loaded->end; record++) {
+		unsigned char *point = (unsigned char *)(uintptr_t)point_of(record);
+		const uintptr_t page = (uintptr_t)point & ~(PAGE - 1);
+		const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
+		const int32_t distance = (int32_t)(stub - (point + SITE_POINT_BYTES));
+
+		if (record->kind > SITE_STORE)
+			continue;
+		if (mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
+			abort();
+		point[0] = 0xe8;
+		memcpy(point + 1, &distance, sizeof distance);
+	}
+}
+
+void raddle_module_unloaded(const struct instrumented_module *loaded)
+{
+	(void)loaded;
+}
+
+static unsigned bytes_at(uint64_t behind)
+{
+	for (const struct site_record *record = module->first; record < module->end; record++)
+		if (record->kind <= SITE_STORE &&
+			(uint64_t)(uintptr_t)point_of(record) + SITE_POINT_BYTES == behind)
+			return record->bytes;
+	abort();
+}
+
+static void want(uint64_t start, uint64_t end, unsigned part)
+{
+	memset(&raddle_wanted_v5, 0, sizeof raddle_wanted_v5);
+	for (unsigned i = 0; i < WANTED_PARTS; i++)
+		raddle_wanted_v5.parts[i].start = UINT64_MAX;
+	raddle_wanted_v5.parts[part].start = start;
+	raddle_wanted_v5.parts[part].end = end;
+}
+
+static struct room room;
+
+static void fill(void)
+{
+	memset(&room, 0, sizeof room);
+	for (int i = 0; i < ELEMENTS; i++) {
+		room.longs[i] = i * 7 % 100;
+		room.bytes[i] = (unsigned char)(i * 11);
+		room.shorts[i] = (short)(i * 5);
+		room.parts[i].x = i;
+	}
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		room.grid[i / COLUMNS][i % COLUMNS] = i % 13;
+}
+
+/* A run of a shape, and what was told of it. */
+struct run {
+	struct room after;
+	long result;
+	unsigned count; /* told of */
+	struct {
+		uint64_t start, end;
+	} accesses[TOLD_MOST];
+};
+
+static void make(struct run *run, const struct shape *shape, int n)
+{
+	fill();
+	told_end = told;
+	run->result = shape->run(&room, n);
+	run->count = (unsigned)(told_end - told);
+	run->after = room;
+	for (unsigned i = 0; i < run->count; i++) {
+		run->accesses[i].start = told[i].address;
+		run->accesses[i].end = told[i].address + bytes_at(told[i].behind);
+	}
+}
+
+static unsigned count_of(const struct run *run, uint64_t start, uint64_t end)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < run->count; i++)
+		count += run->accesses[i].start < end && run->accesses[i].end > start;
+	return count;
+}
+
+static int failed;
+
+static void check_same(const struct run *all, const struct run *few, const char *name, int n)
+{
+	if (all->result == few->result && !memcmp(&all->after, &few->after, sizeof all->after))
+		return;
+	printf("FAILED: %s of %d computes something else\n", name, n);
+	failed = 1;
+}
+
+/* Of all runs of a shape. */
+struct sums {
+	unsigned long all, few; /* accesses that were told of */
+};
+
+static void check(const struct shape *shape, int n, struct sums *sums)
+{
+	static struct run all, few;
+
+	want(0, UINT64_MAX, 0);
+	make(&all, shape, n);
+	want(UINT64_MAX, 0, 0);
+	make(&few, shape, n);
+	check_same(&all, &few, shape->name, n);
+	for (uintptr_t at = (uintptr_t)&room; at < (uintptr_t)(&room + 1); at += 8) {
+		want(at, at + 8, (unsigned)(at / 8 % WANTED_PARTS));
+		make(&few, shape, n);
+		check_same(&all, &few, shape->name, n);
+		if (count_of(&all, at, at + 8) != count_of(&few, at, at + 8)) {
+			printf("FAILED: %s of %d: %u accesses to the byte %zu, told of %u\n",
+				shape->name, n, count_of(&all, at, at + 8),
+				(size_t)(at - (uintptr_t)&room), count_of(&few, at, at + 8));
+			failed = 1;
+		}
+		sums->all += all.count;
+		sums->few += few.count;
+	}
+}
+
+int main(void)
+{
+	static const int sizes[] = {0, 1, 2, 7, 8, 9, 10, 33, 100, ELEMENTS};
+
+	for (unsigned i = 0; i < shape_count; i++) {
+		struct sums sums = {0, 0};
+
+		for (unsigned j = 0; j < sizeof sizes / sizeof *sizes; j++)
+			check(&shapes[i], sizes[j], &sums);
+		printf("%s %lu %lu\n", shapes[i].name, sums.all, sums.few);
+	}
+	return failed;
+}
