@@ -182,7 +182,8 @@ static void sites_add_module(const struct instrumented_module *module)
 		/* A process or a run of its own: as the last one left it. What cannot be stands in the
 		 * contract. */
 		(void)sites_apply();
-	if (own->has_place && !runtime.contract->plan.is_recorded)
+	/* Neither a recorder nor the guest at full speed asks for them. */
+	if (own->has_place && !runtime.contract->plan.is_recorded && !runtime.contract->noise_bytes)
 		sites_watch_main(own);
 }
 
