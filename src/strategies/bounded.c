@@ -27,6 +27,7 @@
 #include "base/bitset.h"
 #include "base/text.h"
 #include "strategies/bounded_internal.h"
+#include "strategies/step_print.h"
 
 #define RUNS_STANDARD (1 << 18) /* those with fewer than c changes */
 /* As in the paper: more yields than this, and a thread comes last. */
@@ -110,7 +111,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	bounded->passed = 0;
 	order_hash_begin(&bounded->graph);
 	commuting_begin_run(&bounded->commuting);
-	run_tree_begin_run(&bounded->tree);
+	run_tree_begin_run(&bounded->tree, bounded->is_focused);
 	/* The order of creation is what the program mostly does by itself: it is not the first. */
 	bounded->order = bounded->has_learnt && !bounded->is_exhausted
 				 ? run_tree_order(&bounded->tree)
@@ -145,7 +146,7 @@ static bool is_stopped(
 	if (object == KEY_TABLE_NONE)
 		return false;
 	places = bounded_count_places(bounded, view, thread, next);
-	if (run_tree_at(&bounded->tree, object, places))
+	if (run_tree_at(&bounded->tree, object, places, step_print(view, thread)))
 		return true;
 	commuting_point(&bounded->commuting, object, run_tree_last_ordinal(&bounded->tree, object));
 	return false;
@@ -210,6 +211,8 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
+	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY)
+		run_tree_note(&bounded->tree, step_print(view, thread.index));
 	commuting_executed(&bounded->commuting, view, thread);
 	bounded->has_paused |= (view->pending[thread.index].flags & OP_PAUSE) != 0;
 	if (view->pending[thread.index].flags & OP_PAUSE)
@@ -276,9 +279,12 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 {
 	struct bounded *bounded = state;
 
-	/* One that proves nothing is made again. */
-	if (summary->outcome == OUTCOME_TAINTED || bounded->is_exhausted)
+	if (bounded->is_exhausted)
 		return;
+	if (summary->outcome == OUTCOME_TAINTED) { /* it proves nothing, and is made again */
+		run_tree_drop_run(&bounded->tree);
+		return;
+	}
 	bounded->runs++;
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
@@ -326,7 +332,8 @@ static void add_bound(struct text *text, const char *name, uint32_t bound)
 static void bounded_verdict(const void *state, struct strategy_verdict *out)
 {
 	const struct bounded *bounded = state;
-	const bool has_diverged = bounded->diverged_runs || bounded->tree.diverged_runs;
+	const bool has_diverged = bounded->diverged_runs || bounded->tree.diverged_runs ||
+				  (bounded->tree.varied_runs && !bounded_has_learnt_more(bounded));
 	struct text text;
 
 	text_init(&text, out->refusal, sizeof out->refusal);
@@ -371,7 +378,7 @@ static const struct strategy_option bounded_options[] = {
 		NULL},
 	{"risk", 6, 1, 12, "an order of t threads is missed with probability below 10^-risk", NULL},
 	{"runs", RUNS_STANDARD, 1024, 1 << 26,
-		"how many it can go on from; each takes about 180 bytes when it is made", NULL},
+		"how many it can go on from; each takes about 300 bytes when it is made", NULL},
 	{"loops", 0, 1, 255,
 		"l: of the blocks that one call stack allocates only the first so many (all, the "
 		"first ones first)",

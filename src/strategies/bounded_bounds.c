@@ -10,7 +10,8 @@
 void bounded_begin_walk(struct bounded *bounded)
 {
 	bounded->diverged_runs += bounded->tree.diverged_runs;
-	bounded->tree.diverged_runs = 0;
+	if (!bounded_has_learnt_more(bounded))
+		bounded->diverged_runs += bounded->tree.varied_runs;
 	hash_set_clear(&bounded->seen);
 	run_tree_begin(&bounded->tree, bounded_option_of(bounded, OPTION_RUNS), bounded->changes);
 	bounded->shared_used = bounded->shared.shared_count;
@@ -93,6 +94,12 @@ static bool next_bounds(struct bounded *bounded)
 	}
 }
 
+bool bounded_has_learnt_more(const struct bounded *bounded)
+{
+	return bounded->shared_used < bounded->shared.shared_count ||
+	       bounded->names_used < bounded->names.count;
+}
+
 bool bounded_is_short_of_variables(const struct bounded *bounded)
 {
 	return bounded->has_learnt &&
@@ -157,10 +164,9 @@ void bounded_advance(struct bounded *bounded)
 {
 	while (!bounded->is_exhausted && bounded->tree.is_done) {
 		/* What earlier runs did not know of variables, they have not counted either. */
-		if (bounded->pass != PASS_NONE &&
-			(bounded->shared_used < bounded->shared.shared_count ||
-				(bounded->pass == PASS_ALL &&
-					bounded->names_used < bounded->names.count)))
+		if (bounded->pass != PASS_NONE && bounded_has_learnt_more(bounded) &&
+			(bounded->pass == PASS_ALL ||
+				bounded->shared_used < bounded->shared.shared_count))
 			bounded_begin_walk(bounded);
 		next_pass(bounded);
 		if (!bounded->is_exhausted && bounded->pass != PASS_NONE)

@@ -120,6 +120,8 @@ uint64_t bounded_hash_order(const struct bounded *bounded);
 
 /* From the first bounds on, with no run made. */
 void bounded_begin_walk(struct bounded *bounded);
+/* Has it met threads or variables of which the first runs of its tree did not know? To these, its places are other ones. */
+bool bounded_has_learnt_more(const struct bounded *bounded);
 /* v is given, and there are not so many variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);
 /*

@@ -1,8 +1,6 @@
 /* See deviations.h. */
 #include "strategies/deviations.h"
 
-#include "base/hash.h"
-
 /* Runs with fewer deviations are made in every shard. */
 #define SHARD_DEVIATIONS 2
 
@@ -16,6 +14,7 @@ void deviations_begin(
 {
 	*deviations = (struct deviations){
 		.capacity = capacity, .bound = bound, .roots = roots, .is_exhausted = !roots};
+	deviations->last_child.record = DEVIATIONS_NONE;
 }
 
 static bool is_at_roots(const struct deviations *deviations)
@@ -35,6 +34,57 @@ static uint32_t parent_of(struct deviations *deviations, uint32_t record)
 
 	return parent == record ? DEVIATIONS_NONE : parent;
 }
+
+/* ---- shards ---- */
+
+bool deviations_is_elsewhere(const struct deviations *deviations)
+{
+	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
+}
+
+/*
+ * Does the shard make the children at a point behind the one deviation of a run? Those have two, and their children are
+ * whose they are. How many children a point has only a run there shows, so they go together.
+ */
+static bool is_dealt(const struct deviations *deviations, uint32_t root,
+	const struct deviation *last, uint32_t kind, uint32_t ordinal)
+{
+	uint64_t hash =
+		hash_pair(hash_pair(root, last->ordinal), hash_pair(last->alternative, last->kind));
+
+	hash = hash_pair(hash, hash_pair(kind, ordinal));
+	return hash % deviations->shards + 1 == deviations->shard;
+}
+
+/* Of the run at hand. */
+static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
+{
+	return !deviations->shards || deviations->path_count != 1 ||
+	       is_dealt(deviations, deviations_root(deviations), &deviations->path[0], kind,
+		       ordinal);
+}
+
+/* Of a record, for children of the kind that is being made. */
+static bool is_own_point_of(struct deviations *deviations, uint32_t number, uint32_t ordinal)
+{
+	const struct deviation_record *record = &deviations_records(deviations)[number];
+	const uint32_t parent = parent_of(deviations, number);
+
+	return !deviations->shards || parent == DEVIATIONS_NONE ||
+	       parent_of(deviations, parent) != DEVIATIONS_NONE ||
+	       is_dealt(deviations, record->root, &record->last, deviations->kind, ordinal);
+}
+
+uint32_t deviations_own_point_before(
+	struct deviations *deviations, uint32_t record, uint32_t ordinal)
+{
+	while (ordinal--)
+		if (is_own_point_of(deviations, record, ordinal))
+			return ordinal;
+	return DEVIATIONS_NONE;
+}
+
+/* ---- the run at hand ---- */
 
 /* From the root to the child that is due. */
 static void lay_path(struct deviations *deviations)
@@ -62,25 +112,54 @@ void deviations_begin_run(struct deviations *deviations)
 	deviations->path_at = deviations->path_count = 0;
 	deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
 	deviations->alternatives = 0;
+	deviations->print = 0;
+	deviations->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_COSTLY] = 0;
+	deviations->has_varied = false;
 	if (!is_at_roots(deviations) && !deviations->is_exhausted)
 		lay_path(deviations);
 }
 
-uint32_t deviations_at(
-	struct deviations *deviations, enum deviation_kind kind, uint32_t alternatives)
+/* At a point before its last deviation, or there: was what the child before it did before this point the same? */
+static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
+{
+	const uint32_t ordinal = deviations->points[kind];
+	const struct deviation_child *last = &deviations->last_child;
+	struct deviation_child *before = &deviations->before;
+
+	if (kind != deviations->kind)
+		return;
+	if (last->record == deviations->record && last->kind == kind && last->ordinal == ordinal)
+		deviations->has_varied |= last->print != print;
+	if (!deviations->part || deviations->record || before->ordinal != ordinal)
+		return;
+	deviations->has_varied |= deviations->has_before && before->print != print;
+	deviations->has_before = true;
+	before->print = print;
+}
+
+uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
+	uint32_t alternatives, uint64_t what)
 {
 	const struct deviation *next = &deviations->path[deviations->path_at];
+	const uint32_t print =
+		(uint32_t)hash_pair(deviations->print, hash_pair(what, alternatives));
 
+	if (deviations->path_at + 1 == deviations->path_count)
+		compare_print(deviations, kind, print);
 	if (deviations->path_at < deviations->path_count && next->kind == kind &&
 		next->ordinal == deviations->points[kind]) {
 		deviations->path_at++;
 		deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
 		deviations->alternatives = alternatives;
+		deviations->last_print = print;
 		if (next->alternative < alternatives)
 			return next->alternative;
 		deviations->path_at = UINT32_MAX; /* the program does not do what it did */
 		return DEVIATIONS_NONE;
 	}
+	if (deviations->path_at == deviations->path_count &&
+		is_own_point(deviations, kind, deviations->points[kind]))
+		deviations->prints[kind] = print;
 	deviations->points[kind]++;
 	return DEVIATIONS_NONE;
 }
@@ -135,30 +214,16 @@ static bool is_at_limit(struct deviations *deviations)
 	return true;
 }
 
-/* ---- shards ---- */
-
-bool deviations_is_elsewhere(const struct deviations *deviations)
+/* The record has had its children of this kind: were the parent and the last of them the same up to there? */
+static void end_of_children(struct deviations *deviations)
 {
-	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
-}
+	const struct deviation_child *last = &deviations->last_child;
 
-/*
- * Does the shard make the children at this point? They have one deviation more than the record, whose ancestors are
- * the shard's if it has two. How many children a point has only a run there shows, so they go together.
- */
-static bool is_own_point(struct deviations *deviations)
-{
-	const struct deviation_record *record = &deviations_records(deviations)[deviations->record];
-	const uint32_t parent = parent_of(deviations, deviations->record);
-	uint64_t hash;
-
-	if (!deviations->shards || parent == DEVIATIONS_NONE ||
-		parent_of(deviations, parent) != DEVIATIONS_NONE)
-		return true;
-	hash = hash_pair(hash_pair(record->root, record->last.ordinal),
-		hash_pair(record->last.alternative, record->last.kind));
-	hash = hash_pair(hash, hash_pair(deviations->kind, deviations->ordinal));
-	return hash % deviations->shards + 1 == deviations->shard;
+	if (last->record != deviations->record || last->kind != deviations->kind)
+		return;
+	deviations->diverged_runs +=
+		last->print !=
+		deviations_records(deviations)[deviations->record].prints[deviations->kind];
 }
 
 void deviations_find_child(struct deviations *deviations)
@@ -171,13 +236,14 @@ void deviations_find_child(struct deviations *deviations)
 			end_of_records(deviations);
 		} else if (deviations->ordinal < deviations_records(deviations)[deviations->record]
 							 .points[deviations->kind]) {
-			if (is_own_point(deviations))
+			if (is_own_point_of(deviations, deviations->record, deviations->ordinal))
 				return;
 			deviations->points_tried++;
 			deviations->ordinal++;
 			deviations->alternative = 0;
 			continue;
 		} else {
+			end_of_children(deviations);
 			deviations->record++;
 		}
 		deviations->ordinal = deviations->alternative = 0;
@@ -202,12 +268,17 @@ static void add_record(struct deviations *deviations, bool is_extended)
 		return;
 	record->points[DEVIATION_FREE] = deviations->points[DEVIATION_FREE];
 	record->points[DEVIATION_COSTLY] = deviations->points[DEVIATION_COSTLY];
+	record->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_FREE];
+	record->prints[DEVIATION_COSTLY] = deviations->prints[DEVIATION_COSTLY];
 }
 
 /* Behind the child that has been run. */
 static void next_child(struct deviations *deviations, bool has_diverged)
 {
 	deviations->children_made++;
+	if (!has_diverged)
+		deviations->last_child = (struct deviation_child){deviations->record,
+			deviations->kind, deviations->ordinal, deviations->last_print};
 	if (deviations->alternative + 1 < deviations->alternatives && !has_diverged) {
 		deviations->alternative++;
 	} else {
@@ -225,7 +296,7 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 		return;
 	deviations->runs++;
 	deviations->runs_elsewhere += deviations_is_elsewhere(deviations);
-	deviations->diverged_runs += has_diverged;
+	deviations->diverged_runs += has_diverged || deviations->has_varied;
 	if (!has_diverged)
 		add_record(deviations, is_extended);
 	if (is_at_roots(deviations))

@@ -6,6 +6,10 @@
  * A run is known by its *deviations*: at a *point* it took another alternative than the standard one.
  * Each run that is made becomes a record; its children have one deviation more, behind its last one.
  * So each run is made once, and only the way to the next child is kept, not the children.
+ *
+ * Up to its last deviation a run is to be what its parent and its siblings were there. Whether it was, hashes of all that was
+ * done before a point (*prints*) show: each child passes, or stands at, the point of the child before it, and the last
+ * one stands at the parent's last point. So every two of them are compared, at the cost of a few numbers.
  */
 #ifndef RADDLE_STRATEGIES_DEVIATIONS_H
 #define RADDLE_STRATEGIES_DEVIATIONS_H
@@ -13,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/hash.h"
 
 #define DEVIATIONS_MOST 1024 /* in one run */
 #define DEVIATIONS_NONE UINT32_MAX
@@ -34,6 +40,13 @@ struct deviation_record {
 	uint32_t root;
 	struct deviation last;
 	uint32_t points[DEVIATION_KIND_COUNT]; /* behind the last deviation */
+	uint32_t prints[DEVIATION_KIND_COUNT]; /* at the last of these that has children here */
+};
+
+/* A child that has been run: where it deviated, and what had been done before. */
+struct deviation_child {
+	uint32_t record, kind, ordinal; /* DEVIATIONS_NONE: there is none */
+	uint32_t print;
 };
 
 #define DEVIATIONS_PARTS_MOST 64
@@ -56,8 +69,9 @@ struct deviations {
 	uint32_t ordinal, alternative; /* of the next child */
 	uint32_t levels_done;	       /* all runs with fewer costly deviations have been made */
 	bool is_exhausted;
-	bool is_lost; /* records have run out */
-	uint64_t runs, diverged_runs;
+	bool is_lost;		      /* records have run out */
+	uint64_t runs, diverged_runs; /* the latter were not what they had been before */
+	struct deviation_child last_child;
 
 	/*
 	 * A shard, from 1, of so many; 0: it is whole. All shards make the runs with one deviation at most, which are the
@@ -74,11 +88,18 @@ struct deviations {
 	/* Of a part, 0: it is whole. The first of its records is `given_first` there; it was given so many. */
 	uint32_t part, given_first, count_given;
 	uint32_t end_record, end_ordinal;
+	/* Likewise: the point of the child before its first one, in its first record, and its print there. */
+	struct deviation_child before;
+	bool has_before;
 
 	/* The run at hand. */
 	uint32_t path_count, path_at;
 	uint32_t points[DEVIATION_KIND_COUNT];
-	uint32_t alternatives; /* at its last deviation */
+	uint64_t print;			       /* of what has been done */
+	uint32_t prints[DEVIATION_KIND_COUNT]; /* as in its record */
+	uint32_t last_print;		       /* where it deviated last */
+	bool has_varied;		       /* from what was done there before */
+	uint32_t alternatives;		       /* at its last deviation */
 	struct deviation path[DEVIATIONS_MOST];
 };
 
@@ -99,15 +120,24 @@ bool deviations_is_elsewhere(const struct deviations *deviations);
 /* From which standard schedule the run at hand deviates. */
 uint32_t deviations_root(struct deviations *deviations);
 
+/* The run has done that: a hash that is equal in every run, in every process. */
+static inline void deviations_note(struct deviations *deviations, uint64_t what)
+{
+	deviations->print = hash_pair(deviations->print, what);
+}
+
 /*
  * At a point with so many alternatives to the standard (at least 1): the one that this run takes, or
- * DEVIATIONS_NONE for the standard.
+ * DEVIATIONS_NONE for the standard. `what`: a hash of what would be done there, as above.
  */
-uint32_t deviations_at(
-	struct deviations *deviations, enum deviation_kind kind, uint32_t alternatives);
+uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
+	uint32_t alternatives, uint64_t what);
 
 /* Moves on to a child that there is, up to a part or the end. */
 void deviations_find_child(struct deviations *deviations);
+/* The point before `ordinal` whose children are its own to make; DEVIATIONS_NONE: there is none. */
+uint32_t deviations_own_point_before(
+	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
 /* Parts, as in struct strategy_parts. */
 bool deviations_split(

@@ -108,6 +108,9 @@ static void give(struct deviations *deviations, struct deviations *part, uint32_
 	part->runs = part->runs_elsewhere = part->diverged_runs = part->points_tried =
 		part->children_made = 0;
 	part->given_first = start.record;
+	part->last_child.record = DEVIATIONS_NONE;
+	part->before.ordinal = deviations_own_point_before(deviations, start.record, start.ordinal);
+	part->has_before = false;
 	give_records(
 		deviations, part, start.record, end.record - start.record + (end.ordinal != 0));
 	part->count_given = part->count;
@@ -209,6 +212,26 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 	deviations_find_child(deviations);
 }
 
+/*
+ * Was the last of our children, if it has the parent of the part's first one, the same as that up to there? Or as the
+ * parent, if it was the last.
+ */
+static void join_children(struct deviations *deviations, const struct deviations *part)
+{
+	const struct deviation_child *last = &deviations->last_child;
+	const struct deviation_record *record = &deviations_records(deviations)[part->given_first];
+
+	if (last->record == part->given_first && last->kind == part->kind &&
+		last->ordinal == part->before.ordinal)
+		deviations->diverged_runs +=
+			last->print !=
+			(part->has_before ? part->before.print : record->prints[part->kind]);
+	if (part->last_child.record == DEVIATIONS_NONE)
+		return;
+	deviations->last_child = part->last_child;
+	deviations->last_child.record += part->given_first;
+}
+
 bool deviations_join(struct deviations *deviations, struct deviations *part)
 {
 	const uint32_t added = part->count - part->count_given;
@@ -224,6 +247,7 @@ bool deviations_join(struct deviations *deviations, struct deviations *part)
 		*record = deviations_records(part)[part->count_given + i];
 		record->parent += part->given_first;
 	}
+	join_children(deviations, part);
 	deviations->runs += part->runs;
 	deviations->runs_elsewhere += part->runs_elsewhere;
 	deviations->diverged_runs += part->diverged_runs;

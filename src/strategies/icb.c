@@ -17,6 +17,7 @@
 #include "base/bitset.h"
 #include "base/text.h"
 #include "strategies/deviations.h"
+#include "strategies/step_print.h"
 #include "strategies/strategy.h"
 
 enum icb_option { OPTION_BOUND, OPTION_RUNS, OPTION_VARIABLES };
@@ -31,7 +32,7 @@ enum icb_option { OPTION_BOUND, OPTION_RUNS, OPTION_VARIABLES };
 		NULL},                                                                             \
 	{                                                                                          \
 		"runs", RUNS_STANDARD, 1024, 1 << 28,                                              \
-			"how many it can tell apart; each takes 24 bytes when it is made", NULL    \
+			"how many it can tell apart; each takes 32 bytes when it is made", NULL    \
 	}
 
 static const struct strategy_option icb_options[] = {OPTIONS_OF_ALL, {0}};
@@ -116,13 +117,19 @@ static struct thread_id icb_choose(void *state, const struct schedule_view *view
 
 	if (view->enabled_count == 1 || (is_preemption && !is_preemptible(icb, op)))
 		return standard;
-	alternative = deviations_at(&icb->deviations,
-		is_preemption ? DEVIATION_COSTLY : DEVIATION_FREE, view->enabled_count - 1);
+	alternative =
+		deviations_at(&icb->deviations, is_preemption ? DEVIATION_COSTLY : DEVIATION_FREE,
+			view->enabled_count - 1, step_print(view, standard.index));
 	if (alternative == DEVIATIONS_NONE)
 		return standard;
 	if (is_preemption && icb->variable_count < icb->variable_bound && !is_chosen(icb, op))
 		icb->variables[icb->variable_count++] = op->object;
 	return another(view, standard, alternative);
+}
+
+static void icb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	deviations_note(&((struct icb *)state)->deviations, step_print(view, thread.index));
 }
 
 static uint32_t icb_choose_value(void *state, uint32_t count)
@@ -131,7 +138,7 @@ static uint32_t icb_choose_value(void *state, uint32_t count)
 	uint32_t alternative = DEVIATIONS_NONE;
 
 	if (count > 1)
-		alternative = deviations_at(&icb->deviations, DEVIATION_FREE, count - 1);
+		alternative = deviations_at(&icb->deviations, DEVIATION_FREE, count - 1, count);
 	return alternative == DEVIATIONS_NONE ? 0 : alternative + 1;
 }
 
@@ -239,6 +246,7 @@ const struct strategy strategy_icb = {
 	.begin_campaign = icb_begin_campaign,
 	.begin_run = icb_begin_run,
 	.choose = icb_choose,
+	.executed = icb_executed,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
 	.is_elsewhere = icb_is_elsewhere,
@@ -256,6 +264,7 @@ const struct strategy strategy_vt = {
 	.begin_campaign = vt_begin_campaign,
 	.begin_run = icb_begin_run,
 	.choose = icb_choose,
+	.executed = icb_executed,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
 	.is_elsewhere = icb_is_elsewhere,

@@ -21,6 +21,7 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->roots_done = tree->depth_most = 0;
 	tree->changes_most = changes_most;
 	tree->is_done = true; /* there are no bounds */
+	tree->diverged_runs = tree->varied_runs = 0;
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
 		tree->done_variables[i] = tree->done_placed[i] = 0;
 }
@@ -39,7 +40,7 @@ static void forget_met(struct run_tree *tree)
 	tree->values = 0;
 }
 
-void run_tree_begin_run(struct run_tree *tree)
+void run_tree_begin_run(struct run_tree *tree, bool is_partial)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
@@ -47,6 +48,9 @@ void run_tree_begin_run(struct run_tree *tree)
 	tree->path_at = tree->path_count = 0;
 	tree->alternatives = 0;
 	tree->is_repeated = false;
+	tree->print = tree->whole = 0;
+	tree->is_partial = is_partial;
+	tree->has_varied = false;
 	if (tree->is_done || run_tree_is_at_roots(tree))
 		return;
 	tree->path_count = node->depth + (tree->phase != RUN_TREE_DEFERRED);
@@ -69,18 +73,87 @@ static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 	       next->ordinal == ordinal;
 }
 
-bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places)
+/* What was passed at this point of `node` by those before; a new one is noted. NULL: there is no room. */
+static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+{
+	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
+	struct run_passed *slot = &tree->passed[at];
+
+	while (slot->epoch == tree->passed_epoch &&
+		(slot->variable != variable || slot->ordinal != ordinal)) {
+		at = (at + 1) % RUN_TREE_SAME_SLOTS;
+		slot = &tree->passed[at];
+	}
+	return slot->epoch == tree->passed_epoch || tree->passed_count < RUN_TREE_SAME_SLOTS / 2
+		       ? slot
+		       : NULL;
+}
+
+/* Unless somebody has been there. */
+static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
+{
+	if (slot->epoch != tree->passed_epoch) {
+		tree->passed_count++;
+		*slot = (struct run_passed){.epoch = tree->passed_epoch,
+			.ordinal = tree->counts[variable],
+			.print = tree->prints[variable],
+			.variable = (uint16_t)variable,
+			.is_partial = true};
+	}
+	if (slot->is_partial && !tree->is_partial) {
+		slot->whole = tree->wholes[variable];
+		slot->is_partial = false;
+	}
+}
+
+/* At a point before a child's own deviation, or there: has its parent, or a sibling, come there otherwise? */
+static void compare_prints(struct run_tree *tree, uint32_t variable)
+{
+	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
+	const struct run_points *points = run_tree_points(tree) + node->points_at + tree->entry;
+	const uint32_t ordinal = tree->counts[variable];
+	const uint32_t print = tree->prints[variable], whole = tree->wholes[variable];
+	struct run_passed *slot;
+
+	if (tree->is_done || run_tree_is_at_roots(tree) || tree->phase == RUN_TREE_DEFERRED)
+		return;
+	if (tree->phase == RUN_TREE_CHANGES && points->variable == variable &&
+		points->count == ordinal + 1)
+		tree->has_varied |=
+			points->print != print || (!tree->is_partial && points->whole != whole);
+	slot = passed_slot(tree, variable, ordinal);
+	if (!slot)
+		return;
+	note_passed(tree, slot, variable);
+	tree->has_varied |= slot->print != print || (!tree->is_partial && slot->whole != whole);
+}
+
+/* The thread is about to do something at a point of the variable. */
+static void note_access(struct run_tree *tree, uint32_t variable, uint64_t what)
+{
+	const uint64_t before = hash_pair(tree->print, tree->prints[variable]);
+
+	tree->prints[variable] = (uint32_t)hash_pair(before, what);
+	tree->whole = hash_pair(tree->whole, what);
+	tree->wholes[variable] = (uint32_t)tree->whole;
+}
+
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what)
 {
 	if (tree->met_epoch[variable] != tree->epoch) {
 		tree->met_epoch[variable] = tree->epoch;
-		tree->counts[variable] = tree->places[variable] = 0;
+		tree->counts[variable] = tree->places[variable] = tree->prints[variable] = 0;
 		tree->met[tree->met_count++] = (uint16_t)variable;
 	}
 	if (places > tree->places[variable])
 		tree->places[variable] = (uint16_t)places;
+	note_access(tree, variable, what);
+	if (tree->path_at + 1 == tree->path_count)
+		compare_prints(tree, variable);
 	if (!deviates(tree, variable, tree->counts[variable]++))
 		return false;
 	tree->is_repeated |= tree->path[tree->path_at].alternative >= places;
+	run_tree_note(tree, tree->prints[variable]);
 	tree->path_at++;
 	forget_met(tree);
 	return true;
@@ -130,7 +203,7 @@ uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set)
 	if (tree->is_done || run_tree_is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES ||
 		run_tree_nodes(tree)[tree->node].changes + 1u < tree->changes_most)
 		return 0;
-	run_tree_begin_run(tree); /* it will do so again */
+	run_tree_begin_run(tree, false); /* it will do so again */
 	return run_tree_set(tree, set);
 }
 
@@ -189,10 +262,13 @@ static void note_points(
 		return;
 	}
 	if (tree->values)
-		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE, 0};
-	for (uint32_t i = 0; used < count; i++)
-		points[used++] = (struct run_points){
-			tree->counts[tree->met[i]], tree->met[i], tree->places[tree->met[i]]};
+		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE, 0, 0, 0};
+	for (uint32_t i = 0; used < count; i++) {
+		const uint16_t variable = tree->met[i];
+
+		points[used++] = (struct run_points){tree->counts[variable], variable,
+			tree->places[variable], tree->prints[variable], tree->wholes[variable]};
+	}
 	sort_points(points, count, variables);
 	node->points_at = tree->points_used;
 	node->points_count = (uint16_t)count;
@@ -216,6 +292,11 @@ static bool is_leaf(const struct run_tree *tree)
 	       run_tree_changes(tree) >= tree->changes_most;
 }
 
+void run_tree_drop_run(struct run_tree *tree)
+{
+	run_tree_forget_passed(tree);
+}
+
 void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_variable *variables)
 {
 	const bool has_diverged = tree->path_at != tree->path_count;
@@ -225,6 +306,7 @@ void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_
 	if (tree->is_done || tree->is_lost)
 		return;
 	tree->diverged_runs += has_diverged;
+	tree->varied_runs += tree->has_varied;
 	if ((!has_diverged && !is_leaf(tree)) || is_deferred) {
 		node = is_deferred ? &run_tree_nodes(tree)[tree->node]
 				   : run_tree_new_node(tree,

@@ -6,6 +6,10 @@
  * children deviate once more, behind its last deviation; each is made once, however often the bounds
  * are widened: what bounds are done is noted for each order.
  *
+ * Up to its last deviation a run is to be what its parent and its siblings were there. Whether it was is seen at its points:
+ * *prints* are hashes of all that synchronised before one, with the accesses to its variable there or with those to all
+ * variables, and likewise of each deviation before. Runs with a focus (struct strategy) know only the former.
+ *
  * A plain value without pointers: nodes and points lie behind it (run_tree_bytes()).
  */
 #ifndef RADDLE_STRATEGIES_RUN_TREE_H
@@ -28,6 +32,8 @@ struct run_points {
 	uint32_t count;
 	uint16_t variable;
 	uint16_t places; /* the most that one of them has */
+	uint32_t print;	 /* at the last one, of this variable */
+	uint32_t whole;	 /* likewise, of all of them */
 };
 
 struct run_node {
@@ -73,9 +79,10 @@ struct run_tree_limit {
 struct run_tree {
 	uint32_t node_capacity, node_count;
 	uint32_t points_capacity, points_used;
-	bool is_lost;	       /* one of both has run out */
-	uint32_t changes_most; /* no run will ever have more */
-	uint64_t diverged_runs;
+	bool is_lost;		/* one of both has run out */
+	uint32_t changes_most;	/* no run will ever have more */
+	uint64_t diverged_runs; /* could not deviate where they were to */
+	uint64_t varied_runs;	/* were not, up to there, what others were */
 	struct run_bounds bounds;
 	/* By order: all runs with so many variables are made, those in last places and the others. */
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
@@ -123,6 +130,20 @@ struct run_tree {
 		uint16_t variable, alternative;
 	} same[RUN_TREE_SAME_SLOTS];
 	uint32_t values; /* choices of values behind the last deviation */
+	uint64_t print;	 /* of what has synchronised, and of variables up to deviations at them */
+	uint64_t whole;	 /* and of all of them */
+	uint32_t prints[KEY_TABLE_CAPACITY]; /* of variables, at their last points behind that, */
+	uint32_t wholes[KEY_TABLE_CAPACITY]; /* and of all */
+	bool is_partial;		     /* it has a focus */
+	bool has_varied;
+
+	/* Prints of points that children of `node` have passed. */
+	uint32_t passed_count, passed_epoch;
+	struct run_passed {
+		uint32_t epoch, ordinal, print, whole;
+		uint16_t variable;
+		bool is_partial; /* nothing of `whole` is known yet */
+	} passed[RUN_TREE_SAME_SLOTS];
 };
 
 size_t run_tree_bytes(uint32_t node_capacity);
@@ -134,11 +155,21 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 /* The bounds of run_tree_widen() are done: notes it. */
 void run_tree_note_done(struct run_tree *tree);
 
-void run_tree_begin_run(struct run_tree *tree);
+/* `is_partial`: it has a focus, and tells of no variables but those at which it deviates. */
+void run_tree_begin_run(struct run_tree *tree, bool is_partial);
 /* Of the run that is due. */
 uint32_t run_tree_order(struct run_tree *tree);
-/* The thread stands at a point of the variable, with so many places, 1 at least: does this run deviate here? */
-bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places);
+/* The run synchronises: a hash of how, equal in every run. */
+static inline void run_tree_note(struct run_tree *tree, uint64_t what)
+{
+	tree->print = hash_pair(tree->print, what);
+	tree->whole = hash_pair(tree->whole, what);
+}
+/*
+ * The thread stands at a point of the variable, with so many places, 1 at least: does this run deviate here?
+ * `what`: a hash of what it is about to do, as above.
+ */
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
 /* It does: to which place. */
 uint32_t run_tree_place(const struct run_tree *tree);
 /* At a choice among `count` values, 2 at least: the one that this run takes. */
@@ -169,6 +200,8 @@ static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32
  * of independent ops. It is left out, or made when its children are wanted.
  */
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
+/* The run proves nothing, and is made again. */
+void run_tree_drop_run(struct run_tree *tree);
 /* `is_extended`: runs with further deviations are of interest. */
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);

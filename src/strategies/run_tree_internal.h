@@ -26,6 +26,13 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last);
 /* May it have children in this phase? */
 bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node);
+/* Prints of what children of this node pass are not comparable to those of others. */
+static inline void run_tree_forget_passed(struct run_tree *tree)
+{
+	tree->passed_count = 0;
+	tree->passed_epoch++;
+}
+
 /* Its children are the next. */
 void run_tree_begin_node(struct run_tree *tree, uint32_t node);
 /* Behind the child that has been run. */

@@ -106,7 +106,7 @@ static void give(struct run_tree *tree, struct run_tree *part, uint32_t number,
 	part->limit_count = 0;
 	part->given_first = stretch->first;
 	part->given_end = stretch->end;
-	part->diverged_runs = 0;
+	part->diverged_runs = part->varied_runs = 0;
 	part->points_used = 0;
 	give_nodes(tree, part, stretch->first, stretch->end - stretch->first);
 	part->nodes_given = part->node_count;
@@ -217,6 +217,9 @@ static void join_place(struct run_tree *tree, const struct run_tree *part)
 	tree->same_count = part->same_count;
 	tree->same_epoch = part->same_epoch;
 	memcpy(tree->same, part->same, sizeof tree->same);
+	tree->passed_count = part->passed_count;
+	tree->passed_epoch = part->passed_epoch;
+	memcpy(tree->passed, part->passed, sizeof tree->passed);
 }
 
 void run_tree_join(
@@ -225,6 +228,7 @@ void run_tree_join(
 	for (uint32_t i = part->nodes_given; i < part->node_count; i++)
 		join_node(tree, part, i);
 	tree->diverged_runs += part->diverged_runs;
+	tree->varied_runs += part->varied_runs;
 	if (part->depth_most > tree->depth_most)
 		tree->depth_most = part->depth_most;
 	if (part->next_loop < tree->next_loop)

@@ -134,6 +134,7 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	tree->entry = tree->ordinal = tree->alternative = 0;
 	tree->is_begun = false;
 	forget_same(tree);
+	run_tree_forget_passed(tree);
 }
 
 /* All runs have been looked at in this phase. */
