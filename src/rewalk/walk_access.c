@@ -46,8 +46,10 @@ static void note_write(
 			walk_note_access(walker, code->site, address, code->bytes, true);
 		else if (walker->mode & WALK_EVENTS)
 			walk_count_step(walker, code->site);
-	} else if (code->bytes <= 8) {
-		walk_note_initial(walker, address, code->bytes, parts[0]);
+	} else {
+		for (uint32_t done = 0; done < code->bytes; done += 8)
+			walk_note_initial(walker, address + done,
+				code->bytes - done < 8 ? code->bytes - done : 8, parts[done / 8]);
 	}
 }
 

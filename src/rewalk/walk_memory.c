@@ -149,35 +149,36 @@ void walk_count_step(struct walker *walker, uint32_t site)
 
 /* ---- before there were threads ---- */
 
+/* A word as it was left, byte by byte: who reads it may do so in other pieces than those it was written in. */
 struct initial_value {
-	uint64_t key; /* initial_key() */
-	uint64_t value;
+	uint64_t word; /* address divided by eight, plus one; 0: free */
+	uint8_t bytes[8];
+	uint8_t known; /* bit set over them */
 };
 
-/* No address has the highest bits. */
-static uint64_t initial_key(uint64_t address, uint32_t bytes)
+static struct initial_value *find_initial(const struct walk *walk, uint64_t word)
 {
-	return address << 4 | bytes;
-}
-
-static struct initial_value *find_initial(const struct walk *walk, uint64_t address, uint32_t bytes)
-{
-	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials,
-		initial_key(address, bytes));
+	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials, word + 1);
 }
 
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
 {
 	struct walk *walk = walker->walk;
-	struct initial_value *found;
 
 	if (!(walker->mode & WALK_EVENTS) || !walk_is_shared(walker->walk, address, bytes))
 		return;
-	walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
-		sizeof *walk->initials, walk->initial_count, 1024);
-	found = find_initial(walk, address, bytes);
-	walk->initial_count += !found->key;
-	*found = (struct initial_value){.key = initial_key(address, bytes), .value = value};
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		struct initial_value *found;
+
+		walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
+			sizeof *walk->initials, walk->initial_count, 1024);
+		found = find_initial(walk, at >> 3);
+		walk->initial_count += !found->word;
+		found->word = (at >> 3) + 1;
+		found->bytes[at & 7] = (uint8_t)(value >> 8 * i);
+		found->known |= (uint8_t)(1u << (at & 7));
+	}
 }
 
 /* When the second thread was created. */
@@ -196,11 +197,16 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 			bytes);
 		return true;
 	}
-	if (walk->initial_capacity && find_initial(walk, address, bytes)->key) {
-		*value = find_initial(walk, address, bytes)->value;
-		return true;
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		const struct initial_value *found =
+			walk->initial_capacity ? find_initial(walk, at >> 3) : NULL;
+
+		if (!found || !(found->known >> (at & 7) & 1))
+			return false;
+		*value |= (uint64_t)found->bytes[at & 7] << 8 * i;
 	}
-	return false;
+	return true;
 }
 
 bool walk_is_known(const struct walk *walk, uint64_t word)

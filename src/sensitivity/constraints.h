@@ -19,6 +19,7 @@ struct place_access {
 	uint64_t address, position;
 	struct event_id id;
 	uint8_t bytes;
+	uint8_t from; /* the first of the event's bytes that it is; where sizes are mixed */
 	bool is_write;
 };
 
@@ -123,7 +124,17 @@ void constraints_add_aliases(struct constraints *constraints, struct place_group
 /* What was there before all writes of the window, of accesses to one place; false: not known. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
-Z3_ast constraints_written(struct constraints *constraints, const struct place_access *write);
+/* What it gives or leaves there. */
+Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
+/* Reads of one place, which all these access: as large as each other. */
+void constraints_add_place(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
+/* These reads give what they gave. */
+void constraints_keep_reads(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
+/* Accesses of several sizes that overlap, by address (constraints_mixed.c). */
+void constraints_add_mixed(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
 /* A term as the solver's (constraints_terms.c). */
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
 /* Makes room for more of them; also for the first ones. */

@@ -230,7 +230,7 @@ static Z3_ast reads_from(
 	const struct place_access *write = meeting->items[number];
 	Z3_ast meets = meet(meeting, write, read);
 	Z3_ast result = constraints_and(constraints,
-		gives(meeting, read, constraints_written(constraints, write)),
+		gives(meeting, read, constraints_accessed(constraints, write)),
 		constraints_and(constraints, constraints_happens(constraints, write->id),
 			constraints_before(constraints, write->id, read->id)));
 

@@ -95,6 +95,14 @@ static const struct walk_event *event_of(const struct constraints *constraints, 
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
+/* In this run. */
+static uint64_t value_of(const struct constraints *constraints, const struct place_access *access)
+{
+	const uint64_t value = event_of(constraints, access->id)->value >> 8 * access->from;
+
+	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
+}
+
 /* What was there before all writes of the run: known, or seen by a read before any of them. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value)
@@ -109,7 +117,7 @@ bool constraints_find_initial(const struct constraints *constraints,
 					items[i].id.index > last->id.index)))
 			last = &items[i];
 	if (last) {
-		*value = event_of(constraints, last->id)->value;
+		*value = value_of(constraints, last);
 		return true;
 	}
 	if (walk_initial(constraints->walk, items->address, items->bytes, value))
@@ -119,16 +127,23 @@ bool constraints_find_initial(const struct constraints *constraints,
 			first = &items[i];
 	if (first->is_write)
 		return false;
-	*value = event_of(constraints, first->id)->value;
+	*value = value_of(constraints, first);
 	return true;
 }
 
-Z3_ast constraints_written(struct constraints *constraints, const struct place_access *write)
+Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access)
 {
-	const struct walk_event *event = event_of(constraints, write->id);
+	const struct walk_event *event = event_of(constraints, access->id);
+	Z3_ast whole;
 
-	return event->term ? constraints_term(constraints, event->term)
-			   : constraints_bits(constraints, 8u * event->bytes, event->value);
+	if (!event->term)
+		return constraints_bits(
+			constraints, 8u * access->bytes, value_of(constraints, access));
+	whole = constraints_term(constraints, event->term);
+	if (access->bytes == event->bytes)
+		return whole;
+	return Z3_mk_extract(
+		constraints->z3, 8u * (access->from + access->bytes) - 1, 8u * access->from, whole);
 }
 
 struct read_case {
@@ -239,9 +254,8 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 	Z3_ast result;
 
 	BUG_ON(!parts);
-	parts[count++] = Z3_mk_eq(constraints->z3,
-		constraints_term(constraints, event_of(constraints, of->read->id)->term),
-		constraints_written(constraints, write));
+	parts[count++] = Z3_mk_eq(constraints->z3, constraints_accessed(constraints, of->read),
+		constraints_accessed(constraints, write));
 	if (write->id.thread != of->read->id.thread)
 		parts[count++] = constraints_happens(constraints, write->id);
 	if (!is_own(of, number))
@@ -257,9 +271,8 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
 {
 	struct constraints *constraints = of->constraints;
-	const struct walk_event *event = event_of(constraints, of->read->id);
-	Z3_ast result = Z3_mk_eq(constraints->z3, constraints_term(constraints, event->term),
-		constraints_bits(constraints, 8u * event->bytes, value));
+	Z3_ast result = Z3_mk_eq(constraints->z3, constraints_accessed(constraints, of->read),
+		constraints_bits(constraints, 8u * of->read->bytes, value));
 
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->is_candidate[i])
@@ -271,13 +284,10 @@ static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
 static void add_seen(const struct read_case *of, const struct place_access *seen)
 {
 	struct constraints *constraints = of->constraints;
-	const struct walk_event *event = event_of(constraints, seen->id);
 
-	constraints_add(constraints,
-		Z3_mk_eq(constraints->z3,
-			constraints_term(constraints, event_of(constraints, of->read->id)->term),
-			seen->is_write ? constraints_written(constraints, seen)
-				       : constraints_term(constraints, event->term)));
+	constraints_add(
+		constraints, Z3_mk_eq(constraints->z3, constraints_accessed(constraints, of->read),
+				     constraints_accessed(constraints, seen)));
 }
 
 static void add_read(struct read_case *of)
@@ -307,23 +317,21 @@ static void add_read(struct read_case *of)
 	free(of->is_candidate);
 }
 
-/* Its value is what it was: other accesses cut the place up, or somebody wrote it unseen. */
-static void keep_reads(
+void constraints_keep_reads(
 	struct constraints *constraints, const struct place_access *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct walk_event *event = event_of(constraints, items[i].id);
-
 		if (items[i].is_write || constraints_is_past(constraints, items[i].id))
 			continue;
 		constraints->mixed_reads++;
 		constraints_add(constraints,
-			Z3_mk_eq(constraints->z3, constraints_term(constraints, event->term),
-				constraints_bits(constraints, 8u * event->bytes, event->value)));
+			Z3_mk_eq(constraints->z3, constraints_accessed(constraints, &items[i]),
+				constraints_bits(constraints, 8u * items[i].bytes,
+					value_of(constraints, &items[i]))));
 	}
 }
 
-static void add_place(
+void constraints_add_place(
 	struct constraints *constraints, const struct place_access *items, uint32_t count)
 {
 	uint64_t lock = 0;
@@ -396,10 +404,13 @@ void constraints_add_memory(struct constraints *constraints)
 
 		if (group->is_open)
 			continue;
-		if (group->is_mixed || is_hidden(constraints, &groups, group))
-			keep_reads(constraints, &list.items[group->first], group->count);
+		if (group->is_mixed)
+			constraints_add_mixed(constraints, &list.items[group->first], group->count);
+		else if (is_hidden(constraints, &groups, group))
+			constraints_keep_reads(
+				constraints, &list.items[group->first], group->count);
 		else
-			add_place(constraints, &list.items[group->first], group->count);
+			constraints_add_place(constraints, &list.items[group->first], group->count);
 	}
 	free(groups.items);
 	free(list.items);
