@@ -54,6 +54,7 @@ struct site {
 	uint16_t bytes;
 	bool copies;  /* reads what goes to a local that nobody else knows */
 	bool follows; /* an end of a copy between other memory */
+	uint8_t tells; /* SITE_TOLD, and of which argument: reads whose bytes a recorded run keeps; else 0 */
 	uint32_t flags;
 	uint32_t function_number;
 	uint32_t instruction_number;

@@ -92,8 +92,20 @@ static bool set_length(
 	site->bytes = access->appends ? SITE_APPENDS
 		      : site->copies  ? SITE_COPIED
 		      : site->follows ? SITE_FOLLOWED
-				      : 0;
+				      : site->tells;
 	return true;
+}
+
+/* Functions that walks recompute (rewalk/walk_library.c). */
+static bool is_recomputed(const char *name)
+{
+	static const char *const names[] = {
+		"strcmp", "strncmp", "memcmp", "bcmp", "strlen", "strnlen", "strchr"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
 }
 
 /* Of memcpy() and memmove() recorded runs keep more. */
@@ -122,6 +134,8 @@ static void collect_access(
 		return; /* a function of the program's own by that name */
 	site.kind = access->kind;
 	set_copy(&site, access->kind == SITE_RANGE_READ);
+	if (is_recomputed(called_name(call)))
+		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
 		set_length(instrument, &site, access))

@@ -16,7 +16,7 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 4u
+#define RECORD_VERSION 5u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {

@@ -147,6 +147,25 @@ struct constant_block {
 	uint8_t *bytes;
 };
 
+/* Functions of the library whose result is computed from the bytes that they read. */
+enum library_kind { LIBRARY_COMPARE, LIBRARY_DIFFER, LIBRARY_LENGTH, LIBRARY_FIND };
+
+struct library_operand {
+	uint8_t place; /* enum code_place */
+	bool is_known; /* else nobody knows where its bytes are */
+	uint32_t site; /* PLACE_SITE */
+	const struct constant_block *constant;
+};
+
+struct library_read {
+	uint8_t kind;	/* enum library_kind */
+	uint8_t count;	/* of arguments that are read: the first ones */
+	int8_t limit;	/* argument that says how many bytes at most; -1: none does */
+	bool is_string; /* a zero is the end */
+	bool is_used;	/* somebody looks at the result */
+	struct library_operand operands[2];
+};
+
 struct code {
 	uint8_t op; /* enum code_op */
 	uint8_t sub;
@@ -179,6 +198,7 @@ struct code {
 	struct edge *normal, *unwind; /* CALL that is an invoke */
 	struct function *callee;      /* CALL: the last one; NULL: code without bitcode */
 	uint64_t callee_address;      /* 0: not known */
+	struct library_read *reads;   /* CALL: of such a function; else NULL */
 	LLVMValueRef value;
 };
 
@@ -309,6 +329,8 @@ bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2]);
 /* False: the instruction, or the intrinsic, is none that computes with them. */
 bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
 bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
+/* decode_library.c: what the call reads, the caller's to free; NULL: it is none whose result is computed. */
+struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 /* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);
@@ -316,6 +338,9 @@ void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
 /* The other files. */
+/* Where memory without a site is. False: not known. */
+bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
+	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);

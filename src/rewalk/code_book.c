@@ -110,6 +110,7 @@ static void release_function(struct function *function)
 			free(code->normal->moves);
 			free(code->unwind->moves);
 		}
+		free(code->reads);
 		free(code->normal);
 		free(code->unwind);
 		if (edges || code->op == CODE_CALL)

@@ -306,6 +306,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	const bool is_assembly = LLVMIsAInlineAsm(callee) != NULL;
 	const int32_t target = is_assembly ? 0 : decode_operand(decoder, callee);
 	struct edge *normal = NULL, *unwind = NULL;
+	struct library_read *reads;
 	uint32_t count = 0;
 	int32_t *operands;
 	struct code *code;
@@ -314,6 +315,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 		count += decode_registers(decoder, LLVMTypeOf(LLVMGetArgOperand(call, i)));
 	operands = calloc(count + 1u, sizeof *operands);
 	BUG_ON(!operands);
+	reads = is_assembly ? NULL : decode_library_read(decoder, call);
 	count = 0;
 	for (unsigned i = 0; i < arguments; i++) {
 		LLVMValueRef argument = LLVMGetArgOperand(call, i);
@@ -336,6 +338,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	code->count = count;
 	set_result(decoder, code, call);
 	code->is_noreturn = never_returns(call);
+	code->reads = reads;
 	code->normal = normal;
 	code->unwind = unwind;
 }

@@ -20,8 +20,7 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 	}
 }
 
-/* Where memory without a site is. False: not known. */
-static bool set_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
+bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant)
 {
 	LLVMValueRef object = object_of(pointer);
@@ -97,7 +96,7 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, boo
 
 	const uint32_t site = decode_site(decoder, instruction, SITE_LOAD, SITE_ATOMIC_STORE);
 
-	if (site == SITE_NONE && !set_place(decoder, pointer, &place, &constant)) {
+	if (site == SITE_NONE && !decode_place(decoder, pointer, &place, &constant)) {
 		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
 		return;
 	}
@@ -229,7 +228,7 @@ static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, boo
 	struct code *code;
 
 	if (site == SITE_NONE &&
-		(!set_place(decoder, pointer, &place, &constant) || place != PLACE_LOCAL)) {
+		(!decode_place(decoder, pointer, &place, &constant) || place != PLACE_LOCAL)) {
 		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
 		return;
 	}

@@ -48,6 +48,7 @@ struct walk_event {
 	bool is_atomic;	     /* part of one access with the event before: an update's write */
 	bool is_taken;	     /* BRANCH, CHOICE: the condition was true */
 	bool is_open;	     /* ADDRESS, INDEX: what follows may be known for other values, too */
+	uint8_t argument;    /* READ by a function of the library: which of its arguments */
 	bool is_never_null;  /* ADDRESS: nor so small as to be a member of what is not there */
 	uint32_t site;	     /* READ, WRITE; SITE_NONE */
 	uint32_t branch;     /* number in the code book */

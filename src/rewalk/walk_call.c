@@ -1,5 +1,6 @@
 /* Calls and returns of a walk: inside what there is bitcode of, and out of it. */
 #include "rewalk/walk_internal.h"
+#include "rewalk/walk_library.h"
 #include "runtime/instrument_abi.h"
 
 /* Behind a call, in the frame that made it. */
@@ -211,6 +212,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
 	const bool has_returned = frame->addresses == UINT8_MAX;
 	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
+	struct library_walk library;
 	enum step step;
 	bool is_noted;
 
@@ -221,8 +223,14 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 			pin_arguments(walker, code, true); /* it was left out on purpose */
 		return call_inside(walker, code, callee);
 	}
-	is_noted = !has_returned && note_reads(walker, code, registers);
-	if (walker->mode & WALK_EVENTS && !has_returned && LLVMGetFirstUse(code->value))
+	if (code->reads && !has_returned) {
+		step = walk_library_read(walker, code, registers, &library);
+		if (step != STEP_NEXT)
+			return step;
+	}
+	is_noted = !has_returned && !code->reads && note_reads(walker, code, registers);
+	if (walker->mode & WALK_EVENTS && !has_returned && !code->reads &&
+		LLVMGetFirstUse(code->value))
 		pin_arguments(walker, code, is_noted);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
@@ -237,6 +245,8 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (walker->mode & WALK_EVENTS && !has_returned)
 		for (int32_t i = 0; i < code->b; i++)
 			walk_set_term(walker, code->to + i, NULL);
+	if (walker->mode & WALK_EVENTS && !has_returned && code->reads)
+		walk_library_result(walker, code, registers, &library);
 	if (!code->normal)
 		return STEP_NEXT;
 	go_on_behind(walker, code);

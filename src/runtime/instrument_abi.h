@@ -106,6 +106,15 @@ enum site_order {
 #define SITE_FOLLOWED 4u
 #define SITE_FOLLOWED_MOST 512u
 
+/*
+ * Reads of ranges and strings by a function whose result is recomputed from the bytes: recorded runs keep the whole words
+ * that they lie in, up to a limit. Which argument it is stands behind.
+ */
+#define SITE_TOLD 8u
+#define SITE_TOLD_MOST 256u
+#define SITE_TOLD_LEAST 32u /* of strings: others may be longer under another schedule */
+#define SITE_ARGUMENT_SHIFT 4
+
 /* The order of a SITE_ADDRESS: the local is one of main's. */
 #define SITE_OF_MAIN 1u
 

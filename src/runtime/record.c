@@ -121,6 +121,29 @@ static void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 	record_copy_known(record_state.moving->memory, from, to, bytes);
 }
 
+/* Is there a zero in the word, at this byte or behind it? */
+static bool record_has_zero(uint64_t word, uint64_t byte)
+{
+	for (const uint8_t *at = record_place(word); byte < 8; byte++)
+		if (!at[byte])
+			return true;
+	return false;
+}
+
+/* Whole words: of a string up to its end, and some behind it in the same page. */
+static void record_told(uint64_t address, uint64_t length, bool is_string)
+{
+	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
+	bool has_ended = false;
+
+	for (uint64_t word = address & ~UINT64_C(7); word < address + most; word += 8) {
+		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
+			return;
+		record_read(word, 8);
+		has_ended |= is_string && record_has_zero(word, word < address ? address & 7 : 0);
+	}
+}
+
 static void record_value(uint32_t site, uint32_t part, uint64_t value)
 {
 	struct record_moving *moving = record_state.moving;
@@ -200,6 +223,12 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		record_state.moving->copied_from = address;
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
 			record_read(address, length);
+		else if (site->bytes & SITE_TOLD)
+			record_told(address, length, false);
+		return;
+	case SITE_STRING_READ:
+		if (site->bytes & SITE_TOLD)
+			record_told(address, length, true);
 		return;
 	case SITE_RANGE_WRITE:
 		if (site->bytes & SITE_FOLLOWED && length <= SITE_FOLLOWED_MOST)
@@ -221,10 +250,10 @@ static void record_look_back(const struct site_record *site)
 {
 	switch (site->kind) {
 	case SITE_FUNCTION_ENTRY: /* it depends on who calls */
-	case SITE_STRING_READ:	  /* of library calls, which end with a result */
 		return;
+	case SITE_STRING_READ: /* of library calls, which end with a result */
 	case SITE_RANGE_READ:
-		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED))
+		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED | SITE_TOLD))
 			record_flush();
 		return;
 	case SITE_RESULT: /* code without bitcode has run */

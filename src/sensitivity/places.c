@@ -285,10 +285,17 @@ static const struct walk_event *read_of(const struct sensitivity *analysis, uint
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
+static bool is_copy(LLVMValueRef call)
+{
+	return LLVMGetIntrinsicID(LLVMGetCalledValue(call)) != 0;
+}
+
 static LLVMValueRef operand_of(const struct walk_event *access)
 {
 	LLVMValueRef instruction = access->instruction;
 
+	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ && !is_copy(instruction))
+		return LLVMGetOperand(instruction, access->argument);
 	/* Copies write what is first, and read what is second. */
 	if (LLVMIsACallInst(instruction))
 		return LLVMGetOperand(instruction, access->kind == EVENT_READ ? 1 : 0);

@@ -1,0 +1,79 @@
+/* Calls of the C library that walks recompute from what they read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "rewalk/code.h"
+#include "runtime/instrument_abi.h"
+
+static const struct {
+	const char *name;
+	struct library_read read;
+} rows[] = {
+	{"strcmp", {.kind = LIBRARY_COMPARE, .count = 2, .limit = -1, .is_string = true}},
+	{"strncmp", {.kind = LIBRARY_COMPARE, .count = 2, .limit = 2, .is_string = true}},
+	{"memcmp", {.kind = LIBRARY_COMPARE, .count = 2, .limit = 2}},
+	{"bcmp", {.kind = LIBRARY_DIFFER, .count = 2, .limit = 2}},
+	{"strlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = -1, .is_string = true}},
+	{"strnlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = 1, .is_string = true}},
+	{"strchr", {.kind = LIBRARY_FIND, .count = 1, .limit = -1, .is_string = true}},
+};
+
+/* The site that tells the argument's bytes; SITE_NONE: none does. */
+static uint32_t told_site(const struct decoder *decoder, LLVMValueRef call, uint32_t argument)
+{
+	const struct image_site *sites = decoder->image->sites;
+	uint32_t site = value_map_get(&decoder->image->first_site, call);
+
+	for (; site != SITE_NONE; site = sites[site].next)
+		if ((sites[site].kind == SITE_RANGE_READ || sites[site].kind == SITE_STRING_READ) &&
+			sites[site].bytes == (SITE_TOLD | argument << SITE_ARGUMENT_SHIFT))
+			return site;
+	return SITE_NONE;
+}
+
+/* The library's own, and as it declares it. */
+static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
+{
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	if (!LLVMIsDeclaration(LLVMGetCalledValue(call)) || count < read->count ||
+		(read->limit >= 0 && count <= (unsigned)read->limit) ||
+		(read->kind == LIBRARY_FIND && count != 2))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetArgOperand(call, i)));
+
+		if (kind != (i < read->count ? LLVMPointerTypeKind : LLVMIntegerTypeKind))
+			return false;
+	}
+	return LLVMGetTypeKind(LLVMTypeOf(call)) ==
+	       (read->kind == LIBRARY_FIND ? LLVMPointerTypeKind : LLVMIntegerTypeKind);
+}
+
+struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	struct library_read *read;
+	size_t i = 0, length;
+	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+
+	while (i < sizeof rows / sizeof *rows && strcmp(rows[i].name, name) != 0)
+		i++;
+	if (i == sizeof rows / sizeof *rows || !is_as_declared(call, &rows[i].read))
+		return NULL;
+	read = malloc(sizeof *read);
+	BUG_ON(!read);
+	*read = rows[i].read;
+	read->is_used = LLVMGetFirstUse(call) != NULL;
+	for (uint32_t j = 0; j < read->count; j++) {
+		struct library_operand *operand = &read->operands[j];
+
+		operand->site = told_site(decoder, call, j);
+		operand->place = PLACE_SITE;
+		operand->is_known = operand->site != SITE_NONE ||
+				    decode_place(decoder, LLVMGetArgOperand(call, j),
+					    &operand->place, &operand->constant);
+	}
+	return read;
+}
