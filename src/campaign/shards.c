@@ -24,9 +24,13 @@ static void put_number(json_t *object, const char *key, uint64_t number)
 	put(object, key, json_string(text));
 }
 
-static uint64_t hash_of(const struct memory_view *memory)
+/* What all shards have to have in common. */
+static uint64_t hash_of(const struct memory_view *memory, const struct strategy_verdict *verdict)
 {
-	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+	const uint64_t hash =
+		hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+
+	return verdict->plan ? hash_pair(hash, verdict->plan) : hash;
 }
 
 int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
@@ -50,7 +54,7 @@ int shards_keep(struct store *store, int64_t campaign, const struct campaign_opt
 		put_number(object, "scope_order", verdict->scope_order);
 		put_number(object, "runs", verdict->runs);
 		put_number(object, "redundant", verdict->redundant);
-		put_number(object, "memory", hash_of(memory));
+		put_number(object, "memory", hash_of(memory, verdict));
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);
@@ -171,6 +175,45 @@ static void add_shard(struct shards *sum, const json_t *object)
 	sum->here++;
 }
 
+static const char *difference_of(const struct store_campaign *a, const struct store_campaign *b)
+{
+	if (a->target != b->target)
+		return "is of another program";
+	if (!is_same_text(a->strategy, b->strategy))
+		return "has another strategy, or other bounds";
+	return a->seed != b->seed ? "has another seed" : "has other settings";
+}
+
+/* The shard is not here: or has somebody given it other options than the rest? */
+static void look_for_stranger(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shard, struct shards *sum)
+{
+	for (uint32_t i = 0; !sum->stranger && i < summing->campaign_count; i++) {
+		json_t *object =
+			find(summing->documents, summing->document_count, summing->campaigns[i].id);
+
+		if (get_count(object, "shard") == shard &&
+			get_count(object, "shards") == sum->count) {
+			sum->stranger = shard;
+			sum->difference = difference_of(like, &summing->campaigns[i]);
+		}
+		json_decref(object);
+	}
+}
+
+/* Adds a number to a list in words, or that there are more. */
+static void name_shard(char *list, size_t size, uint32_t shard)
+{
+	const size_t length = strlen(list);
+
+	if (length > 4 && !strcmp(list + length - 3, "..."))
+		return;
+	if (length + sizeof ", 1048576, ..." > size)
+		(void)snprintf(list + length, size - length, ", ...");
+	else
+		(void)snprintf(list + length, size - length, length ? ", %u" : "%u", shard);
+}
+
 static void sum_up(
 	const struct summing *summing, const struct store_campaign *like, struct shards *sum)
 {
@@ -185,6 +228,11 @@ static void sum_up(
 			sum->is_one_memory &= !sum->here || memory == get_number(object, "memory");
 			memory = get_number(object, "memory");
 			add_shard(sum, object);
+			if (!json_is_true(json_object_get(object, "complete")))
+				name_shard(sum->cut, sizeof sum->cut, shard);
+		} else {
+			name_shard(sum->absent, sizeof sum->absent, shard);
+			look_for_stranger(summing, like, shard, sum);
 		}
 		json_decref(object);
 	}

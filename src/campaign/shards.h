@@ -26,7 +26,14 @@ uint32_t shards_of(const struct store_document *documents, uint32_t count, int64
 struct shards {
 	char strategy[256];
 	uint32_t count, here; /* how many there are, and are known here */
-	bool is_one_memory; /* all have seen the same variables as shared: else they do not fit together */
+	/* All have seen the same variables as shared, and dealt out the same work: else they do not fit together. */
+	bool is_one_memory;
+	char absent
+		[64]; /* numbers of those that are not known here, as far as there is room: "2, 5, ..." */
+	/* One of the absent is here of a campaign that is another one, 0: none is; and what is different there. */
+	uint32_t stranger;
+	const char *difference;
+	char cut[64]; /* likewise: of those that were not through with all that is theirs */
 	uint64_t failures;
 	struct strategy_verdict verdict; /* of all; where all are here */
 	char missing[160];		 /* verdict.missing is here, or NULL */

@@ -100,9 +100,15 @@ static void say_together(const struct shards *shards)
 	char prefix[320];
 
 	if (shards->here < shards->count) {
-		terminal_hint("%s: of %u shards %u %s here, so nothing is said of all schedules\n",
+		terminal_hint("%s: of %u shards %u %s here, so nothing is said of all schedules; "
+			      "missing: %s\n",
 			shards->strategy, shards->count, shards->here,
-			shards->here == 1 ? "is" : "are");
+			shards->here == 1 ? "is" : "are", shards->absent);
+		if (shards->stranger)
+			terminal_hint(
+				"%s: a shard %u of %u is here, but its campaign %s; give all the same\n",
+				shards->strategy, shards->stranger, shards->count,
+				shards->difference);
 		return;
 	}
 	if (!shards->is_one_memory) {
@@ -115,6 +121,11 @@ static void say_together(const struct shards *shards)
 	(void)snprintf(
 		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
 	verdict_say(&shards->verdict, shards->failures, prefix);
+	if (shards->cut[0] && !shards->verdict.missing)
+		terminal_hint(
+			"%s: not through with all that is theirs, and to go on with --resume: "
+			"shard %s of %u\n",
+			shards->strategy, shards->cut, shards->count);
 }
 
 static int say_all_together(struct store *store)

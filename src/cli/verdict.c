@@ -7,11 +7,13 @@
 /* "1,204 runs; probability that an order was missed ≤ 1e-6" */
 static void say_runs_of(const struct strategy_verdict *verdict)
 {
+	const uint64_t needed = verdict->runs - verdict->redundant;
 	char runs[32];
 	int power = 0;
 
-	(void)fprintf(stderr, "%s run%s", terminal_number(verdict->runs, runs),
-		verdict->runs == 1 ? "" : "s");
+	(void)fprintf(stderr, "%s run%s", terminal_number(needed, runs), needed == 1 ? "" : "s");
+	if (verdict->redundant)
+		(void)fprintf(stderr, " and %s in vain", terminal_number(verdict->redundant, runs));
 	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
 		power++;
 	if (power)

@@ -85,6 +85,10 @@ static void dpor_begin_campaign(void *state, const struct strategy_config *confi
 
 	(void)dpor_lay_out(config, dpor);
 	dpor->branch_free = dpor->open = DPOR_NONE;
+	if (config->shards > 1) {
+		dpor->share.shard = config->shard;
+		dpor->share.shards = config->shards;
+	}
 }
 
 static void dpor_begin_run(void *state, uint64_t seed)
@@ -106,6 +110,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
 		dpor->last_alike[i] = DPOR_NONE;
 	dpor->last_wide = DPOR_NONE;
+	dpor_share_recount(dpor);
 }
 
 /* Nothing is known of this run any more: it goes on as it likes. */
@@ -136,6 +141,7 @@ static uint32_t dpor_begin_alike(void *state, uint64_t seed)
 		dpor_forget_thread(dpor);
 	dpor->left_slots = dpor->left_enabled = 0;
 	dpor->contended = 0;
+	dpor_share_recount(dpor);
 	return from;
 }
 
@@ -247,6 +253,10 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 	drop_dead_branches(dpor, step, view);
 	if (step->wakeup == DPOR_NONE) {
 		index = dpor_somebody_awake(dpor, step, view);
+		if (index == DPOR_NONE && dpor->share.held && !dpor_enabled_slots(dpor, view)) {
+			dpor_note_left(dpor, view);
+			dpor_share_hold_up(dpor);
+		}
 		if (index == DPOR_NONE) {
 			dpor->is_blocked = true;
 			return view_default(view);
@@ -281,6 +291,14 @@ static struct thread_id choose_again(struct dpor *dpor, const struct schedule_vi
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
+/* Notes what is new at the point at hand. */
+static inline void meet(struct dpor *dpor, const struct schedule_view *view)
+{
+	dpor_meet(dpor, view);
+	if (dpor->share.pair_count)
+		dpor_share_look(dpor, view);
+}
+
 /* Main while it can move, so that it creates the others, then the one of those that was created last. */
 static struct thread_id latest(const struct schedule_view *view)
 {
@@ -295,7 +313,7 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 {
 	struct dpor *dpor = state;
 
-	dpor_meet(dpor, view);
+	meet(dpor, view);
 	if (is_adrift(dpor))
 		return view_default(view);
 	if (dpor->lessons == DPOR_LESSON_LATEST)
@@ -314,7 +332,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	struct dpor_step *step;
 	struct dpor_op op;
 
-	dpor_meet(dpor, view);
+	meet(dpor, view);
 	if (is_adrift(dpor))
 		return;
 	/* Where another hand chose there is no step yet. */
@@ -337,6 +355,8 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	step->ordinal =
 		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
 	dpor->last_step[op.thread] = dpor->depth;
+	if (dpor->share.pair_count)
+		dpor_share_note(dpor, step);
 	dpor_note_moved(dpor, &op);
 	dpor_enlist(dpor, dpor->depth);
 	if (dpor->depth >= dpor->first_new)
@@ -348,14 +368,9 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 {
 	struct dpor *dpor = state;
 
-	dpor_meet(dpor, view);
-	for (uint32_t i = 0; i < view->thread_count && i < DPOR_THREADS; i++) {
-		if (view->pending[i].kind == OP_NONE)
-			continue;
-		dpor->left[dpor_slot_of(dpor, i)] = dpor_op_of(dpor, view, i);
-		dpor->left_slots |= UINT64_C(1) << dpor_slot_of(dpor, i);
-	}
-	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
+	meet(dpor, view);
+	if (!dpor->share.is_held_up) /* else it has ended before */
+		dpor_note_left(dpor, view);
 }
 
 static uint32_t dpor_choose_value(void *state, uint32_t count)
@@ -383,6 +398,13 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 
 /* ---- from one run to the next ---- */
 
+void dpor_forget(struct dpor *dpor)
+{
+	dpor->step_count = dpor->first_new = 0;
+	dpor->branch_free = dpor->open = DPOR_NONE;
+	dpor->branch_used = dpor->sleeper_used = 0;
+}
+
 /* The run was made to see who races for what: from now on they go last. */
 static void begin_again(struct dpor *dpor)
 {
@@ -391,10 +413,10 @@ static void begin_again(struct dpor *dpor)
 
 	if (!dpor->lessons++ || dpor->main_ops > ops)
 		dpor->main_ops = ops;
-	dpor->step_count = dpor->first_new = 0;
-	dpor->branch_free = dpor->open = DPOR_NONE;
-	dpor->branch_used = dpor->sleeper_used = 0;
+	dpor_forget(dpor);
 	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
+	if (dpor->lessons == DPOR_LESSONS && dpor->share.shards)
+		dpor_share_begin(dpor);
 }
 
 static void dpor_end_run(void *state, const struct run_summary *summary)
@@ -403,19 +425,30 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
 		return; /* one that proves nothing is made again */
+	if (dpor->share.is_scouting) {
+		dpor_share_scouted(dpor);
+		return;
+	}
 	dpor->runs++;
-	dpor->blocked_runs += dpor->is_blocked;
+	dpor->blocked_runs += dpor_share_is_in_vain(dpor);
 	dpor->diverged_runs += dpor->has_diverged;
-	if (!dpor->is_blocked && !dpor->has_diverged)
+	if ((!dpor->is_blocked || dpor->share.is_held_up) && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
 	dpor_back_up(dpor);
 	if (dpor->lessons >= DPOR_LESSONS || dpor->is_lost)
 		return;
 	/* A second lesson without races, where the first one had some, shows that the program varies, and nothing else. */
-	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST)
+	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST) {
+		dpor->runs -= dpor->share.shard > 1; /* it is the first shard's */
 		return;
+	}
 	dpor->is_exhausted = false;
 	begin_again(dpor);
+}
+
+static bool dpor_is_elsewhere(const void *state)
+{
+	return ((const struct dpor *)state)->share.is_elsewhere;
 }
 
 static bool dpor_is_exhausted(const void *state)
@@ -432,6 +465,7 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	out->runs = dpor->runs;
 	out->redundant = dpor->blocked_runs;
 	out->scope[0] = '\0';
+	out->plan = dpor->share.plan;
 	out->missing = dpor->is_lost
 			       ? "the memory of dpor (option steps) or its 64 threads were not "
 				 "enough"
@@ -453,6 +487,7 @@ const struct strategy strategy_dpor = {
 	.ending = dpor_ending,
 	.choose_value = dpor_choose_value,
 	.end_run = dpor_end_run,
+	.is_elsewhere = dpor_is_elsewhere,
 	.is_exhausted = dpor_is_exhausted,
 	.verdict = dpor_verdict,
 	.parts = &dpor_parts,

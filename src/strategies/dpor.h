@@ -15,6 +15,7 @@
 #include "model/ids.h"
 #include "model/op.h"
 #include "model/view.h"
+#include "strategies/dpor_shards.h"
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
@@ -73,8 +74,10 @@ struct dpor_step {
 	uint32_t sleeper_count;
 	uint64_t enabled;	  /* slots that could move */
 	struct dpor_plan planned; /* at least what is in its wakeup tree */
-	uint32_t changes;	  /* of `wakeup` by races so far, */
-	uint32_t changes_had;	  /* and of a part: before it was split off */
+	uint32_t leads,
+		follows;  /* pairs of a shard of which it is the event that comes first, or waits */
+	uint32_t changes; /* of `wakeup` by races so far, */
+	uint32_t changes_had; /* and of a part: before it was split off */
 };
 
 struct dpor {
@@ -111,6 +114,8 @@ struct dpor {
 	uint64_t tree_hash;  /* of the wakeup tree that it began with */
 	uint64_t open_hash;  /* of the open steps below its base, likewise */
 	uint64_t racy_hash;  /* of `racy`, likewise */
+
+	struct dpor_share share; /* a shard's, else all zero */
 
 	uint32_t awaited; /* the part that has to be joined before anything else is run; 0: none */
 	bool is_exhausted;
@@ -175,6 +180,9 @@ static inline uint32_t *dpor_scratch(struct dpor *dpor)
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
 /* The branch and all behind it; its siblings stay. */
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
+
+/* As if no run had been made, but for what has been learnt. */
+void dpor_forget(struct dpor *dpor);
 
 /* The run is over: goes back to the last step from which a branch is still to be taken. */
 void dpor_back_up(struct dpor *dpor);
@@ -324,6 +332,8 @@ void dpor_strike(struct dpor *dpor, uint32_t step);
 void dpor_note_step(struct dpor *dpor, uint32_t step);
 /* There are more slots than clocks are wide: those of all steps on the stack grow. */
 void dpor_widen(struct dpor *dpor);
+/* What is pending at the end of the run, and could come before something in it: not so what a shard holds. */
+void dpor_note_left(struct dpor *dpor, const struct schedule_view *view);
 /* The run is over: adds a branch for each race in it that has not been seen before. */
 void dpor_reverse_races(struct dpor *dpor);
 

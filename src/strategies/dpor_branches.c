@@ -118,4 +118,6 @@ void dpor_back_up(struct dpor *dpor)
 	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
 	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
 		dpor->open = dpor_steps(dpor)[dpor->open].open_before;
+	if (dpor->is_exhausted && dpor->share.levels && !dpor->part && !dpor->is_lost)
+		dpor->is_exhausted = !dpor_share_next(dpor);
 }

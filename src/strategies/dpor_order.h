@@ -66,6 +66,13 @@ void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32
 uint32_t dpor_look_back_next(
 	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self);
 
+/*
+ * The nearest step before that one with which it is in a race that fulfils the condition; DPOR_NONE: there is none. Without
+ * any regard to whether the other order can be had.
+ */
+uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
+	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second));
+
 /* ---- sequences: numbers of steps, whose order is kept ---- */
 
 struct dpor_sequence {

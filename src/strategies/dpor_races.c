@@ -83,6 +83,12 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
 	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
 }
 
+/* A shard settles the order of some: the second waited for the first, so what comes before that one is ordered, too. */
+static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
+{
+	return first->leads & second->follows;
+}
+
 /* The steps that race with this one: dependent, and nothing between them orders them. True: all settled. */
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
@@ -101,14 +107,52 @@ static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
 			!has_other_order(&steps[first], &steps[second]))
 			continue;
-		is_settled &= reverse(dpor, first, second);
+		if (!is_settled_pair(&steps[first], &steps[second]))
+			is_settled &= reverse(dpor, first, second);
 		if (!gave_one_of_many(&steps[first].op, &steps[second].op))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return is_settled;
 }
 
+uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
+	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second))
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t past[DPOR_THREADS], ordered[DPOR_THREADS];
+	struct dpor_look_back look;
+	uint32_t first;
+
+	dpor_own_past(dpor, second, past);
+	dpor_clock_copy(dpor, ordered, past);
+	dpor_look_back_begin(dpor, &look, second);
+	while ((first = dpor_look_back_next(dpor, &look, past, steps[second].op.thread)) !=
+		DPOR_NONE) {
+		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
+			!dpor_dependent(&steps[first].op, &steps[second].op) ||
+			!has_other_order(&steps[first], &steps[second]))
+			continue;
+		if (!is_settled_pair(&steps[first], &steps[second]) &&
+			is_wanted(&steps[first].op, &steps[second].op))
+			return first;
+		dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
+	}
+	return DPOR_NONE;
+}
+
 /* ---- ops that were still to come ---- */
+
+void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
+{
+	for (uint32_t i = 0; i < view->thread_count && i < DPOR_THREADS; i++) {
+		if (view->pending[i].kind == OP_NONE)
+			continue;
+		dpor->left[dpor_slot_of(dpor, i)] = dpor_op_of(dpor, view, i);
+		dpor->left_slots |= UINT64_C(1) << dpor_slot_of(dpor, i);
+	}
+	dpor->left_slots &= ~dpor->share.held;
+	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
+}
 
 /* The pending op of a thread as if it were the last step of the run; behind all real ones. */
 static uint32_t step_left(struct dpor *dpor, uint8_t slot)
@@ -120,6 +164,7 @@ static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 		.op = dpor->left[slot],
 		.previous = last,
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
+		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
 		.alike = bucket ? *bucket : DPOR_NONE,
 		.wide = bucket ? dpor->last_wide : DPOR_NONE,
 	};

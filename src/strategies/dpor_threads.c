@@ -38,7 +38,7 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
 {
 	return slot < dpor->slot_count && dpor->index_of[slot] < view->thread_count &&
-	       view_is_enabled(view, dpor->index_of[slot]);
+	       view_is_enabled(view, dpor->index_of[slot]) && !(dpor->share.held >> slot & 1);
 }
 
 uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view)
@@ -46,10 +46,11 @@ uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view 
 	uint64_t slots = 0;
 
 	if (dpor->is_straight)
-		return view->enabled[0]; /* of more threads than slots nothing is claimed */
+		return view->enabled[0] &
+		       ~dpor->share.held; /* of more threads than slots nothing is claimed */
 	bitset_each (index, view->enabled, view->thread_count)
 		slots |= UINT64_C(1) << dpor_slot_of(dpor, index);
-	return slots;
+	return slots & ~dpor->share.held;
 }
 
 void dpor_forget_thread(struct dpor *dpor)

@@ -44,7 +44,8 @@ static object_name last_raced(struct dpor *dpor)
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	const uint64_t asleep = sleeping_slots(dpor, step);
+	/* Whoever is held is not to move, either. */
+	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
 	const object_name last = last_raced(dpor);
 	uint32_t best = DPOR_NONE;

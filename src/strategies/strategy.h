@@ -83,10 +83,13 @@ struct strategy_verdict {
 	bool is_complete;    /* it has made every run that it promises */
 	bool is_up_to_order; /* runs that differ in the order of independent ops are one */
 	uint64_t runs;
-	uint64_t redundant;  /* of those: equal to others up to the order of independent ops */
+	uint64_t
+		redundant; /* of those: made in vain, as they are equal to others or another shard's */
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
 	/* Options that this program cannot meet, "problem; remedy"; empty: none. */
 	char refusal[96];
+	/* Of a shard: hash of what all of them have to have in common, or together they may lack runs. 0: nothing. */
+	uint64_t plan;
 	double missed; /* chance that a run within `scope` was left out, at most */
 	/* One with a larger number holds the schedules of all with smaller ones: of shards the smallest is that of all. */
 	uint64_t scope_order;

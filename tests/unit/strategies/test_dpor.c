@@ -406,6 +406,80 @@ static void dpor__misses_no_trace_of_threads_that_wait(void **state)
 	}
 }
 
+/* ---- shards ---- */
+
+static struct traces shared;
+
+/* One shard's runs that are its own and not in vain: their traces are added to what was found. */
+static uint64_t make_shard(
+	const struct simulated_program *program, uint32_t shard, uint32_t shards, uint64_t *in_vain)
+{
+	struct simulated_campaign campaign;
+	struct simulated_trace trace;
+	struct strategy_verdict verdict;
+
+	simulated_campaign_init(&campaign, program, &strategy_dpor, 0, 1);
+	campaign.config.shard = shard;
+	campaign.config.shards = shards;
+	strategy_dpor.begin_campaign(campaign.state, &campaign.config);
+	campaign.run.observe = simulated_trace_add;
+	campaign.run.context = &trace;
+	while (!strategy_dpor.is_exhausted(campaign.state)) {
+		trace.count = 0;
+		(void)simulated_campaign_run(&campaign);
+		assert_false(campaign.run.has_false_choice);
+		assert_true(found.count < TRACES_MOST);
+		found.hashes[found.count++] = simulated_trace_hash(&trace);
+	}
+	strategy_dpor.verdict(campaign.state, &verdict);
+	simulated_campaign_release(&campaign);
+	assert_true(verdict.is_complete);
+	*in_vain += verdict.redundant;
+	return verdict.runs - verdict.redundant;
+}
+
+/* Together shards make every trace, and each of their runs that is not in vain makes another one. */
+static void assert_dealt(const struct simulated_program *program, uint32_t shards, bool is_optimal)
+{
+	uint64_t runs = 0, in_vain = 0;
+
+	found.count = 0;
+	for (uint32_t shard = 1; shard <= shards; shard++)
+		runs += make_shard(program, shard, shards, &in_vain);
+	traces_unite(&found);
+	assert_int_equal(found.count, shared.count);
+	assert_memory_equal(found.hashes, shared.hashes, shared.count * sizeof *shared.hashes);
+	if (is_optimal)
+		assert_int_equal(runs, shared.count);
+}
+
+static void assert_dealt_to_all(const struct simulated_program *program, bool is_optimal)
+{
+	static const uint32_t shards[] = {2, 3, 5};
+	struct strategy_verdict verdict;
+
+	(void)run_all(program, &strategy_dpor, &shared, &verdict, TRACES_MOST);
+	for (uint32_t i = 0; i < sizeof shards / sizeof *shards; i++)
+		assert_dealt(program, shards[i], is_optimal);
+}
+
+static void dpor__is_dealt_to_shards(void **state)
+{
+	struct random_program program;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 7);
+	for (int round = 0; round < 200; round++) {
+		make_random(&program, &rng, false);
+		assert_dealt_to_all(&program.program, true);
+		make_random(&program, &rng, true);
+		assert_dealt_to_all(&program.program, false);
+		make_broad(&program, &rng);
+		assert_dealt_to_all(&program.program, true);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +495,7 @@ int main(void)
 		cmocka_unit_test(dpor__settles_no_race_for_what_comes_behind_it),
 		cmocka_unit_test(dpor__makes_each_trace_of_many_threads_once),
 		cmocka_unit_test(dpor__misses_no_trace_of_threads_that_wait),
+		cmocka_unit_test(dpor__is_dealt_to_shards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
