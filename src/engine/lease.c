@@ -12,6 +12,30 @@
  */
 #define LEASE_MOST 4096
 
+/*
+ * Threads stand back (fairness.c): is who was offered at the last decision offered at the next ones, too? The moving
+ * thread is the last that has moved, and stays that, so the others alone say who has not moved for longest.
+ */
+static bool engine_offer_stays(void)
+{
+	const struct engine_thread *self = engine.current;
+	const uint32_t count = engine.thread_count;
+	uint64_t oldest = self->last_moved;
+
+	if (self->yielded_at || engine.view.thread_count != count)
+		return false;
+	bitset_each (i, engine.enabled, count) {
+		if (engine.threads[i].last_moved < oldest)
+			oldest = engine.threads[i].last_moved;
+	}
+	bitset_each (i, engine.enabled, count) {
+		if (bitset_has(engine.view.enabled, i) !=
+			(engine.threads[i].yielded_at <= oldest + 1))
+			return false;
+	}
+	return true;
+}
+
 void engine_take_lease(void)
 {
 	const struct engine_run *run = &engine.run;
@@ -19,12 +43,16 @@ void engine_take_lease(void)
 
 	if (!engine.episodes || !engine.episodes->wants_lease || !run->strategy ||
 		!run->strategy->lease || engine.host.performed || engine.host.observe ||
-		engine.deciding || engine.yielder_count || engine.attention)
+		engine.deciding || engine.attention || engine.step >= engine.patience_step ||
+		(engine.yielder_count && !engine_offer_stays()))
 		return;
 	lease = run->strategy->lease(
 		run->strategy_state, &engine.view, engine.episodes->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
+	/* What becomes of the time then is decided where the engine is asked (clock.c). */
+	if (lease > engine.patience_step - engine.step)
+		lease = engine.patience_step - engine.step;
 	if (engine.step + lease >= run->step_limit)
 		return;
 	engine.episodes->lease = engine.lease_given = (int64_t)lease;

@@ -83,6 +83,7 @@ static uint64_t latest;
 struct scene {
 	bool has_leases;
 	bool has_signal; /* for the engine, in the middle of a lease */
+	bool has_waiter; /* one stands back for some of the time */
 	uint32_t count;
 	uint16_t threads[THREADS * ACCESSES]; /* who made the n-th access, */
 	uint64_t steps[THREADS * ACCESSES];   /* and the number of the next step there */
@@ -100,8 +101,12 @@ static void access_memory(struct scene *scene)
 
 static void *access_often(void *argument)
 {
+	const struct scene *scene = argument;
+
 	for (unsigned i = 0; i < ACCESSES; i++) {
 		access_memory(argument);
+		if (scene->has_waiter && i == 2)
+			engine_give_way();
 		if (i % 16 == 15)
 			simulation_step();
 	}
@@ -123,7 +128,7 @@ static void access_by_all(void *argument)
 	engine_count_episodes(NULL);
 }
 
-static uint64_t run(struct scene *scene, bool has_leases, bool has_signal)
+static uint64_t run(struct scene *scene, bool has_leases, bool has_signal, bool has_waiter)
 {
 	const struct simulation simulation = {.strategy = &turns};
 	const struct outcome *outcome;
@@ -131,6 +136,7 @@ static uint64_t run(struct scene *scene, bool has_leases, bool has_signal)
 	memset(scene, 0, sizeof *scene);
 	scene->has_leases = has_leases;
 	scene->has_signal = has_signal;
+	scene->has_waiter = has_waiter;
 	outcome = simulate(&simulation, access_by_all, scene);
 	assert_int_equal(outcome->kind, OUTCOME_PASSED);
 	assert_int_equal(scene->count, THREADS * ACCESSES);
@@ -140,11 +146,11 @@ static uint64_t run(struct scene *scene, bool has_leases, bool has_signal)
 static void test_lease__changes_no_step(void **state)
 {
 	static struct scene without, with;
-	const uint64_t steps = run(&without, false, false);
+	const uint64_t steps = run(&without, false, false, false);
 	const uint64_t asked_without = asked;
 
 	(void)state;
-	assert_int_equal(run(&with, true, false), steps);
+	assert_int_equal(run(&with, true, false, false), steps);
 	assert_memory_equal(with.threads, without.threads, sizeof with.threads);
 	assert_memory_equal(with.steps, without.steps, sizeof with.steps);
 	assert_true(asked < asked_without / 2); /* it was made use of */
@@ -154,14 +160,111 @@ static void test_lease__changes_no_step(void **state)
 static void test_lease__ends_for_attention(void **state)
 {
 	static struct scene without, with;
-	const uint64_t steps = run(&without, true, false);
+	const uint64_t steps = run(&without, true, false, false);
 	const uint64_t asked_without = asked;
 
 	(void)state;
-	assert_int_equal(run(&with, true, true), steps);
+	assert_int_equal(run(&with, true, true, false), steps);
 	assert_memory_equal(with.threads, without.threads, sizeof with.threads);
 	assert_true(
 		asked > asked_without); /* nobody is there who takes it: no lease from then on */
+}
+
+static void test_lease__is_given_where_somebody_stands_back(void **state)
+{
+	static struct scene without, with;
+	const uint64_t steps = run(&without, false, false, true);
+	const uint64_t asked_without = asked;
+
+	(void)state;
+	assert_int_equal(run(&with, true, false, true), steps);
+	assert_memory_equal(with.threads, without.threads, sizeof with.threads);
+	assert_memory_equal(with.steps, without.steps, sizeof with.steps);
+	assert_true(asked < asked_without / 2);
+}
+
+/* ---- a run so long that those who never move are helped (clock.c) ---- */
+
+#define MANY_ACCESSES (3u << 19)
+#define TURNS_MOST 64
+
+struct long_scene {
+	bool has_leases;
+	uint32_t count;
+	uint16_t last;
+	uint64_t turns[TURNS_MOST]; /* the steps at which others moved */
+};
+
+static struct thread_id first_choose(void *state, const struct schedule_view *view)
+{
+	(void)state;
+	asked++;
+	return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
+}
+
+static uint64_t first_lease(void *state, const struct schedule_view *view, bool is_focused)
+{
+	(void)state;
+	(void)view;
+	(void)is_focused;
+	return UINT64_MAX;
+}
+
+static const struct strategy first = {
+	.name = "first",
+	.summary = "",
+	.state_bytes = turns_state_bytes,
+	.begin_campaign = turns_begin_campaign,
+	.begin_run = turns_begin_run,
+	.choose = first_choose,
+	.lease = first_lease,
+	.went_on = turns_went_on,
+};
+
+static void *access_very_often(void *argument)
+{
+	struct long_scene *scene = argument;
+
+	for (uint32_t i = 0; i < MANY_ACCESSES; i++) {
+		const uint16_t self = engine_current()->id.index;
+
+		if (--episodes.lease < 0)
+			engine_point(OP_STORE, scene, 1);
+		if (self != scene->last && scene->count < TURNS_MOST)
+			scene->turns[scene->count++] = engine_step();
+		scene->last = self;
+	}
+	return NULL;
+}
+
+static void access_by_two(void *argument)
+{
+	struct long_scene *scene = argument;
+	struct engine_thread *other;
+
+	episodes = (struct engine_episodes){.latest = &latest, .wants_lease = scene->has_leases};
+	engine_count_episodes(&episodes);
+	other = simulation_create(access_very_often, scene);
+	(void)access_very_often(scene);
+	(void)simulation_join(other);
+	engine_count_episodes(NULL);
+}
+
+static void test_lease__ends_where_time_passes(void **state)
+{
+	static struct long_scene without, with = {.has_leases = true};
+	const struct simulation simulation = {.strategy = &first, .step_limit = 4 * MANY_ACCESSES};
+
+	(void)state;
+	asked = 0;
+	assert_int_equal(simulate(&simulation, access_by_two, &without)->kind, OUTCOME_PASSED);
+	assert_true(asked > MANY_ACCESSES);
+	asked = 0;
+	assert_int_equal(simulate(&simulation, access_by_two, &with)->kind, OUTCOME_PASSED);
+	assert_true(asked < MANY_ACCESSES / 64);
+	assert_true(without.count > 2);
+	assert_int_equal(with.count, without.count);
+	assert_memory_equal(with.turns, without.turns, sizeof with.turns);
 }
 
 int main(void)
@@ -169,6 +272,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lease__changes_no_step),
 		cmocka_unit_test(test_lease__ends_for_attention),
+		cmocka_unit_test(test_lease__is_given_where_somebody_stands_back),
+		cmocka_unit_test(test_lease__ends_where_time_passes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
