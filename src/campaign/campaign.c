@@ -161,6 +161,7 @@ static void add_up(struct campaign *campaign)
 		take_guarantee(campaign);
 	result->restart = campaign->restart;
 	result->has_started = campaign->has_started;
+	result->is_alone = campaign->is_alone;
 }
 
 static int save(struct campaign *campaign, const char *state, struct error *err)

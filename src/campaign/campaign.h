@@ -156,7 +156,8 @@ struct campaign_result {
 	uint32_t threads_most;
 	uint64_t steps_most;
 	bool is_interrupted;
-	bool has_started;	/* a run has reached its first thread */
+	bool has_started; /* a run has reached its first thread */
+	bool is_alone; /* processes of the target are in each other's way: one worker did the rest */
 	bool has_no_threads;	/* the target made none: it was run once */
 	bool is_unfinished;	/* the last run had not ended when the time was up */
 	bool waits_for_outside; /* likewise, and it waited for input or a connection */

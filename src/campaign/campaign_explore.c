@@ -452,6 +452,8 @@ static int explore(struct campaign *campaign, struct error *err)
 		}
 		result = poll_workers(campaign, &has_report, err);
 		if (result == 0 && !campaign->is_stopping)
+			result = campaign_share_no_names(campaign, err);
+		if (result == 0 && !campaign->is_stopping)
 			result = wake_workers(campaign, err);
 		/* A long first run is not to be waited for. */
 		if (campaign->workers[0].worker.contract->is_live)

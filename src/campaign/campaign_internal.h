@@ -377,6 +377,11 @@ int campaign_clear_way(struct campaign *campaign, struct error *err);
  * says that its run is to be made again, and there is one worker from now on.
  */
 bool campaign_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
+/*
+ * Does a process of the target bind a name that others of it would bind, too? Then there is one worker from now on, and
+ * runs that are under way are made again: whose name has been taken waits for good, unlike one that fails.
+ */
+int campaign_share_no_names(struct campaign *campaign, struct error *err);
 /* Forgets what workers but the reporting one were about. */
 void campaign_forget_others(struct campaign *campaign);
 /* A strategy that goes through all runs does so from the beginning. */

@@ -110,6 +110,35 @@ bool campaign_doubt_others(struct campaign *campaign, const struct confirmation 
 	return true;
 }
 
+static bool takes_name(const struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (__atomic_load_n(
+			    &campaign->workers[i].worker.contract->takes_name, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
+static bool are_others_there(const struct campaign *campaign)
+{
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (is_under_way(campaign, &campaign->workers[i]))
+			return true;
+	return false;
+}
+
+int campaign_share_no_names(struct campaign *campaign, struct error *err)
+{
+	if (campaign->is_alone || campaign->worker_count == 1 || campaign->options->far ||
+		!takes_name(campaign))
+		return 0;
+	campaign_notice(campaign,
+		"the program binds a socket to a port or path that another process of it would want, too; from "
+		"now on one worker, as by -j 1");
+	campaign->is_alone = true;
+	return are_others_there(campaign) ? campaign_clear_way(campaign, err) : 0;
+}
+
 void campaign_forget_others(struct campaign *campaign)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {

@@ -440,6 +440,9 @@ static int open_hand(struct explain *explain, uint32_t number, struct error *err
 void explain_runs_spread(struct explain *explain, uint32_t hands)
 {
 	explain->has_learnt = true;
+	/* Of two processes that bind one name the first waits for those who find the second. */
+	if (explain->hands[0].worker.contract->takes_name)
+		hands = 1;
 	while (!strategy_is_sequential(strategy_of(explain)) && explain->hand_count < hands &&
 		explain->hand_count < EXPLAIN_HANDS_MAX &&
 		open_hand(explain, explain->hand_count, NULL) == 0)

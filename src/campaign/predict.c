@@ -232,6 +232,15 @@ static const struct recording_part recording_parts[] = {
 	{&strategy_pct, 1, 1}, {&strategy_pct, 2, 3}, {&strategy_random, 0, 4}};
 #define RECORDING_PARTS (sizeof recording_parts / sizeof *recording_parts)
 
+static int record_campaign(struct predict *predict, const struct campaign_options *options,
+	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
+{
+	const int status = campaign_run(options, listener, result, err);
+
+	predict->is_alone |= status == 0 && result->is_alone;
+	return status;
+}
+
 static int record_part(struct predict *predict, struct campaign_options *options,
 	const struct campaign_listener *listener, const struct recording_part *part,
 	struct campaign_result *result, struct error *err)
@@ -254,7 +263,7 @@ static int record_part(struct predict *predict, struct campaign_options *options
 	if (has_enough(predict))
 		return 0;
 	options->schedules = (uint64_t)(predict->wanted_count - predict->run_count) * RUNS_FOR_ONE;
-	return campaign_run(options, listener, result, err);
+	return record_campaign(predict, options, listener, result, err);
 }
 
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
@@ -281,7 +290,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	predict->has_file = find_file(predict, &predict->file);
 	predict->last_ns = platform_monotonic_ns();
 	if (!predict->options->takes_turns)
-		return campaign_run(&options, &listener, result, err);
+		return record_campaign(predict, &options, &listener, result, err);
 	for (uint32_t i = 0; i < RECORDING_PARTS && status == 0; i++) {
 		status =
 			record_part(predict, &options, &listener, &recording_parts[i], result, err);

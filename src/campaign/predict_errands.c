@@ -306,10 +306,11 @@ static void on_wait(void *context, uint32_t number)
 
 int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err)
 {
-	struct driving driving = {
-		.predict = predict, .drive = drive, .is_alone = drive->workers == 1};
+	struct driving driving = {.predict = predict,
+		.drive = drive,
+		.is_alone = drive->workers == 1 || predict->is_alone};
 	const struct errands errands = {.count = drive->count,
-		.workers = drive->workers,
+		.workers = driving.is_alone ? 1 : drive->workers,
 		.context = &driving,
 		.is_interrupted = predict->options->campaign.is_interrupted,
 		.work = work,

@@ -41,6 +41,7 @@ struct predict {
 	bool has_file;
 	struct symbols_memory memory; /* predict_memory()'s */
 	struct symbols *symbols;      /* NULL: none could be had, or nobody has asked yet */
+	bool is_alone; /* the target's processes are in each other's way: candidates are driven one by one */
 	bool has_tried_symbols;
 };
 

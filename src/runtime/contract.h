@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 7u
+#define CONTRACT_VERSION 8u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -227,6 +227,8 @@ struct contract {
 	uint32_t daemon;	     /* [guest] enum contract_daemon; [host] resets it */
 	uint32_t is_elsewhere;	   /* [guest] the last run is another shard's: it is not counted */
 	uint32_t has_memory_sites; /* [guest] the target shows memory accesses (raddle-cc) */
+	uint32_t takes_name; /* [guest] a run bound a socket to a name that all processes of the
+				      target share: a path, a port; stays */
 
 	struct contract_plan plan;
 	struct contract_spin spin;

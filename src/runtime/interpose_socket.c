@@ -4,11 +4,15 @@
  * Runs in the target's moving thread.
  */
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 #include "runtime/world.h"
 
 /* ---- receiving ---- */
@@ -382,6 +386,30 @@ EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restric
 
 /* ---- what others find or do not find ---- */
 
+/* Of two processes that take the same one only one is found by others, and the other may wait for them for good. */
+static bool is_shared_name(const struct sockaddr *address, socklen_t length)
+{
+	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
+	const struct sockaddr_in *inet = (const struct sockaddr_in *)address;
+
+	if (length <= offsetof(struct sockaddr_un, sun_path))
+		return false; /* the system chooses one */
+	if (local->sun_family == AF_UNIX)
+		return true;
+	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port;
+}
+
+static void note_name(const struct sockaddr *address, socklen_t length)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!contract || contract->takes_name || !is_shared_name(address, length))
+		return;
+	__atomic_store_n(&contract->takes_name, 1, __ATOMIC_RELAXED);
+	(void)__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
+	platform_futex_wake(&contract->doorbell, 1, true);
+}
+
 EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
 	long result;
@@ -390,6 +418,8 @@ EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
 	if (engine_is_live())
 		engine_point(OP_FD_WRITE, fd_object(fd), CALL_SITE);
 	result = target_call(SYS_bind, fd, address, length);
+	if (!platform_failed(result))
+		note_name(address, length);
 	fd_retry_changed();
 	return (int)interpose_result(result);
 }
