@@ -62,6 +62,8 @@ struct walk_event {
 	uint64_t position; /* in the run: see RECORD_SYNC */
 	struct term *term;
 	struct term *at; /* READ, WRITE: of its address, where that is open; else NULL */
+	struct term *
+		when; /* WRITE: of one bit; it is only made where this is 1, as in the run; else NULL */
 	LLVMValueRef instruction;
 };
 

@@ -29,6 +29,7 @@ struct shadow {
 	uint64_t address; /* 0: free */
 	uint32_t bytes;
 	struct term *term; /* NULL: nothing any more */
+	struct term *when; /* of one bit: else nobody knows what stands there; NULL: it does */
 };
 
 struct walker {
@@ -70,6 +71,7 @@ struct walker {
 	struct walk_summary *summary;
 	struct walked_thread *out;
 	struct term *where; /* of the access that is looked at: its address, where that is open */
+	struct term *when;  /* of the write that is looked at: see walk_event; else NULL */
 	uint64_t *seen;	    /* words of memory that were looked at, by SEEN_SLOTS */
 	uint64_t *visits;   /* by branch; WALK_WATCHED */
 	uint32_t visit_capacity;
@@ -326,6 +328,19 @@ uint32_t walk_piece(const struct walk *walk, uint64_t address);
 /* WALK_SHARING: of a live run. */
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
 void walk_unite_pieces(struct walk *walk);
+
+/* ---- walk_length.c ---- */
+
+/*
+ * Does the length of a copy or fill depend on shared memory? Then, from here on, it may be less than it is, not more
+ * (false: it is pinned), and terms say whether the byte at a place is written, and whether all are (NULL: there are none).
+ */
+bool walk_has_length(const struct walker *walker, const struct code *code);
+bool walk_open_length(struct walker *walker, const struct code *code);
+struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
+struct term *walk_is_whole(struct walker *walker, const struct code *code);
+/* The byte of a term. */
+struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number);
 
 /* ---- walk_range.c ---- */
 

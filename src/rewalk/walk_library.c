@@ -113,22 +113,6 @@ static uint64_t value_of(const struct library_bytes *of, uint32_t done, uint32_t
 	return value;
 }
 
-static struct term *byte_of(struct walker *walker, struct term *word, uint32_t number)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	struct term like = {.op = CODE_BINARY,
-		.sub = LLVMLShr,
-		.width = word->width,
-		.value = word->value >> 8 * number,
-		.a = word};
-
-	if (number) {
-		like.b = term_constant(arena, word->width, 8 * number);
-		word = term_make(arena, &like);
-	}
-	return walk_resize(walker, word, 8);
-}
-
 /* Shared memory is read word by word, the thread's own byte by byte: each may have its term. */
 static void read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_bytes *of, uint32_t count)
@@ -156,7 +140,7 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 		for (uint32_t i = 0; i < bytes; i++)
 			of->terms[done + i] =
 				!term ? term_constant(&walker->walk->terms, 8, of->bytes[done + i])
-				: bytes > 1 ? byte_of(walker, term, i)
+				: bytes > 1 ? walk_byte_of(walker, term, i)
 					    : term;
 	}
 }
@@ -169,9 +153,15 @@ static void read_all(struct walker *walker, const struct code *call, const uint6
 	const uint64_t first = walker->out->count;
 	bool has_begun = false;
 
+	of->limit_term = NULL;
 	for (uint32_t i = 0; i < call->count; i++) {
 		struct term *term = walk_operand_term(walker, call->operands[i]);
 
+		if (read->limit == (int8_t)i && read->kind != LIBRARY_LENGTH && term &&
+			term->op != TERM_CONSTANT && !term->is_pinned) {
+			of->limit_term = term;
+			continue;
+		}
 		if (walk_pin(walker, i < read->count ? EVENT_ADDRESS : EVENT_VALUE, term, call) &&
 			i >= read->count)
 			walk_note_unknown(walker, call, true);
@@ -278,7 +268,7 @@ struct answer {
 };
 
 /* What comes of it at this byte, if it is not decided before. */
-static void add_byte(const struct builder *builder, const struct code *call,
+static void add_byte_within(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
 {
 	const struct library_read *read = call->reads;
@@ -320,6 +310,29 @@ static void add_byte(const struct builder *builder, const struct code *call,
 	answer->is_known = choose(builder, end, answer->is_known, true_term);
 }
 
+/* Is the byte, or what is behind those that are known, within the limit? */
+static struct term *is_within(
+	const struct builder *builder, const struct library_walk *of, uint32_t i)
+{
+	struct term *limit = of->limit_term;
+
+	return compare(builder, LLVMIntULT, term_constant(builder->arena, limit->width, i), limit);
+}
+
+static void add_byte(const struct builder *builder, const struct code *call,
+	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
+{
+	struct term *within;
+
+	add_byte_within(builder, call, registers, of, i, answer);
+	if (!of->limit_term)
+		return;
+	within = is_within(builder, of, i);
+	answer->value = choose(builder, within, answer->value, number(builder, 0));
+	answer->is_known =
+		choose(builder, within, answer->is_known, term_constant(builder->arena, 1, 1));
+}
+
 static bool has_term(const struct library_walk *of, uint32_t arguments)
 {
 	for (uint32_t i = 0; i < arguments; i++)
@@ -335,6 +348,7 @@ static void give_up(struct walker *walker, const struct code *call, const struct
 	for (uint32_t i = 0; i < call->reads->count; i++)
 		for (uint32_t j = 0; j < of->count; j++)
 			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].terms[j], call);
+	(void)walk_pin(walker, EVENT_VALUE, of->limit_term, call);
 	walk_note_unknown(walker, call, true);
 }
 
@@ -345,10 +359,16 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 	const struct builder builder = {walker, &walker->walk->terms, call->width};
 	struct answer answer;
 
-	if (!read->is_used || !has_term(of, read->count))
+	if (!read->is_used || !(of->limit_term || has_term(of, read->count)))
 		return;
 	answer.value = number(&builder, read->kind == LIBRARY_LENGTH ? of->limit : 0);
 	answer.is_known = term_constant(builder.arena, 1, of->count == of->limit);
+	if (of->limit_term)
+		answer.is_known = compare(&builder, LLVMIntEQ,
+			choose(&builder, is_within(&builder, of, of->count),
+				term_constant(builder.arena, 1, 1),
+				term_constant(builder.arena, 1, 0)),
+			term_constant(builder.arena, 1, 0));
 	for (uint32_t i = of->count; i-- > 0;)
 		add_byte(&builder, call, registers, of, i, &answer);
 	if (!answer.is_known->value || answer.value->value != registers[call->to]) {

@@ -20,8 +20,9 @@ struct library_bytes {
 
 struct library_walk {
 	struct library_bytes arguments[2];
-	uint64_t limit; /* of bytes that the function looks at */
-	uint32_t count; /* that are looked at here */
+	uint64_t limit;		 /* of bytes that the function looks at */
+	uint32_t count;		 /* that are looked at here */
+	struct term *limit_term; /* NULL: it is a constant, or pinned */
 };
 
 /* Reads what the call is about to read. */

@@ -317,19 +317,23 @@ static struct shadow *overlapping(const struct walker *walker, uint64_t address,
 	return NULL;
 }
 
-static void write_shadow(struct walker *walker, uint64_t address, uint32_t bytes, struct term *term)
+static void write_shadow(
+	struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value, struct term *term)
 {
 	struct shadow *shadow;
 
 	while ((shadow = overlapping(walker, address, bytes)))
 		shadow->term = NULL;
+	if (!term && walker->when)
+		term = term_constant(&walker->walk->terms, 8 * bytes, value);
 	if (!term)
 		return;
 	walker->shadows = slots_reserve(walker->shadows, &walker->shadow_capacity,
 		sizeof *walker->shadows, walker->shadow_count, 256);
 	shadow = find_shadow(walker, address);
 	walker->shadow_count += !shadow->address;
-	*shadow = (struct shadow){.address = address, .bytes = bytes, .term = term};
+	*shadow = (struct shadow){
+		.address = address, .bytes = bytes, .term = term, .when = walker->when};
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
@@ -358,11 +362,13 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 
 	if (!shadow)
 		return NULL;
+	if (shadow->when)
+		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: it is already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
 		struct term *part = part_of(walker, shadow, address, bytes);
 
 		if (compute_mask(part->value ^ value, part->width) == 0)
-			return term_is_fixed(part) ? NULL : part;
+			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
 	}
 	/*
 	 * Several at once, or code without bitcode has written there (what it wrote depends on what it found):
@@ -370,6 +376,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 	 */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);
+		walk_pin(walker, EVENT_VALUE, shadow->when, code);
 		shadow->term = NULL;
 	}
 	return NULL;
@@ -435,7 +442,7 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	if (term)
 		term = walk_resize(walker, term, 8 * bytes);
 	if (!is_event(walker, code, address, bytes)) {
-		write_shadow(walker, key_of(code, address), bytes, term);
+		write_shadow(walker, key_of(code, address), bytes, value, term);
 		return;
 	}
 	if (walker->is_before) {
@@ -450,6 +457,7 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	event->value = value;
 	event->term = term;
 	event->at = walker->where;
+	event->when = walker->when;
 	event->instruction = code->value;
 	event->step = walker->steps - 1;
 }

@@ -27,6 +27,7 @@ struct range {
 	uint64_t bytes;
 	uint8_t contents[RANGE_MOST];
 	struct term *terms[RANGE_MOST]; /* of the piece that begins there */
+	bool is_open;			/* it may be shorter: see walk_length.c */
 };
 
 /* How many bytes from there on are one piece: as others access them, and not across a word. */
@@ -86,6 +87,25 @@ static void read_pieces(struct walker *walker, struct range *range)
 	join_events(walker, first);
 }
 
+static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
+{
+	return side->code.place == PLACE_SITE && bytes &&
+	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
+}
+
+/* Each byte of a piece as far as the length goes. */
+static void write_bytes(struct walker *walker, const struct range *range, bool is_copy,
+	uint64_t done, uint32_t bytes)
+{
+	struct term *term = is_copy ? range->terms[done] : NULL;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		walker->when = walk_is_within(walker, &range->to.code, done + i);
+		walk_write_term(walker, &range->to.code, range->to.address + done + i, 1,
+			range->contents[done + i], term ? walk_byte_of(walker, term, i) : NULL);
+	}
+}
+
 static void write_pieces(struct walker *walker, const struct range *range, bool is_copy)
 {
 	const uint64_t first = walker->out->count;
@@ -93,9 +113,15 @@ static void write_pieces(struct walker *walker, const struct range *range, bool 
 
 	for (uint64_t done = 0; done < range->bytes; done += bytes) {
 		bytes = next_piece(walker, range, is_copy, done);
+		if (range->is_open && is_any_shared(walker, &range->to, range->bytes)) {
+			write_bytes(walker, range, is_copy, done, bytes);
+			continue;
+		}
+		walker->when = range->is_open ? walk_is_whole(walker, &range->to.code) : NULL;
 		walk_write_term(walker, &range->to.code, range->to.address + done, bytes,
 			contents_at(range, done, bytes), is_copy ? range->terms[done] : NULL);
 	}
+	walker->when = NULL;
 	join_events(walker, first);
 }
 
@@ -122,23 +148,18 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 		walk_count_step(walker, side->code.site);
 }
 
-static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
-{
-	return side->code.place == PLACE_SITE && bytes &&
-	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
-}
-
-/* Which bytes they are is only known for these operands. */
-static void pin_operands(struct walker *walker, const struct code *code)
+/* Which bytes they are is only known for these operands. True: there may be fewer. */
+static bool pin_operands(struct walker *walker, const struct code *code)
 {
 	bool has_any =
 		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code) != NULL;
 
 	has_any |= walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
 			   walk_operand_term(walker, code->b), code) != NULL;
-	has_any |= walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->c), code) != NULL;
+	has_any |= walk_has_length(walker, code);
 	if (has_any)
 		walk_note_unknown(walker, code, true);
+	return walk_open_length(walker, code);
 }
 
 /* The contents are known, but for those of long copies between others' memory. */
@@ -156,7 +177,7 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 	if (is_followed)
 		note_side(walker, &range->to, range->bytes, true);
 	if (walker->mode & WALK_EVENTS && is_known)
-		pin_operands(walker, &range->to.code);
+		range->is_open = pin_operands(walker, &range->to.code);
 	if (walker->mode & WALK_EVENTS && is_known && is_copy)
 		read_pieces(walker, range);
 	if (!is_followed)
@@ -243,6 +264,7 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	struct range range; /* its contents are written as far as they are read */
 
 	range.bytes = bytes;
+	range.is_open = false;
 	range.from = side_of(code, code->place_from, code->site, registers[code->b]);
 	range.to = side_of(code, code->place, code->site_to, registers[code->a]);
 	if (code->place == PLACE_LOCAL)
@@ -286,6 +308,7 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 	}
 	range.to = side_of(code, code->place, code->site_to, to);
 	range.bytes = bytes;
+	range.is_open = false;
 	if (bytes <= RANGE_MOST)
 		memset(range.contents, (int)registers[code->b], bytes);
 	note_range(walker, &range, false, bytes <= RANGE_MOST);

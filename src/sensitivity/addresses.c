@@ -99,7 +99,7 @@ static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t 
 	if (hidden_has(builder->order, address, bytes))
 		return true;
 	for (uint64_t at = address - 7; at < address + bytes; at++)
-		for (uint32_t size = 1; size <= 8; size *= 2)
+		for (uint32_t size = 1; size <= 8; size++)
 			if ((at != address || size != bytes) && at + size > address &&
 				has_place(builder, at, size))
 				return true;

@@ -21,6 +21,7 @@ struct place_access {
 	uint8_t bytes;
 	uint8_t from; /* the first of the event's bytes that it is; where sizes are mixed */
 	bool is_write;
+	bool is_conditional; /* a write that may not be made: walk_event.when */
 };
 
 /* Accesses that overlap, directly or through others; and those that stand with other groups. */
@@ -124,6 +125,13 @@ void constraints_add_aliases(struct constraints *constraints, struct place_group
 /* What was there before all writes of the window, of accesses to one place; false: not known. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
+static inline bool constraints_is_certain(const struct place_access *access)
+{
+	return access->is_write && !access->is_conditional;
+}
+
+/* Is a write made that may not be? */
+Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write);
 /* What it gives or leaves there. */
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
 /* Reads of one place, which all these access: as large as each other. */

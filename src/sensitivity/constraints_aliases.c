@@ -183,8 +183,8 @@ static bool may_be_read(const struct meeting *meeting, const struct place_access
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct place_access *other = meeting->items[i];
 
-		if (other->is_write && other != write && may_meet(meeting, other, read) &&
-			!meet(meeting, other, read) &&
+		if (constraints_is_certain(other) && other != write &&
+			may_meet(meeting, other, read) && !meet(meeting, other, read) &&
 			order_is_before(order, write->id, other->id) &&
 			order_is_before(order, other->id, read->id))
 			return false;
@@ -201,6 +201,9 @@ static Z3_ast is_unseen(const struct meeting *meeting, const struct place_access
 	Z3_ast meets = meet(meeting, write, read);
 	Z3_ast result = meets ? Z3_mk_not(constraints->z3, meets) : Z3_mk_false(constraints->z3);
 
+	if (write->is_conditional)
+		result = constraints_or(constraints, result,
+			Z3_mk_not(constraints->z3, constraints_is_made(constraints, write)));
 	if (other && order_is_before(order, write->id, other->id))
 		return Z3_mk_true(constraints->z3);
 	if (!order_is_before(order, write->id, read->id))
@@ -236,6 +239,9 @@ static Z3_ast reads_from(
 
 	if (meets)
 		result = constraints_and(constraints, result, meets);
+	if (write->is_conditional)
+		result = constraints_and(
+			constraints, result, constraints_is_made(constraints, write));
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (i != number && meeting->is_candidate[i])
 			result = constraints_and(constraints, result,
@@ -261,7 +267,8 @@ static bool is_written_before(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
 	for (uint32_t i = 0; i < meeting->count; i++)
-		if (meeting->is_candidate[i] && !set_of(meeting->constraints, meeting->items[i]) &&
+		if (meeting->is_candidate[i] && constraints_is_certain(meeting->items[i]) &&
+			!set_of(meeting->constraints, meeting->items[i]) &&
 			meeting->items[i]->address == address &&
 			order_is_before(
 				meeting->constraints->order, meeting->items[i]->id, read->id))

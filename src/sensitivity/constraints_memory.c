@@ -83,7 +83,8 @@ static void collect(const struct constraints *constraints, struct accesses *list
 					.position = event->position,
 					.id = {(uint16_t)thread, (uint32_t)i},
 					.bytes = event->bytes,
-					.is_write = event->kind == EVENT_WRITE};
+					.is_write = event->kind == EVENT_WRITE,
+					.is_conditional = event->when != NULL};
 		}
 	}
 	if (list->count)
@@ -146,6 +147,13 @@ Z3_ast constraints_accessed(struct constraints *constraints, const struct place_
 		constraints->z3, 8u * (access->from + access->bytes) - 1, 8u * access->from, whole);
 }
 
+Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write)
+{
+	return Z3_mk_eq(constraints->z3,
+		constraints_term(constraints, event_of(constraints, write->id)->when),
+		constraints_bits(constraints, 1, 1));
+}
+
 struct read_case {
 	struct constraints *constraints;
 	const struct place_access *items; /* of the place */
@@ -172,7 +180,7 @@ static const struct place_access *seen_before(const struct read_case *of)
 			of->items[i].id.index < of->read->id.index &&
 			(!last || of->items[i].id.index > last->id.index))
 			last = &of->items[i];
-	return last;
+	return last && last->is_conditional ? NULL : last;
 }
 
 /* Does who writes it write there once more before it gives up the lock, which the reader needs? */
@@ -184,7 +192,8 @@ static bool is_covered(const struct read_case *of, const struct place_access *wr
 	if (!section || section == of->section)
 		return false;
 	for (uint32_t i = 0; i < of->count; i++)
-		if (of->items[i].is_write && is_in_section(section, of->items[i].id) &&
+		if (constraints_is_certain(&of->items[i]) &&
+			is_in_section(section, of->items[i].id) &&
 			of->items[i].id.index > write->id.index)
 			return true;
 	return false;
@@ -203,7 +212,7 @@ static bool may_be_read(const struct read_case *of, uint32_t number)
 	if (is_covered(of, write))
 		return false;
 	for (uint32_t i = 0; i < of->count; i++)
-		if (i != number && of->items[i].is_write &&
+		if (i != number && constraints_is_certain(&of->items[i]) &&
 			order_is_before(order, write->id, of->items[i].id) &&
 			order_is_before(order, of->items[i].id, of->read->id))
 			return false;
@@ -213,7 +222,7 @@ static bool may_be_read(const struct read_case *of, uint32_t number)
 static bool is_initial_hidden(const struct read_case *of)
 {
 	for (uint32_t i = 0; i < of->count; i++)
-		if (of->items[i].is_write &&
+		if (constraints_is_certain(&of->items[i]) &&
 			!constraints_is_past(of->constraints, of->items[i].id) &&
 			order_is_before(of->constraints->order, of->items[i].id, of->read->id))
 			return true;
@@ -235,6 +244,10 @@ static Z3_ast is_unseen(
 	const struct event_id id = of->items[number].id;
 	Z3_ast result = Z3_mk_not(constraints->z3, constraints_happens(constraints, id));
 
+	if (of->items[number].is_conditional)
+		result = constraints_or(constraints, result,
+			Z3_mk_not(constraints->z3,
+				constraints_is_made(constraints, &of->items[number])));
 	if (write)
 		result = constraints_or(
 			constraints, result, constraints_before(constraints, id, write->id));
@@ -249,7 +262,7 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 {
 	struct constraints *constraints = of->constraints;
 	const struct place_access *write = &of->items[number];
-	Z3_ast *parts = calloc(of->count + 4u, sizeof *parts);
+	Z3_ast *parts = calloc(of->count + 5u, sizeof *parts);
 	unsigned count = 0;
 	Z3_ast result;
 
@@ -258,6 +271,8 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 		constraints_accessed(constraints, write));
 	if (write->id.thread != of->read->id.thread)
 		parts[count++] = constraints_happens(constraints, write->id);
+	if (write->is_conditional)
+		parts[count++] = constraints_is_made(constraints, write);
 	if (!is_own(of, number))
 		parts[count++] = constraints_before(constraints, write->id, of->read->id);
 	for (uint32_t i = 0; i < of->count; i++)
