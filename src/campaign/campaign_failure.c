@@ -86,6 +86,16 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 	return 0;
 }
 
+/* So many of its workers may be at work on one machine, ours; none is while a failure is looked into. */
+static uint32_t workers_here(const struct campaign *campaign)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		count += !campaign->workers[i].worker.params.far;
+	return campaign->is_alone || !count ? 1 : count;
+}
+
 static void describe_probe(const struct campaign *campaign, const struct campaign_failure *caught,
 	struct investigation *investigation)
 {
@@ -102,6 +112,7 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
 				.is_interrupted = campaign->options->is_interrupted,
 			},
 		.without_minimising = campaign->options->without_minimising,
+		.workers = workers_here(campaign),
 		.measures_depth = strategies[campaign->options->strategy]->guarantee != NULL,
 		.minimising = listener->minimising,
 		.context = listener->context,

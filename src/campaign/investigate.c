@@ -1,6 +1,7 @@
 #include "campaign/surroundings.h"
 #include "campaign/passing.h"
 #include "campaign/investigate.h"
+#include "campaign/tries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,9 +254,9 @@ static int measure_depth(
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
-/* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
-static int minimise_and_confirm(
-	struct investigation *investigation, struct failure *failure, struct error *err)
+/* By so many probes side by side. */
+static int minimise_with(struct investigation *investigation, uint32_t workers,
+	struct failure *failure, struct error *err)
 {
 	struct minimise_params params = {
 		.probe = investigation->probe,
@@ -263,19 +264,44 @@ static int minimise_and_confirm(
 		.progress = investigation->minimising,
 		.context = investigation->context,
 	};
-	struct confirmation confirmation;
-	struct failure found = {0};
+	struct tries tries;
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
+	tries_init(&tries, &params.probe, workers);
+	if (workers > 1)
+		params.ahead = &tries.ahead;
+	result = minimise(failure, &params, &investigation->is_minimal, err);
+	tries_release(&tries);
+	return result;
+}
+
+/* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
+static int minimise_and_confirm(
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	struct confirmation confirmation;
+	struct failure found = {0}, begun = {0};
+	uint32_t workers = investigation->workers;
+	int result;
+
 	failure_copy(&found, failure);
 	result = measure_depth(investigation, failure, err);
-	if (result == 0)
-		result = minimise(failure, &params, &investigation->is_minimal, err);
-	if (result == 0) /* of a simple schedule less is left to do without */
-		result = measure_depth(investigation, failure, err);
-	if (result == 0 || result == ERROR_INTERRUPTED)
-		result = confirm(&confirmation, failure, &investigation->probe, err);
+	failure_copy(&begun, failure);
+	for (;; workers = 1) {
+		if (result == 0)
+			result = minimise_with(investigation, workers, failure, err);
+		if (result == 0) /* of a simple schedule less is left to do without */
+			result = measure_depth(investigation, failure, err);
+		if (result == 0 || result == ERROR_INTERRUPTED)
+			result = confirm(&confirmation, failure, &investigation->probe, err);
+		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
+			break;
+		/* Processes side by side may have been in each other's way: once more, one by one. */
+		failure_release(failure);
+		failure_copy(failure, &begun);
+	}
+	failure_release(&begun);
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
 	} else {

@@ -10,12 +10,27 @@ struct minimiser {
 	struct failure *best;
 	uint64_t begun_ns;
 	bool is_over_budget;
+	uint64_t runs;
+	struct probe *made; /* the probe that has made the last run */
+
+	/* What comes next if the candidate whose turn it is is not taken; NULL: that is not known. */
+	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
+	const struct probe_plan *plan; /* whose turn it is */
+	struct position {
+		const struct failure *whole; /* of cut_to_prefix() */
+		uint32_t low, high, middle;
+		const struct directives *directives; /* of reduce() */
+		uint32_t chunk, end;
+		bool has_shrunk;
+		uint32_t from, to; /* of move_segments() */
+	} at;
+	struct directives fewer; /* of a plan that is made ahead, likewise */
+	struct failure moved;
 };
 
 static bool has_budget(struct minimiser *minimiser)
 {
-	if (!budget_allows(
-		    &minimiser->params->budget, minimiser->probe.run_count, minimiser->begun_ns))
+	if (!budget_allows(&minimiser->params->budget, minimiser->runs, minimiser->begun_ns))
 		minimiser->is_over_budget = true;
 	return !minimiser->is_over_budget;
 }
@@ -34,24 +49,59 @@ static bool shows_again(const struct minimiser *minimiser)
 {
 	const struct minimise_params *params = minimiser->params;
 
-	return params->shows ? params->shows(params->shows_context, &minimiser->probe)
-			     : probe_shows(&minimiser->probe, minimiser->best);
+	return params->shows ? params->shows(params->shows_context, minimiser->made)
+			     : probe_shows(minimiser->made, minimiser->best);
+}
+
+static bool plan_of_course(void *context, uint32_t ahead, struct probe_plan *plan)
+{
+	struct minimiser *minimiser = context;
+
+	if (ahead)
+		return minimiser->ahead && minimiser->ahead(minimiser, ahead, plan);
+	*plan = *minimiser->plan;
+	return true;
+}
+
+static int make_run(struct minimiser *minimiser, const struct probe_plan *plan, struct error *err)
+{
+	const struct minimise_ahead *ahead = minimiser->params->ahead;
+	const struct minimise_course course = {
+		.number = minimiser->runs, .context = minimiser, .plan = plan_of_course};
+	int result;
+
+	minimiser->plan = plan;
+	minimiser->made = &minimiser->probe;
+	result = ahead ? ahead->run(
+				 ahead->context, &minimiser->probe, &course, &minimiser->made, err)
+		       : probe_run(&minimiser->probe, plan, err);
+	minimiser->runs += result == 0;
+	return result;
+}
+
+/* What may have been made ahead is not what comes next. */
+static void turn(struct minimiser *minimiser)
+{
+	const struct minimise_ahead *ahead = minimiser->params->ahead;
+
+	if (ahead)
+		ahead->turn(ahead->context);
 }
 
 /* One run. *run, when not NULL, becomes what happened; *shows: it was the same failure. */
 static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
 	struct failure *run, struct error *err)
 {
-	int result = probe_run(&minimiser->probe, plan, err);
+	int result = make_run(minimiser, plan, err);
 	struct minimise_progress progress;
 
 	if (result < 0)
 		return result;
-	failure_take(run, minimiser->probe.worker.contract);
+	failure_take(run, minimiser->made->worker.contract);
 	*shows = !run->is_truncated && shows_again(minimiser);
 	if (minimiser->params->progress) {
 		progress = (struct minimise_progress){
-			.runs = minimiser->probe.run_count,
+			.runs = minimiser->runs,
 			.preemptions = minimiser->best->preemptions,
 			.switches = minimiser->best->switches,
 		};
@@ -77,6 +127,7 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 		run.run_number = minimiser->best->run_number;
 		failure_release(minimiser->best);
 		*minimiser->best = run;
+		turn(minimiser);
 	} else {
 		failure_release(&run);
 	}
@@ -84,6 +135,20 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 }
 
 /* ---- 1: how much of the beginning is needed, the rest without preemptions ---- */
+
+static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	const struct position *at = &minimiser->at;
+	uint32_t low = at->low, middle = at->middle;
+
+	while (ahead-- && low < at->high) {
+		low = middle + 1;
+		middle = low + (at->high - low) / 2;
+	}
+	*plan = probe_plan_exact(at->whole);
+	plan->segment_count = middle;
+	return low < at->high;
+}
 
 static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 {
@@ -96,10 +161,13 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 
 	failure_copy(&whole, minimiser->best);
 	plan = probe_plan_exact(&whole);
+	minimiser->ahead = cut_ahead;
 	/* The first question is for nothing at all; then the middle, as in any bisection. */
 	for (uint32_t middle = 0; low < high && has_budget(minimiser);
 		middle = low + (high - low) / 2) {
 		plan.segment_count = middle;
+		minimiser->at = (struct position){
+			.whole = &whole, .low = low, .high = high, .middle = middle};
 		result = try_to_improve(minimiser, &plan, NO_WORSE, &is_taken, err);
 		if (result < 0)
 			break;
@@ -108,6 +176,8 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 		else
 			low = middle + 1;
 	}
+	minimiser->ahead = NULL;
+	turn(minimiser);
 	failure_release(&whole);
 	return result;
 }
@@ -189,11 +259,34 @@ static int try_without(struct minimiser *minimiser, struct directives *directive
 	return result;
 }
 
+/* Behind the items that are tried now, if they stay: the next ones. */
+static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	struct position at = minimiser->at;
+
+	while (ahead--) {
+		at.end = at.end > at.chunk ? at.end - at.chunk : 0;
+		if (at.end)
+			continue;
+		if (at.chunk == 1 && !at.has_shrunk)
+			return false;
+		at.chunk = at.chunk > 1 ? (at.chunk + 1) / 2 : 1;
+		at.end = at.directives->count;
+		at.has_shrunk = false;
+	}
+	directives_release(&minimiser->fewer);
+	directives_without(&minimiser->fewer, at.directives,
+		at.end > at.chunk ? at.end - at.chunk : 0, at.end);
+	*plan = loose_plan(&minimiser->fewer, minimiser->best);
+	return true;
+}
+
 /* Chunks from half of the list down to single items; ends when no single one can go. */
 static int reduce(struct minimiser *minimiser, struct directives *directives, struct error *err)
 {
 	uint32_t chunk = (directives->count + 1) / 2;
 
+	minimiser->ahead = reduce_ahead;
 	while (directives->count > 0) {
 		bool has_shrunk = false;
 
@@ -201,8 +294,13 @@ static int reduce(struct minimiser *minimiser, struct directives *directives, st
 		for (uint32_t end = directives->count; end > 0 && has_budget(minimiser);) {
 			uint32_t start = end > chunk ? end - chunk : 0;
 			bool is_taken;
-			int result = try_without(minimiser, directives, start, end, &is_taken, err);
+			int result;
 
+			minimiser->at = (struct position){.directives = directives,
+				.chunk = chunk,
+				.end = end,
+				.has_shrunk = has_shrunk};
+			result = try_without(minimiser, directives, start, end, &is_taken, err);
 			if (result < 0)
 				return result;
 			has_shrunk |= is_taken;
@@ -276,6 +374,40 @@ static bool is_promising(const struct failure *failure, const struct move *move)
 	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));
 }
 
+static bool is_tried(const struct failure *failure, const struct move *move)
+{
+	return !(failure->segments[move->from].flags & SEGMENT_VALUE) &&
+	       is_promising(failure, move);
+}
+
+/* The next move that is tried; false: that was the last. */
+static bool next_move(const struct failure *failure, struct move *move)
+{
+	do {
+		if (move->is_drop) {
+			move->from++;
+			move->to = 0;
+		} else {
+			move->to++;
+		}
+		move->is_drop = move->to == failure->segment_count + 1;
+	} while (move->from < failure->segment_count && !is_tried(failure, move));
+	return move->from < failure->segment_count;
+}
+
+static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	struct move move = {.from = minimiser->at.from,
+		.to = minimiser->at.to,
+		.is_drop = minimiser->at.to == minimiser->best->segment_count + 1};
+
+	while (ahead--)
+		if (!next_move(minimiser->best, &move))
+			return false;
+	*plan = moved_plan(&minimiser->moved, minimiser->best, &move);
+	return true;
+}
+
 static int try_move(
 	struct minimiser *minimiser, const struct move *move, bool *is_better, struct error *err)
 {
@@ -294,26 +426,19 @@ static int try_move(
  */
 static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
-	uint32_t count = minimiser->best->segment_count;
+	const struct failure *best = minimiser->best;
+	struct move move = {0};
+	bool is_there = best->segment_count && (is_tried(best, &move) || next_move(best, &move));
+	int result = 0;
 
 	*is_better = false;
-	for (uint32_t from = 0; from < count; from++) {
-		if (minimiser->best->segments[from].flags & SEGMENT_VALUE)
-			continue;
-		for (uint32_t to = 0; to <= count + 1; to++) {
-			struct move move = {.from = from, .to = to, .is_drop = to == count + 1};
-			int result;
-
-			if (!is_promising(minimiser->best, &move))
-				continue;
-			if (!has_budget(minimiser))
-				return 0;
-			result = try_move(minimiser, &move, is_better, err);
-			if (result < 0 || *is_better)
-				return result;
-		}
+	minimiser->ahead = move_ahead;
+	while (is_there && result == 0 && !*is_better && has_budget(minimiser)) {
+		minimiser->at = (struct position){.from = move.from, .to = move.to};
+		result = try_move(minimiser, &move, is_better, err);
+		is_there = !*is_better && next_move(best, &move);
 	}
-	return 0;
+	return result;
 }
 
 /* Rounds of taking directives away and of moving segments, until neither helps. */
@@ -325,6 +450,8 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 
 	while (result == 0 && is_better) {
 		is_better = false;
+		minimiser->ahead = NULL; /* what is missing the run before shows */
+		turn(minimiser);
 		result = find_directives(minimiser, &directives, is_found, err);
 		if (result == 0 && *is_found)
 			result = reduce(minimiser, &directives, err);
@@ -354,6 +481,8 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 		return result;
 	result = minimise_in_rounds(&minimiser, &is_found, err);
 	*is_minimal = result == 0 && is_found && !minimiser.is_over_budget;
+	directives_release(&minimiser.fewer);
+	failure_release(&minimiser.moved);
 	probe_close(&minimiser.probe);
 	return result;
 }

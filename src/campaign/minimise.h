@@ -22,8 +22,30 @@ struct minimise_progress {
 	uint32_t preemptions, switches; /* of the best run so far */
 };
 
+/*
+ * The candidates that are tried one after the other for as long as none of them is taken, from the one whose turn it is
+ * (0), which is the run of that number.
+ */
+struct minimise_course {
+	uint64_t number;
+	void *context;
+	/* False: there are not so many. The plan is good until the next call. */
+	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
+};
+
+/* Makes runs before their turn has come (tries.h). What comes of a candidate does not depend on who makes its run. */
+struct minimise_ahead {
+	void *context;
+	/* As probe_run() of candidate 0, by `own` or another probe: *made. */
+	int (*run)(void *context, struct probe *own, const struct minimise_course *course,
+		struct probe **made, struct error *err);
+	/* Candidates behind the last one are others now. */
+	void (*turn)(void *context);
+};
+
 struct minimise_params {
-	struct probe_params probe; /* with the fastest restart that works for the target */
+	const struct minimise_ahead *ahead; /* NULL: each run is made when its turn has come */
+	struct probe_params probe;	    /* with the fastest restart that works for the target */
 	struct budget budget;
 	/* What the last run must have shown to be taken; NULL: the failure again. */
 	bool (*shows)(void *shows_context, const struct probe *probe);

@@ -97,39 +97,80 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_random(state);
 }
 
+static void prepare(struct probe *probe, const struct probe_plan *plan)
+{
+	struct contract *contract = probe->worker.contract;
+
+	BUG_ON(plan->segment_count > CONTRACT_SEGMENTS_MAX);
+	BUG_ON(plan->directive_count > DIRECTIVES_MAX);
+	probe_fill(probe, plan);
+	contract->plan.run_first = probe->run_count;
+	contract->plan.run_limit = 1;
+}
+
+static void note_run(struct probe *probe)
+{
+	struct contract *contract = probe->worker.contract;
+	const struct replay_state *state = contract_strategy(contract);
+
+	probe->run_count++;
+	probe->is_failure = worker_is_failure(&probe->worker);
+	probe->diverged_step = state->diverged_step;
+	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
+}
+
+/* Does the process have to be restarted in another way for this run? */
+static bool needs_restart(const struct probe *probe, enum contract_restart *next)
+{
+	const struct contract *contract = probe->worker.contract;
+
+	if (probe->report != REPORT_TAINTED && probe->report != REPORT_DIED)
+		return false;
+	*next = restart_next((enum contract_restart)contract->plan.restart,
+		(enum contract_executor)contract->plan.executor);
+	/* It ran to its end without threads, or took too long: that is what there is. */
+	return contract->is_live && *next != RESTART_COUNT;
+}
+
+int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err)
+{
+	prepare(probe, plan);
+	return worker_begin(&probe->worker, err);
+}
+
+int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err)
+{
+	enum contract_restart next;
+	int result = worker_poll(&probe->worker, &probe->report, err);
+
+	*is_over = result == 0 && probe->report != REPORT_NONE;
+	*is_spoilt = *is_over && (probe->report == REPORT_REFUSED || needs_restart(probe, &next));
+	if (*is_over && !*is_spoilt)
+		note_run(probe);
+	return result;
+}
+
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err)
 {
 	struct worker *worker = &probe->worker;
 	struct contract *contract = worker->contract;
-	const struct replay_state *state = contract_strategy(contract);
 
-	BUG_ON(plan->segment_count > CONTRACT_SEGMENTS_MAX);
-	BUG_ON(plan->directive_count > DIRECTIVES_MAX);
 	for (;;) {
 		enum contract_restart next;
 		int result;
 
-		probe_fill(probe, plan);
-		contract->plan.run_first = probe->run_count;
-		contract->plan.run_limit = 1;
+		prepare(probe, plan);
 		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
 		if (result < 0)
 			return result;
 		if (probe->report == REPORT_REFUSED)
 			return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
-		if (probe->report != REPORT_TAINTED && probe->report != REPORT_DIED)
-			break;
-		next = restart_next(contract->plan.restart, contract->plan.executor);
-		/* It ran to its end without threads, or took too long: that is what there is. */
-		if (!contract->is_live || next == RESTART_COUNT)
+		if (!needs_restart(probe, &next))
 			break;
 		worker_kill(worker);
 		contract->plan.restart = next;
 	}
-	probe->run_count++;
-	probe->is_failure = worker_is_failure(worker);
-	probe->diverged_step = state->diverged_step;
-	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
+	note_run(probe);
 	return 0;
 }
 

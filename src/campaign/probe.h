@@ -65,6 +65,13 @@ void *probe_patterns(const struct probe *probe);
 /* Performs one run. ERROR_DIVERGED never comes from here: see has_diverged. */
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
 
+/*
+ * The same, not waited for: sets out, and asks now and then, until *is_over. *is_spoilt: the run has to be made again, with
+ * probe_run(), which knows what to do about it.
+ */
+int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
+int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
+
 /* Puts the plan into the contract without running: for whoever starts the process himself. */
 void probe_fill(struct probe *probe, const struct probe_plan *plan);
 

@@ -11,6 +11,7 @@
 #include "campaign/children.h"
 #include "campaign/confirm.h"
 #include "campaign/minimise.h"
+#include "campaign/tries.h"
 #include "strategies/strategy.h"
 #include "support/fake_guest.h"
 
@@ -133,6 +134,55 @@ static void minimise_from_seed(
 	close_fixture(&fixture);
 }
 
+/* What several hands leave of the failure is what one leaves, and in as many runs. Returns how many were made ahead. */
+static uint64_t compare_hands(unsigned program, uint64_t seed, uint32_t hands, uint64_t runs_most)
+{
+	struct minimise_params params = {
+		.budget = {.runs = runs_most, .time_ns = UINT64_C(600000000000)}};
+	struct failure found = {0}, one = {0}, many = {0};
+	bool is_minimal_by_one, is_minimal;
+	struct fixture fixture;
+	struct tries tries;
+	uint64_t ahead;
+
+	open_fixture(&fixture, program);
+	find_failure(&fixture, seed, &found);
+	failure_copy(&one, &found);
+	failure_copy(&many, &found);
+	params.probe = fixture.params;
+	assert_int_equal(minimise(&one, &params, &is_minimal_by_one, NULL), 0);
+	tries_init(&tries, &params.probe, hands);
+	tries.pays_from_ns = 0;
+	params.ahead = &tries.ahead;
+	assert_int_equal(minimise(&many, &params, &is_minimal, NULL), 0);
+	ahead = tries.ahead_runs;
+	tries_release(&tries);
+	assert_int_equal(is_minimal, is_minimal_by_one);
+	assert_int_equal(many.segment_count, one.segment_count);
+	assert_memory_equal(many.segments, one.segments, one.segment_count * sizeof *one.segments);
+	assert_memory_equal(&many.outcome, &one.outcome, sizeof one.outcome);
+	assert_int_equal(many.step_count, one.step_count);
+	failure_release(&found);
+	failure_release(&one);
+	failure_release(&many);
+	close_fixture(&fixture);
+	return ahead;
+}
+
+static void test_minimise__leaves_the_same_with_any_number_of_hands(void **state)
+{
+	uint64_t ahead = 0;
+
+	(void)state;
+	for (unsigned program = 0; program < sizeof programs / sizeof *programs; program++)
+		for (uint64_t seed = 1; seed <= 4; seed++)
+			for (uint32_t hands = 2; hands <= 5; hands += 3) {
+				ahead += compare_hands(program, seed, hands, 5000);
+				(void)compare_hands(program, seed, hands, 9 + seed);
+			}
+	assert_true(ahead > 0);
+}
+
 static void test_minimise__leaves_one_preemption_where_one_is_enough(void **state)
 {
 	(void)state;
@@ -213,6 +263,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__leaves_one_preemption_of_a_deadlock),
 		cmocka_unit_test(test_minimise__keeps_the_value_choices_it_needs),
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
+		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_hands),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
 	};
 
