@@ -357,7 +357,8 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	dpor->last_step[op.thread] = dpor->depth;
 	if (dpor->share.pair_count)
 		dpor_share_note(dpor, step);
-	dpor_note_moved(dpor, &op);
+	if (dpor->contended)
+		dpor_note_moved(dpor, &op);
 	dpor_enlist(dpor, dpor->depth);
 	if (dpor->depth >= dpor->first_new)
 		dpor_note_step(dpor, dpor->depth);

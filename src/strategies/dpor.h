@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "model/ids.h"
 #include "model/op.h"
@@ -62,7 +63,8 @@ struct dpor_plan {
 
 struct dpor_step {
 	struct dpor_op op;
-	bool is_value; /* no step but a choice of a value: `value` of `value_count` */
+	bool is_value;	/* no step but a choice of a value: `value` of `value_count` */
+	bool has_other; /* some step of another thread may race with it */
 	uint32_t value, value_count;
 	uint32_t ordinal;     /* n-th step of its thread, from 1 */
 	uint32_t previous;    /* step of the same thread, DPOR_NONE: there is none */
@@ -231,8 +233,11 @@ static inline bool dpor_is_wide(const struct dpor_op *op)
 /* What it is about, as a number; 0: nothing, and it depends on nothing. */
 static inline uint64_t dpor_key(const struct dpor_op *op)
 {
-	const uint8_t class = dpor_class_of(op);
+	uint8_t class;
 
+	if (op->is_plain)
+		return op->object;
+	class = dpor_class_of(op);
 	return dpor_is_entangled(class) ? class : op->object;
 }
 
@@ -242,6 +247,23 @@ static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 	const uint64_t key = dpor_key(op);
 
 	return key ? UINT64_C(1) << ((key ^ key >> 16 ^ key >> 32) & 63) : 0;
+}
+
+/*
+ * The same op, in memory as words: where fields that have just been written one by one are read together, as by whoever
+ * copies the op, the processor waits for all of them to arrive.
+ */
+static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
+{
+	const uint64_t first = (uint64_t)op->object | (uint64_t)op->kind << 32 |
+			       (uint64_t)op->flags << 40 | (uint64_t)op->second << 48;
+	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8;
+	struct dpor_op whole;
+
+	_Static_assert(sizeof whole == sizeof first + sizeof rest, "there are other fields");
+	memcpy(&whole, &first, sizeof first);
+	memcpy((char *)&whole + sizeof first, &rest, sizeof rest);
+	return whole;
 }
 
 /* Has an op on what this one is about been in a race? */
@@ -303,7 +325,7 @@ static inline struct dpor_op dpor_op_of(
 		.thread = dpor_slot_of(dpor, index)};
 
 	op.is_plain = dpor_is_plain(&op);
-	return op;
+	return dpor_op_whole(&op);
 }
 
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);

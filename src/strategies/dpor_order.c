@@ -12,18 +12,14 @@ void dpor_widen(struct dpor *dpor)
 		dpor_clear_lanes(dpor_clock(dpor, step) + from);
 }
 
-void dpor_own_past(struct dpor *dpor, uint32_t step, uint32_t *clock)
+const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
 {
+	static const uint32_t nothing[DPOR_THREADS];
 	const struct dpor_step *self = &dpor_steps(dpor)[step];
 	const uint32_t creation = dpor->creation[self->op.thread];
 	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
 
-	if (from != DPOR_NONE) {
-		dpor_clock_copy(dpor, clock, dpor_clock(dpor, from));
-		return;
-	}
-	for (uint32_t at = 0; at < dpor->width; at += DPOR_LANES)
-		dpor_clear_lanes(clock + at);
+	return from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
 }
 
 /* ---- steps that an op may depend on ---- */
@@ -108,19 +104,21 @@ uint32_t dpor_look_back_next(
 void dpor_note_step(struct dpor *dpor, uint32_t step)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
-	const struct dpor_step *self = &steps[step];
-	uint32_t past[DPOR_THREADS];
+	struct dpor_step *self = &dpor_steps(dpor)[step];
+	const uint32_t *past = dpor_own_past(dpor, step);
 	uint32_t *clock = dpor_clock(dpor, step);
 	struct dpor_look_back look;
 	uint32_t other;
 
-	dpor_own_past(dpor, step, past);
 	dpor_clock_copy(dpor, clock, past);
 	clock[self->op.thread] = self->ordinal;
+	self->has_other = false;
 	dpor_look_back_begin(dpor, &look, step);
 	while ((other = dpor_look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
-		if (steps[other].ordinal > clock[steps[other].op.thread] &&
-			dpor_dependent(&steps[other].op, &self->op))
-			dpor_clock_join(dpor, clock, dpor_clock(dpor, other));
+		if (steps[other].ordinal <= clock[steps[other].op.thread] ||
+			!dpor_dependent(&steps[other].op, &self->op))
+			continue;
+		dpor_clock_join(dpor, clock, dpor_clock(dpor, other));
+		self->has_other = true;
 	}
 }

@@ -47,8 +47,8 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
 	return dpor_clock(dpor, second)[step->op.thread] >= step->ordinal;
 }
 
-/* What happens before a step whatever the other threads do: its own thread, and who made that. */
-void dpor_own_past(struct dpor *dpor, uint32_t step, uint32_t *clock);
+/* What happens before a step whatever the other threads do: its own thread, and who made that. Valid while these are there. */
+const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
 /* ---- steps that an op may depend on ---- */
 

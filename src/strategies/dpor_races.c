@@ -93,12 +93,12 @@ static inline bool is_settled_pair(const struct dpor_step *first, const struct d
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
-	uint32_t past[DPOR_THREADS], ordered[DPOR_THREADS];
+	const uint32_t *past = dpor_own_past(dpor, second);
+	uint32_t ordered[DPOR_THREADS];
 	struct dpor_look_back look;
 	bool is_settled = true;
 	uint32_t first;
 
-	dpor_own_past(dpor, second, past);
 	dpor_clock_copy(dpor, ordered, past);
 	dpor_look_back_begin(dpor, &look, second);
 	while ((first = dpor_look_back_next(dpor, &look, past, steps[second].op.thread)) !=
@@ -119,11 +119,11 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second))
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
-	uint32_t past[DPOR_THREADS], ordered[DPOR_THREADS];
+	const uint32_t *past = dpor_own_past(dpor, second);
+	uint32_t ordered[DPOR_THREADS];
 	struct dpor_look_back look;
 	uint32_t first;
 
-	dpor_own_past(dpor, second, past);
 	dpor_clock_copy(dpor, ordered, past);
 	dpor_look_back_begin(dpor, &look, second);
 	while ((first = dpor_look_back_next(dpor, &look, past, steps[second].op.thread)) !=
@@ -223,7 +223,7 @@ void dpor_reverse_races(struct dpor *dpor)
 			open = &step->open_before;
 	}
 	for (uint32_t i = dpor->first_new; i < dpor->depth && !dpor->is_lost; i++) {
-		if (steps[i].is_value || reverse_races_of(dpor, i))
+		if (steps[i].is_value || !steps[i].has_other || reverse_races_of(dpor, i))
 			continue;
 		steps[i].open_before = dpor->open;
 		dpor->open = i;

@@ -47,15 +47,16 @@ uint32_t dpor_somebody_awake(
 	/* Whoever is held is not to move, either. */
 	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
-	const object_name last = last_raced(dpor);
 	uint32_t best = DPOR_NONE;
 	bool is_last = false;
 	struct dpor_op op = dpor_op_of(dpor, view, standard);
+	object_name last;
 
-	if (!(asleep >> op.thread & 1)) {
-		if (!is_racing(dpor, &op) || op.object == last)
-			return standard;
-	}
+	if (!(asleep >> op.thread & 1) && !is_racing(dpor, &op))
+		return standard;
+	last = last_raced(dpor);
+	if (!(asleep >> op.thread & 1) && op.object == last)
+		return standard;
 	bitset_each (index, view->enabled, view->thread_count) {
 		if (asleep >> dpor_slot_of(dpor, index) & 1)
 			continue;
