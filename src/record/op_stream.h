@@ -15,8 +15,17 @@
 /* What an op takes at most: nine numbers. */
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
 
+/*
+ * An op but for its step. What is smaller than a word is made one in registers: where it is written as it stands in
+ * record_op and then compared as a whole, the processor waits until the parts are in memory, as long as for all the rest.
+ */
+struct op_stream_op {
+	uint64_t address, argument, site;
+	uint64_t what; /* thread, other, kind and flags, the lowest bits first */
+};
+
 struct op_stream {
-	struct record_op last[OP_STREAM_SLOTS];
+	struct op_stream_op last[OP_STREAM_SLOTS];
 	uint16_t next[OP_STREAM_SLOTS]; /* that followed, by slot */
 	uint16_t slot;			/* of the last op */
 	uint64_t step;			/* likewise */
@@ -31,10 +40,18 @@ enum op_stream_tag {
 
 #define OP_STREAM_TAG_BITS 2
 
-static inline uint16_t op_stream_slot(const struct record_op *op)
+static inline struct op_stream_op op_stream_op_of(const struct record_op *op)
 {
-	const uint64_t hash =
-		(op->site * 31 + op->thread * 7u + op->kind) * UINT64_C(0x9e3779b97f4a7c15);
+	return (struct op_stream_op){.address = op->address,
+		.argument = op->argument,
+		.site = op->site,
+		.what = op->thread | (uint64_t)op->other << 16 | (uint64_t)op->kind << 32 |
+			(uint64_t)op->flags << 40};
+}
+
+static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t kind)
+{
+	const uint64_t hash = (site * 31 + thread * 7u + kind) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (uint16_t)(hash >> 54);
 }
@@ -47,11 +64,10 @@ static inline uint8_t *op_stream_put(uint8_t *at, uint64_t number)
 	return at;
 }
 
-static inline bool op_stream_is_same(const struct record_op *a, const struct record_op *b)
+static inline bool op_stream_is_same(const struct op_stream_op *a, const struct op_stream_op *b)
 {
 	return a->address == b->address && a->argument == b->argument && a->site == b->site &&
-	       a->thread == b->thread && a->other == b->other && a->kind == b->kind &&
-	       a->flags == b->flags;
+	       a->what == b->what;
 }
 
 static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint64_t step)
@@ -67,18 +83,19 @@ static inline uint8_t *op_stream_write(
 {
 	const uint16_t expected = stream->next[stream->slot];
 	const uint64_t head = (op->step - stream->step) << OP_STREAM_TAG_BITS;
-	struct record_op *last;
+	const struct op_stream_op now = op_stream_op_of(op);
+	struct op_stream_op *last;
 	uint16_t slot;
 
 	/* What is the same has the same slot. */
-	if (__builtin_expect(op_stream_is_same(op, &stream->last[expected]), 1)) {
+	if (__builtin_expect(op_stream_is_same(&now, &stream->last[expected]), 1)) {
 		stream->slot = expected;
 		stream->step = op->step;
 		return op_stream_put(at, head | OP_AS_EXPECTED);
 	}
-	slot = op_stream_slot(op);
+	slot = op_stream_slot(op->site, op->thread, op->kind);
 	last = &stream->last[slot];
-	if (op_stream_is_same(op, last)) {
+	if (op_stream_is_same(&now, last)) {
 		at = op_stream_put(op_stream_put(at, head | OP_AS_BEFORE), slot);
 	} else {
 		at = op_stream_put(op_stream_put(at, head | OP_NEW), slot);
@@ -89,7 +106,7 @@ static inline uint8_t *op_stream_write(
 		at = op_stream_put(at, record_difference(op->address, last->address, 8));
 		at = op_stream_put(at, record_difference(op->argument, last->argument, 8));
 		at = op_stream_put(at, record_difference(op->site, last->site, 8));
-		*last = *op;
+		*last = now;
 	}
 	op_stream_note(stream, slot, op->step);
 	return at;
@@ -111,7 +128,7 @@ static inline const uint8_t *op_stream_read(
 	struct op_stream *stream, const uint8_t *at, const uint8_t *end, struct record_op *op)
 {
 	uint64_t head, slot = stream->next[stream->slot], fields[7];
-	struct record_op *last;
+	struct op_stream_op *last;
 
 	at = op_stream_get(at, end, &head);
 	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) != OP_AS_EXPECTED)
@@ -121,16 +138,21 @@ static inline const uint8_t *op_stream_read(
 	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) == OP_NEW) {
 		for (uint32_t i = 0; i < 7; i++)
 			at = op_stream_get(at, end, &fields[i]);
-		last->kind = (uint8_t)fields[0];
-		last->flags = (uint8_t)fields[1];
-		last->thread = (uint16_t)fields[2];
-		last->other = (uint16_t)fields[3];
+		last->what = (uint16_t)fields[2] | (uint64_t)(uint16_t)fields[3] << 16 |
+			     (uint64_t)(uint8_t)fields[0] << 32 |
+			     (uint64_t)(uint8_t)fields[1] << 40;
 		last->address = record_with_difference(fields[4], last->address);
 		last->argument = record_with_difference(fields[5], last->argument);
 		last->site = record_with_difference(fields[6], last->site);
 	}
-	*op = *last;
-	op->step = stream->step + (head >> OP_STREAM_TAG_BITS);
+	*op = (struct record_op){.step = stream->step + (head >> OP_STREAM_TAG_BITS),
+		.address = last->address,
+		.argument = last->argument,
+		.site = last->site,
+		.thread = (uint16_t)last->what,
+		.other = (uint16_t)(last->what >> 16),
+		.kind = (uint8_t)(last->what >> 32),
+		.flags = (uint8_t)(last->what >> 40)};
 	op_stream_note(stream, (uint16_t)slot, op->step);
 	return at;
 }

@@ -38,6 +38,23 @@ static uint8_t *record_place(uint64_t address)
 	return record_state.moving->memory + record_place_of(address);
 }
 
+/* Up to eight bytes, and not by libc's functions, which use the widest registers there are. */
+static void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
+{
+	const uint32_t half = (uint32_t)value;
+
+	if (__builtin_expect(bytes == sizeof value, 1)) {
+		memcpy(at, &value, sizeof value);
+	} else if (bytes == sizeof half) {
+		memcpy(at, &half, sizeof half);
+	} else {
+		for (uint32_t i = 0; i < bytes; i++) {
+			at[i] = (uint8_t)(value >> 8 * i);
+			__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+		}
+	}
+}
+
 static void record_flush(void)
 {
 	struct record_moving *moving = record_state.moving;
@@ -49,43 +66,31 @@ static void record_flush(void)
 
 		if (!record_fetch(address + done, left < 8 ? left : 8, &value))
 			value = 0;
-		memcpy(record_place(address + done), &value, left < 8 ? left : 8);
+		record_put(record_place(address + done), value, left < 8 ? left : 8);
 	}
 	moving->pending = 0;
 }
 
-/* In place of libc's, which use the widest registers there are. */
-static void record_clear(uint8_t *at, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i++) {
-		at[i] = 0;
-		__asm__("" : "+r"(i)); /* or the compiler makes memset of it */
-	}
-}
-
-static bool record_is_same(const uint8_t *at, uint64_t value, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		if (at[i] != (uint8_t)(value >> 8 * i))
-			return false;
-	return true;
-}
-
+/* What is known of up to eight bytes: the memory has some behind its end. */
 static uint64_t record_known(const uint8_t *at, uint32_t bytes)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	for (uint32_t i = 0; i < bytes; i++)
-		value |= (uint64_t)at[i] << 8 * i;
-	return value;
+	memcpy(&value, at, sizeof value);
+	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
 }
 
 void record_drop(void)
 {
 	struct record_moving *moving = record_state.moving;
 
-	if (moving->pending)
-		record_clear(record_place(moving->pending), moving->pending_bytes);
+	uint8_t *place = record_place(moving->pending);
+
+	for (uint32_t done = 0; moving->pending && done < moving->pending_bytes; done += 8) {
+		const uint32_t left = moving->pending_bytes - done;
+
+		record_put(place + done, 0, left < 8 ? left : 8);
+	}
 	moving->pending = 0;
 }
 
@@ -95,7 +100,8 @@ static void record_read(uint64_t address, uint64_t bytes)
 
 	for (uint64_t done = 0; done < bytes; done += 8) {
 		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
-		uint8_t *known = record_place(address + done);
+		uint8_t *place = record_place(address + done);
+		const uint64_t known = record_known(place, part);
 		uint64_t value;
 
 		if (!record_fetch(address + done, part, &value)) {
@@ -103,14 +109,13 @@ static void record_read(uint64_t address, uint64_t bytes)
 			(void)record_entry(moving->thread, RECORD_BAD);
 			return;
 		}
-		if (record_is_same(known, value, part)) {
+		if (known == value) {
 			moving->left--;
 			continue;
 		}
 		if (record_entry(moving->thread, RECORD_READ))
-			record_number(moving->thread,
-				record_difference(value, record_known(known, part), part));
-		memcpy(known, &value, part);
+			record_number(moving->thread, record_difference(value, known, part));
+		record_put(place, value, part);
 	}
 }
 

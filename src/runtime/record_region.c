@@ -63,24 +63,27 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	region->flush = writer->at;
-	PUT(writer, "\x48\x8b\x0c\x25"); /* mov pending, %rcx */
+	PUT(writer, "\x4c\x8b\x14\x25"); /* mov pending, %r10 */
 	put_word(writer, STATE(pending));
-	PUT(writer, "\x89\xca\x81\xe2"); /* mov %ecx, %edx; and $..., %edx */
+	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
 	put_word(writer, RECORD_MEMORY_BYTES - 1);
-	PUT(writer, "\x48\x03\x14\x25"); /* add memory, %rdx */
+	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
 	put_word(writer, STATE(memory));
 #define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
-	MOVE(8, "\x48\x8b\x09\x48\x89\x0a"); /* mov (%rcx), %rcx; mov %rcx, (%rdx) */
-	MOVE(4, "\x8b\x09\x89\x0a");
-	MOVE(1, "\x8a\x09\x88\x0a");
-	MOVE(2, "\x66\x8b\x09\x66\x89\x0a");
+	MOVE(8, "\x4d\x8b\x12\x4d\x89\x13"); /* mov (%r10), %r10; mov %r10, (%r11) */
+	MOVE(4, "\x45\x8b\x12\x45\x89\x13");
+	MOVE(1, "\x45\x8a\x12\x45\x88\x13");
+	MOVE(2, "\x66\x45\x8b\x12\x66\x45\x89\x13");
 #undef MOVE
-	PUT(writer, "\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8"); /* save %rdi, %rsi */
-	PUT(writer, "\x48\x89\xce\x48\x89\xd7");		 /* from %rcx to %rdx */
-	PUT(writer, "\x8b\x0c\x25");				 /* mov pending_bytes, %ecx */
+	PUT(writer,
+		"\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8\x48\x89\x4c\x24\xb0"); /* save %rdi, %rsi, %rcx */
+	PUT(writer, "\x4c\x89\xd6\x4c\x89\xdf"); /* from %r10 to %r11 */
+	PUT(writer, "\x8b\x0c\x25");		 /* mov pending_bytes, %ecx */
 	put_word(writer, STATE(pending_bytes));
+	region->flush_bytes = writer->at;
 	PUT(writer, "\xf3\xa4"); /* rep movsb */
-	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8");
+	region->flush_bytes_failed = writer->at;
+	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8\x48\x8b\x4c\x24\xb0");
 	region->flush_failed = writer->at;
 	PUT(writer, "\x48\xc7\x04\x25");
 	put_word(writer, STATE(pending));
@@ -166,7 +169,9 @@ bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
 		if (at < region->start || at >= region->at)
 			continue;
 		if (at < region->flush_failed) {
-			*next = (greg_t)(uintptr_t)region->flush_failed;
+			*next = (greg_t)(uintptr_t)(at == region->flush_bytes
+							    ? region->flush_bytes_failed
+							    : region->flush_failed);
 			return true;
 		}
 		/* The last one comes first. */

@@ -4,12 +4,12 @@
  * is not predicted goes on from there to the own stub, with all registers as they were, and the general way
  * (site_thunk.S, record.c) does it all. x86-64.
  *
- * A piece begins as the site's own stub does: in front of it is the distance to the record, it takes the return
- * address off the stack into %r11 and puts the operand into %r10. The instruction that does so is taken over
- * from the own stub; where it is none of those that points.c writes, there is no piece. %rcx, %rdx and %rdi,
- * which is the operand, too, are saved below the stack pointer (functions with sites have no red
- * zone); pieces that do not read save none. The state of the moving thread (record_internal.h) has a 32-bit
- * address, so that pieces near any module reach it.
+ * A piece does with %r10 and %r11, which are free at a point: the return address stays on the stack. In front of it is
+ * the distance to the record; it puts the operand into %r10 by the instruction that does so in the site's own
+ * stub, which is taken over from there; where it is none of those that points.c writes, there is no piece. The
+ * own stub takes its operand anew, so that a piece may spoil it. Only pieces of wide reads and of updates need %rdx, too;
+ * they save it below the stack pointer (functions with sites have no red zone). The state of the moving thread
+ * (record_internal.h) has a 32-bit address, so that pieces near any module reach it.
  *
  * Runs while one thread moves, before the module's code does.
  */
@@ -18,42 +18,8 @@
 #include "record/record.h"
 #include "runtime/record_region.h"
 
-/* Below the stack pointer. */
-enum { SAVED_DI = 0xf0, SAVED_C = 0xe0, SAVED_D = 0xd8 };
-
-static void put_save(struct writer *writer)
-{
-	PUT(writer, "\x48\x89\x7c\x24");
-	put_byte(writer, SAVED_DI);
-	PUT(writer, "\x4c\x89\xd7"); /* mov %r10, %rdi */
-	PUT(writer, "\x48\x89\x4c\x24");
-	put_byte(writer, SAVED_C);
-	PUT(writer, "\x48\x89\x54\x24");
-	put_byte(writer, SAVED_D);
-}
-
-/* A jump there; NULL: behind the point. */
-static void put_leave(struct writer *writer, const unsigned char *target)
-{
-	PUT(writer, "\x41\x53"); /* push %r11 */
-	if (!target) {
-		PUT(writer, "\xc3");
-		return;
-	}
-	PUT(writer, "\xe9");
-	put_distance(writer, target);
-}
-
-static void put_restore(struct writer *writer, const unsigned char *target)
-{
-	PUT(writer, "\x48\x8b\x54\x24");
-	put_byte(writer, SAVED_D);
-	PUT(writer, "\x48\x8b\x4c\x24");
-	put_byte(writer, SAVED_C);
-	PUT(writer, "\x48\x8b\x7c\x24");
-	put_byte(writer, SAVED_DI);
-	put_leave(writer, target);
-}
+/* Below the stack pointer, and out of the way of calls. */
+enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
 
 /* cmp $0, field: of eight bytes. */
 static void put_is_pending(struct writer *writer)
@@ -66,26 +32,13 @@ static void put_is_pending(struct writer *writer)
 static void put_flush(struct writer *writer, const struct stub_region *region)
 {
 	put_is_pending(writer);
-	PUT(writer, "\x74\x05"); /* je behind the call */
+	PUT(writer, "\x74\x0f");	 /* je behind all this */
+	PUT(writer, "\x4c\x89\x54\x24"); /* mov %r10, ...(%rsp) */
+	put_byte(writer, SAVED_OPERAND);
 	PUT(writer, "\xe8");
 	put_distance(writer, region->flush);
-}
-
-/* As put_flush(), where no register but %r10 and %r11 is used otherwise. */
-static void put_flush_apart(struct writer *writer, const struct stub_region *region)
-{
-	put_is_pending(writer);
-	PUT(writer, "\x74\x19"); /* je behind all this */
-	PUT(writer, "\x48\x89\x4c\x24");
-	put_byte(writer, SAVED_C);
-	PUT(writer, "\x48\x89\x54\x24");
-	put_byte(writer, SAVED_D);
-	PUT(writer, "\xe8");
-	put_distance(writer, region->flush);
-	PUT(writer, "\x48\x8b\x54\x24");
-	put_byte(writer, SAVED_D);
-	PUT(writer, "\x48\x8b\x4c\x24");
-	put_byte(writer, SAVED_C);
+	PUT(writer, "\x4c\x8b\x54\x24");
+	put_byte(writer, SAVED_OPERAND);
 }
 
 /* ---- pieces ---- */
@@ -99,6 +52,7 @@ struct piece {
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
 	uint32_t counted;    /* what is put back then */
+	bool needs_d;	     /* %rdx */
 };
 
 static void slow_if(struct piece *piece, const char *jump)
@@ -136,10 +90,23 @@ static size_t operand_bytes(const unsigned char *at)
 	return 3 + ((mode & 7) == 4) + address;
 }
 
-/* pop %r11 and the instruction behind it, which is made to work here. False: not known. */
+/* Is the operand %rsp, or what lies at a distance from it? */
+static bool is_of_stack(const unsigned char *at)
+{
+	if (at[0] == 0x41) /* it is 0 */
+		return false;
+	if (at[1] == 0x89)
+		return !(at[0] & 4) && (at[2] >> 3 & 7) == 4;
+	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
+}
+
+/*
+ * The instruction behind pop %r11, which is made to work here: with the return address on the stack, if it takes the
+ * stack pointer. False: not known.
+ */
 static bool put_operand(struct piece *piece)
 {
-	static const unsigned char pop[] = {0x41, 0x5b};
+	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
 	const unsigned char *from = piece->own + sizeof pop;
 	const size_t length = operand_bytes(from);
 	int32_t distance;
@@ -147,7 +114,12 @@ static bool put_operand(struct piece *piece)
 
 	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length || !ends_operand(from + length))
 		return false;
-	put(&piece->writer, (const char *)pop, sizeof pop);
+	if (is_of_stack(from)) {
+		put(&piece->writer, (const char *)pop, sizeof pop);
+		put(&piece->writer, (const char *)from, length);
+		put(&piece->writer, (const char *)push, sizeof push);
+		return true;
+	}
 	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* not relative to %rip */
 		put(&piece->writer, (const char *)from, length);
 		return true;
@@ -195,45 +167,38 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/* Compares eight bytes of memory with what is known of it: see `bytes` of a site. */
+/* Compares a part of memory with what is known of it. It goes into %rdx, or the place of the operand. */
+static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
+{
+	struct writer *writer = &piece->writer;
+	const unsigned wide = bytes == 8 ? 8 : 0;
+
+	/* mov at(%r10), %rdx or %r10; cmp at(%r11), the same */
+	for (uint32_t i = 0; i < 2; i++) {
+		if (bytes == 2)
+			put_byte(writer, 0x66);
+		put_byte(writer, (piece->needs_d ? 0x41 : 0x45) | wide);
+		put_byte(writer, (i ? 0x3a : 0x8a) | (bytes > 1));
+		put_byte(writer, 0x52 | i);
+		put_byte(writer, at);
+	}
+	slow_if(piece, IF_NOT_EQUAL);
+}
+
 static bool put_read(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 	const uint32_t bytes = piece->site->bytes;
 
-	put_flush(writer, piece->region);
-	PUT(writer, "\x89\xf9\x81\xe1"); /* mov %edi, %ecx; and $..., %ecx */
-	put_word(writer, RECORD_MEMORY_BYTES - 1);
-	PUT(writer, "\x48\x03\x0c\x25"); /* add memory, %rcx */
-	put_word(writer, STATE(memory));
-	switch (bytes) {
-	case 1:
-		PUT(writer, "\x8a\x17\x3a\x11"); /* mov (%rdi), %dl; cmp (%rcx), %dl */
-		break;
-	case 2:
-		PUT(writer, "\x66\x8b\x17\x66\x3b\x11");
-		break;
-	case 4:
-		PUT(writer, "\x8b\x17\x3b\x11");
-		break;
-	case 8:
-		PUT(writer, "\x48\x8b\x17\x48\x3b\x11");
-		break;
-	case 16:
-	case 32:
-		for (uint32_t done = 0; done < bytes; done += 8) {
-			PUT(writer, "\x48\x8b\x57");
-			put_byte(writer, done);
-			PUT(writer, "\x48\x3b\x51");
-			put_byte(writer, done);
-			if (done + 8 < bytes)
-				slow_if(piece, IF_NOT_EQUAL);
-		}
-		break;
-	default:
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32)
 		return false;
-	}
-	slow_if(piece, IF_NOT_EQUAL);
+	put_flush(writer, piece->region);
+	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
+	put_word(writer, STATE(memory));
+	for (uint32_t done = 0; done < bytes; done += 8)
+		put_compare(piece, bytes < 8 ? bytes : 8, done);
 	put_count(piece, bytes < 8 ? 1 : bytes / 8);
 	return true;
 }
@@ -242,9 +207,9 @@ static void put_value(struct piece *piece, uint32_t index)
 {
 	struct writer *writer = &piece->writer;
 
-	PUT(writer, "\x48\x8b\x0c\x25"); /* mov values, %rcx */
+	PUT(writer, "\x4c\x8b\x1c\x25"); /* mov values, %r11 */
 	put_word(writer, STATE(values));
-	PUT(writer, "\x48\x3b\xb9"); /* cmp slot(%rcx), %rdi */
+	PUT(writer, "\x4d\x3b\x93"); /* cmp slot(%r11), %r10 */
 	put_word(writer, record_value_slot(index, piece->site->bytes) * sizeof(uint64_t));
 	slow_if(piece, IF_NOT_EQUAL);
 	put_count(piece, 1);
@@ -258,10 +223,10 @@ static bool put_entry(struct piece *piece, uintptr_t code_start, uintptr_t code_
 
 	if (distance != (int32_t)distance || code_end - code_start > INT32_MAX)
 		return false;
-	PUT(writer, "\x48\x8b\x4d\x08"); /* mov 8(%rbp), %rcx: the return address */
-	PUT(writer, "\x48\x8d\x15");	 /* lea code_start, %rdx */
+	PUT(writer, "\x4c\x8b\x5d\x08"); /* mov 8(%rbp), %r11: the return address */
+	PUT(writer, "\x4c\x8d\x15");	 /* lea code_start, %r10 */
 	put_word(writer, (uint64_t)distance);
-	PUT(writer, "\x48\x29\xd1\x48\x81\xf9"); /* sub %rdx, %rcx; cmp $size, %rcx */
+	PUT(writer, "\x4d\x29\xd3\x49\x81\xfb"); /* sub %r10, %r11; cmp $size, %r11 */
 	put_word(writer, code_end - code_start);
 	slow_if(piece, IF_NOT_BELOW);
 	PUT(writer, "\xc7\x04\x25"); /* movl $0, wants_arguments */
@@ -288,7 +253,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		return true;
 	case SITE_STORE:
 	case SITE_ATOMIC_STORE:
-		put_flush_apart(writer, piece->region);
+		put_flush(writer, piece->region);
 		put_pending(piece);
 		return true;
 	case SITE_FUNCTION_ENTRY:
@@ -313,19 +278,27 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	}
 }
 
-/* Pieces that need no more than %r10 and %r11, which are free. */
-static bool is_light(const struct site_record *site)
+static bool needs_d(const struct site_record *site)
 {
-	return site->kind == SITE_STORE || site->kind == SITE_ATOMIC_STORE ||
-	       site->kind == SITE_ARGUMENT;
+	return site->kind == SITE_ATOMIC_UPDATE || site->kind == SITE_COMPARE_EXCHANGE ||
+	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
+/* A jump there; NULL: behind the point. */
 static void put_end(struct piece *piece, const unsigned char *target)
 {
-	if (is_light(piece->site))
-		put_leave(&piece->writer, target);
-	else
-		put_restore(&piece->writer, target);
+	struct writer *writer = &piece->writer;
+
+	if (piece->needs_d) {
+		PUT(writer, "\x48\x8b\x54\x24");
+		put_byte(writer, SAVED_D);
+	}
+	if (!target) {
+		PUT(writer, "\xc3");
+		return;
+	}
+	PUT(writer, "\xe9");
+	put_distance(writer, target);
 }
 
 static void put_ends(struct piece *piece)
@@ -347,7 +320,7 @@ const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct stub_region *region = record_region_for(code_start);
-	struct piece piece = {.region = region, .site = site};
+	struct piece piece = {.region = region, .site = site, .needs_d = needs_d(site)};
 	unsigned char *start;
 
 	if (!region)
@@ -359,8 +332,10 @@ const unsigned char *record_stub_of(
 	start = piece.writer.at;
 	if (!put_operand(&piece))
 		return NULL;
-	if (!is_light(site))
-		put_save(&piece.writer);
+	if (piece.needs_d) {
+		PUT(&piece.writer, "\x48\x89\x54\x24"); /* mov %rdx, ...(%rsp) */
+		put_byte(&piece.writer, SAVED_D);
+	}
 	if (!put_body(&piece, index, code_start, code_end))
 		return NULL;
 	put_ends(&piece);

@@ -13,8 +13,14 @@
 
 static void assert_alike(const struct record_op *a, const struct record_op *b)
 {
+	const struct op_stream_op of_a = op_stream_op_of(a), of_b = op_stream_op_of(b);
+
 	assert_int_equal(a->step, b->step);
-	assert_true(op_stream_is_same(a, b));
+	assert_true(op_stream_is_same(&of_a, &of_b));
+	assert_int_equal(a->thread, b->thread);
+	assert_int_equal(a->other, b->other);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->flags, b->flags);
 }
 
 /* Whatever they are, and also where they share slots. */
