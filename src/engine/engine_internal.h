@@ -167,8 +167,14 @@ static inline uint64_t engine_lease_used(void)
 	return (uint64_t)(engine.lease_given -
 			  (engine.episodes->lease > 0 ? engine.episodes->lease : 0));
 }
-/* The lease is over: accounts for the steps that were made. */
-void engine_settle(void);
+/* There is a lease, and it is over: accounts for the steps that were made. */
+void engine_settle_lease(void);
+/* On the path of every op, most of which follow no lease. */
+static inline void engine_settle(void)
+{
+	if (__builtin_expect(engine.lease_given != 0, 0))
+		engine_settle_lease();
+}
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
 /* Finds threads whose deadline has come. */

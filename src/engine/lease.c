@@ -58,13 +58,11 @@ void engine_take_lease(void)
 	engine.episodes->lease = engine.lease_given = (int64_t)lease;
 }
 
-void engine_settle(void)
+void engine_settle_lease(void)
 {
 	const struct engine_run *run = &engine.run;
 	const uint64_t used = engine_lease_used();
 
-	if (!engine.lease_given)
-		return;
 	engine.lease_given = engine.episodes->lease = 0;
 	if (!used)
 		return;

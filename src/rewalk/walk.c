@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/bitset.h"
 #include "base/bug.h"
@@ -11,15 +10,6 @@
 #include "runtime/instrument_abi.h"
 
 /* ---- threads ---- */
-
-static void *reserve(uint64_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	BUG_ON(memory == MAP_FAILED);
-	return memory;
-}
 
 void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
 {
@@ -36,32 +26,33 @@ void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread,
 		.is_watching = mode & WALK_EVENTS || walk->record->is_checked,
 		.out = &walk->threads[thread],
 		.summary = &walk->threads[thread].summary};
-	walker->frames = reserve(FRAMES_MOST * sizeof *walker->frames);
-	walker->registers = reserve(REGISTERS_MOST * sizeof *walker->registers);
-	walker->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
-	walker->locals = reserve(LOCALS_MOST);
-	walker->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
-	walker->values = calloc(RECORD_VALUES, sizeof *walker->values);
-	walker->seen = calloc(SEEN_SLOTS, sizeof *walker->seen);
-	walker->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *walker->shadow_lines);
-	BUG_ON(!walker->values || !walker->seen || !walker->shadow_lines);
+	walker->room = walk->room ? walk->room : walk_room_new();
+	walk->room = NULL;
+	walker->frames = walker->room->frames;
+	walker->registers = walker->room->registers;
+	walker->terms = walker->room->terms;
+	walker->locals = walker->room->locals;
+	walker->memory = walker->room->memory;
+	walker->touched = walker->room->touched;
+	walker->values = walker->room->values;
+	walker->seen = walker->room->seen;
+	walker->shadow_lines = walker->room->shadow_lines;
 	walk_open_visits(walker);
 	*walker->summary = (struct walk_summary){.end = WALK_COMPLETE};
 }
 
 void walk_close_walker(struct walker *walker)
 {
-	/* Cannot fail: they are our mappings. */
-	(void)munmap(walker->frames, FRAMES_MOST * sizeof *walker->frames);
-	(void)munmap(walker->registers, REGISTERS_MOST * sizeof *walker->registers);
-	(void)munmap(walker->terms, REGISTERS_MOST * sizeof(struct term *));
-	(void)munmap(walker->locals, LOCALS_MOST);
-	(void)munmap(walker->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
-	free(walker->values);
-	free(walker->seen);
+	struct walk *walk = walker->walk;
+
+	if (walk->room) {
+		walk_room_free(walker->room);
+	} else {
+		walk_room_clear(walker->room, walker->local_most, walker->mode & WALK_SHARING);
+		walk->room = walker->room;
+	}
 	free(walker->visits);
 	free(walker->shadows);
-	free(walker->shadow_lines);
 }
 
 void walk_through(struct walker *walker)
@@ -111,6 +102,7 @@ void walk_close(struct walk *walk)
 	free(walk->wanted);
 	free(walk->copied.pairs);
 	objects_release(&walk->objects);
+	walk_room_free(walk->room);
 	*walk = (struct walk){0};
 }
 
@@ -145,5 +137,10 @@ void walk_run(struct walk *walk, unsigned mode)
 		walk_thread(walk, (uint16_t)i, mode);
 	if (mode & WALK_SHARING)
 		walk_unite_pieces(walk);
+	/* The last one for now: what comes next needs memory of its own. */
+	if (mode & WALK_EVENTS) {
+		walk_room_free(walk->room);
+		walk->room = NULL;
+	}
 	objects_complete(&walk->objects);
 }

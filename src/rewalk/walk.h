@@ -140,6 +140,8 @@ struct walk_unknown {
 	uint64_t count;
 };
 
+struct walk_room;
+
 struct walk {
 	struct code_book *book;
 	const struct run_record *record;
@@ -150,6 +152,7 @@ struct walk {
 	uint64_t *chosen;	/* bit set over all sites */
 	struct term_arena terms;
 	struct object_table objects; /* noted by the first walk */
+	struct walk_room *room;	     /* for the next thread; NULL: none is kept */
 	struct walked_thread *threads;
 	struct walk_unknown *unknowns;
 	uint32_t unknown_count;

@@ -194,6 +194,8 @@ enum step walk_local(struct walker *walker, const struct code *code, uint64_t *r
 		return walk_end_at(walker, WALK_UNKNOWN, "locals of many megabytes");
 	registers[code->to] = (uint64_t)(uintptr_t)walker->locals + walker->local_bytes;
 	walker->local_bytes += room;
+	if (walker->local_most < walker->local_bytes)
+		walker->local_most = walker->local_bytes;
 	return STEP_NEXT;
 }
 

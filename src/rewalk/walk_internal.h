@@ -6,11 +6,8 @@
 
 #include "rewalk/compute.h"
 #include "rewalk/walk.h"
+#include "rewalk/walk_room.h"
 
-#define FRAMES_MOST (UINT32_C(1) << 20)
-#define REGISTERS_MOST (UINT64_C(1) << 27)
-#define LOCALS_MOST (UINT64_C(1) << 32)
-#define SEEN_SLOTS 16384u
 /* Modes in which accesses are told to walk_note_access(). */
 #define WALK_NOTING (WALK_SHARING | WALK_CHOOSING | WALK_PATHS)
 
@@ -43,7 +40,9 @@ struct walker {
 	struct walk_supply *supply; /* whence more comes; NULL: this is all */
 	uint64_t left;		    /* predicted reports before the entry */
 	uint32_t tag;		    /* of the entry */
+	struct walk_room *room;	    /* that what follows is in */
 	uint8_t *memory;	    /* as the recorder's: record_place_of(), record_value_slot() */
+	uint8_t *touched;	    /* walk_room.touched */
 	uint64_t *values;
 	uint64_t pending; /* the last write, while no report came after it; 0: none */
 	uint32_t pending_bytes;
@@ -55,7 +54,7 @@ struct walker {
 	struct term **terms;
 	uint64_t register_count;
 	uint8_t *locals;
-	uint64_t local_bytes;
+	uint64_t local_bytes, local_most;
 
 	bool is_live;
 	bool is_before;	  /* the part whose events are wanted comes later */
@@ -86,7 +85,6 @@ struct walker {
 
 /* Locals are where the walk keeps them; no address of the program is that high. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
-#define WALK_LINES (UINT64_C(1) << 16)
 
 /* False: no byte of these was computed of what others write. Up to 8 bytes. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
@@ -173,6 +171,16 @@ static inline void walk_set_term(struct walker *walker, int32_t to, struct term 
 	walker->terms[frame->registers + (uint64_t)to] = term;
 }
 
+/* Bytes of `memory` that are about to be written. */
+static inline void walk_touch(struct walker *walker, uint64_t address, uint64_t bytes)
+{
+	const uint64_t place = record_place_of(address);
+
+	for (uint64_t page = place >> ROOM_PAGE_BITS;
+		bytes && page <= (place + bytes - 1) >> ROOM_PAGE_BITS; page++)
+		walker->touched[page] = 1;
+}
+
 /* The record's end of a write, and of whatever else clears the way for the next one. */
 static inline void walk_settle(struct walker *walker)
 {
@@ -213,6 +221,7 @@ static inline enum step walk_read(
 static inline void walk_written(
 	struct walker *walker, uint64_t address, uint32_t bytes, const uint64_t *parts)
 {
+	walk_touch(walker, address, bytes);
 	memcpy(walker->memory + record_place_of(address), parts, bytes);
 	walker->pending = address;
 	walker->pending_bytes = bytes;

@@ -160,6 +160,8 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 			must_look(walker, op->number, address, bytes, true))                       \
 			goto run_SLOW;                                                             \
 		memcpy(memory + record_place_of(address), &value, bytes);                          \
+		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
+		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
 		walker->pending = address;                                                         \
 		walker->pending_bytes = bytes;                                                     \
 		if (walker->is_noting)                                                             \
@@ -197,7 +199,7 @@ void walk_frames(struct walker *walker)
 #include "rewalk/runs.def"
 #undef RUN
 	};
-	uint8_t *const memory = walker->memory;
+	uint8_t *const memory = walker->memory, *const touched = walker->touched;
 	const uint64_t locals = (uint64_t)(uintptr_t)walker->locals;
 	const void *const *table;
 	const struct function *function;

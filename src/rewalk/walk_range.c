@@ -280,9 +280,11 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 		if (step != STEP_NEXT)
 			return step;
 		source = range.contents;
-		if (!target)
+		if (!target) {
+			walk_touch(walker, range.to.address, bytes);
 			record_copy_known(
 				walker->memory, range.from.address, range.to.address, bytes);
+		}
 	} else if (source && bytes <= RANGE_MOST) {
 		memcpy(range.contents, source, bytes);
 	}

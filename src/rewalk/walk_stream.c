@@ -53,8 +53,10 @@ enum step walk_end_at(struct walker *walker, enum walk_end end, const char *form
 
 void walk_drop(struct walker *walker)
 {
-	if (walker->pending)
-		memset(walker->memory + record_place_of(walker->pending), 0, walker->pending_bytes);
+	if (!walker->pending)
+		return;
+	walk_touch(walker, walker->pending, walker->pending_bytes);
+	memset(walker->memory + record_place_of(walker->pending), 0, walker->pending_bytes);
 	walker->pending = 0;
 }
 
@@ -405,6 +407,7 @@ enum step walk_read_entry(
 	*value = compute_mask(
 		record_with_difference(walk_number(walker), walk_known(walker, address, bytes)),
 		8 * bytes);
+	walk_touch(walker, address, bytes);
 	memcpy(walker->memory + record_place_of(address), value, bytes);
 	walk_next_entry(walker);
 	return STEP_NEXT;

@@ -80,13 +80,12 @@ static uint64_t record_known(const uint8_t *at, uint32_t bytes)
 	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
 }
 
-void record_drop(void)
+void record_drop_pending(void)
 {
 	struct record_moving *moving = record_state.moving;
-
 	uint8_t *place = record_place(moving->pending);
 
-	for (uint32_t done = 0; moving->pending && done < moving->pending_bytes; done += 8) {
+	for (uint32_t done = 0; done < moving->pending_bytes; done += 8) {
 		const uint32_t left = moving->pending_bytes - done;
 
 		record_put(place + done, 0, left < 8 ? left : 8);
@@ -348,12 +347,14 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
-static void record_position(struct record_thread *thread)
+/* Where the next number goes. */
+static uint8_t *record_position(struct record_thread *thread, uint8_t *at)
 {
 	const uint64_t position = record_state.area->position++;
 
-	record_number(thread, position - thread->position);
+	at = op_stream_put(at, position - thread->position);
 	thread->position = position;
+	return at;
 }
 
 /* Nothing is told from here on: as if there were no more room, for any thread. */
@@ -376,6 +377,7 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 {
 	const struct record_area *area = record_state.area;
 	struct record_thread *own = &record_state.area->threads[thread->id.index];
+	uint8_t *at;
 
 	if (area->points_most && area->position >= area->points_most && !area->is_cut)
 		record_cut();
@@ -384,9 +386,9 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 		return;
 	if (!record_entry(own, RECORD_SYNC))
 		return;
-	record_number(own, step - own->step);
+	at = op_stream_put(own->at, step - own->step);
 	own->step = step;
-	record_position(own);
+	own->at = record_position(own, at);
 }
 
 void record_resume(void)
@@ -394,7 +396,7 @@ void record_resume(void)
 	struct record_thread *thread = record_state.moving->thread;
 
 	if (record_entry(thread, RECORD_TURN))
-		record_position(thread);
+		thread->at = record_position(thread, thread->at);
 }
 
 void record_performed(const struct engine_performed *performed)

@@ -100,7 +100,12 @@ void record_resume_thread(uint32_t index);
 /* ---- record.c ---- */
 
 /* Whatever was about to be written: who knows what has been written there since. */
-void record_drop(void);
+void record_drop_pending(void);
+static inline void record_drop(void)
+{
+	if (record_state.moving->pending)
+		record_drop_pending();
+}
 
 /* ---- record_stubs.c ---- */
 

@@ -28,6 +28,7 @@ struct bench {
 	struct term *terms[256];
 	struct frame frames[2];
 	uint8_t *memory; /* of all addresses: most of it is never touched */
+	uint8_t touched[ROOM_PAGES];
 	uint8_t locals[256];
 	uint64_t visits[8];
 	bool is_symbolic;
@@ -101,6 +102,7 @@ static void walk_it(struct bench *bench)
 	walker->registers = bench->registers;
 	walker->terms = bench->terms;
 	walker->memory = bench->memory;
+	walker->touched = bench->touched;
 	walker->locals = bench->locals;
 	walker->visits = bench->visits;
 	walk_frames(walker);

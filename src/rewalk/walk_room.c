@@ -1,0 +1,91 @@
+#include "rewalk/walk_room.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "rewalk/walk_internal.h"
+
+/* Where more than this was written, pages are given back instead: they would be kept for nothing. */
+#define KEPT_BYTES (UINT64_C(8) << 20)
+
+static void *reserve(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	BUG_ON(memory == MAP_FAILED);
+	return memory;
+}
+
+struct walk_room *walk_room_new(void)
+{
+	struct walk_room *room = calloc(1, sizeof *room);
+
+	BUG_ON(!room);
+	room->frames = reserve(FRAMES_MOST * sizeof *room->frames);
+	room->registers = reserve(REGISTERS_MOST * sizeof *room->registers);
+	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
+	room->locals = reserve(LOCALS_MOST);
+	room->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	room->touched = calloc(ROOM_PAGES + sizeof(uint64_t), 1); /* looked at eight by eight */
+	room->values = calloc(RECORD_VALUES, sizeof *room->values);
+	room->seen = calloc(SEEN_SLOTS, sizeof *room->seen);
+	room->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
+	BUG_ON(!room->touched || !room->values || !room->seen || !room->shadow_lines);
+	return room;
+}
+
+void walk_room_free(struct walk_room *room)
+{
+	if (!room)
+		return;
+	/* Cannot fail: they are our mappings. */
+	(void)munmap(room->frames, FRAMES_MOST * sizeof *room->frames);
+	(void)munmap(room->registers, REGISTERS_MOST * sizeof *room->registers);
+	(void)munmap(room->terms, REGISTERS_MOST * sizeof(struct term *));
+	(void)munmap(room->locals, LOCALS_MOST);
+	(void)munmap(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	free(room->touched);
+	free(room->values);
+	free(room->seen);
+	free(room->shadow_lines);
+	free(room);
+}
+
+static void clear_memory(struct walk_room *room)
+{
+	uint64_t cleared = 0, eight;
+
+	for (uint64_t i = 0; i < ROOM_PAGES && cleared < KEPT_BYTES; i += sizeof eight) {
+		memcpy(&eight, room->touched + i, sizeof eight);
+		for (uint64_t page = i; eight && page < i + sizeof eight; page++) {
+			if (!room->touched[page])
+				continue;
+			memset(room->memory + (page << ROOM_PAGE_BITS), 0,
+				UINT64_C(1) << ROOM_PAGE_BITS);
+			room->touched[page] = 0;
+			cleared += UINT64_C(1) << ROOM_PAGE_BITS;
+		}
+	}
+	if (cleared < KEPT_BYTES)
+		return;
+	/* Cannot fail: it is our mapping. Zeros from here on. */
+	(void)madvise(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK, MADV_DONTNEED);
+	memset(room->touched, 0, ROOM_PAGES);
+}
+
+void walk_room_clear(struct walk_room *room, uint64_t locals, bool has_seen)
+{
+	clear_memory(room);
+	if (locals > KEPT_BYTES)
+		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* likewise */
+	else
+		memset(room->locals, 0, locals);
+	memset(room->values, 0, RECORD_VALUES * sizeof *room->values);
+	if (has_seen)
+		memset(room->seen, 0, SEEN_SLOTS * sizeof *room->seen);
+	memset(room->shadow_lines, 0, BITSET_WORDS(WALK_LINES) * sizeof *room->shadow_lines);
+}
