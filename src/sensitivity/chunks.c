@@ -344,28 +344,36 @@ static void choose_partners(
 	free(waits);
 }
 
-/* What had happened before the thread came to the event, by thread; NULL: nothing. */
-static const uint32_t *past_of(const struct order *order, struct event_id event)
+/* The last event before this one, of its thread or of who created it. False: there is none. */
+static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
 {
-	if (event.index)
-		return order->pasts[event.thread] +
-		       (uint64_t)(event.index - 1) * order->thread_count;
-	/* A thread has its creator's. */
+	if (event.index) {
+		*out = (struct event_id){event.thread, event.index - 1};
+		return true;
+	}
 	for (uint32_t i = 0; i < order->edge_count; i++) {
 		const struct order_edge *edge = &order->edges[i];
 
+		*out = edge->first;
 		if (edge->second.thread == event.thread && edge->second.index == 0)
-			return order->pasts[edge->first.thread] +
-			       (uint64_t)edge->first.index * order->thread_count;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-static void add_past(const struct order *order, struct order_window *window, const uint32_t *past)
+/* What had happened before the thread came to the event. */
+static void add_past(const struct order *order, struct order_window *window, struct event_id event)
 {
-	for (uint32_t i = 0; past && i < order->thread_count; i++)
-		if (past[i] > window->begin[i])
-			window->begin[i] = past[i];
+	struct event_id before;
+
+	if (!find_before(order, event, &before))
+		return;
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint32_t count = order_clock_of(order, &order->pasts, before, (uint16_t)i);
+
+		if (count > window->begin[i])
+			window->begin[i] = count;
+	}
 }
 
 /*
@@ -378,13 +386,15 @@ static void begin_windows(
 	/* What was before the part has happened. */
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		window->begin[i] = (uint32_t)order->walk->threads[i].first;
-	add_past(order, window, past_of(order, event));
+	add_past(order, window, event);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
-		const uint32_t *past =
-			window->begin[i] ? NULL : past_of(order, (struct event_id){(uint16_t)i, 0});
+		const struct event_id first = {(uint16_t)i, 0};
+		struct event_id creation;
 
-		if (past && past[event.thread] <= window->begin[event.thread])
-			add_past(order, window, past);
+		if (!window->begin[i] && find_before(order, first, &creation) &&
+			order_clock_of(order, &order->pasts, creation, event.thread) <=
+				window->begin[event.thread])
+			add_past(order, window, first);
 	}
 }
 

@@ -398,12 +398,8 @@ void order_build(struct order *order, const struct walk *walk)
 
 void order_release(struct order *order)
 {
-	for (uint32_t i = 0; order->clocks && i < order->thread_count; i++) {
-		free(order->clocks[i]);
-		free(order->pasts[i]);
-	}
-	free(order->clocks);
-	free(order->pasts);
+	order_release_clocks(&order->clocks, order->thread_count);
+	order_release_clocks(&order->pasts, order->thread_count);
 	free(order->events);
 	free(order->reads);
 	free(order->edges);
@@ -419,6 +415,5 @@ bool order_is_before(const struct order *order, struct event_id first, struct ev
 {
 	if (first.thread == second.thread)
 		return first.index < second.index;
-	return order->clocks[second.thread][(uint64_t)second.index * order->thread_count +
-					    first.thread] > first.index;
+	return order_clock_of(order, &order->clocks, second, first.thread) > first.index;
 }

@@ -55,6 +55,16 @@ struct addresses {
 	uint32_t count, capacity;
 };
 
+/*
+ * How many events of each thread came before an event. Most events have the same row as the one before them in
+ * their thread: of that one a row says nothing.
+ */
+struct order_clocks {
+	uint32_t **numbers; /* [thread][index]: of its row */
+	uint32_t *rows;	    /* [number * thread_count + other] */
+	uint64_t row_count, row_capacity;
+};
+
 struct order {
 	const struct walk *walk;
 	uint32_t thread_count;
@@ -67,10 +77,10 @@ struct order {
 	uint32_t failure_count, failure_capacity;
 	struct event_id *events; /* all of them, in the order of the run */
 	uint64_t event_count;
-	uint32_t **clocks; /* [thread][index * thread_count + other]: events of `other` before it */
+	struct order_clocks clocks;
 	struct event_id *reads; /* by the number of a variable: where it was read */
 	/* The same with what happened to be before it in this run: what it read, who had its lock. */
-	uint32_t **pasts;
+	struct order_clocks pasts;
 	struct addresses addresses;
 	uint64_t *hidden; /* words that were written by who was not seen (hidden.h), sorted */
 	uint32_t hidden_count, hidden_capacity;
@@ -86,6 +96,17 @@ void order_release(struct order *order);
 struct order_window {
 	uint32_t *begin, *end; /* by thread */
 };
+
+/* Of an event: how many of the other thread's came before. */
+static inline uint32_t order_clock_of(const struct order *order, const struct order_clocks *clocks,
+	struct event_id event, uint16_t other)
+{
+	return event.thread == other
+		       ? event.index + 1
+		       : clocks->rows[(uint64_t)clocks->numbers[event.thread][event.index] *
+					      order->thread_count +
+				      other];
+}
 
 /* Must `first` come before `second`? */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);

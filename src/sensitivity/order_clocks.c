@@ -1,5 +1,6 @@
 /* Which events must have happened before an event, and which happened to. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "sensitivity/order_internal.h"
@@ -13,16 +14,48 @@ static int compare_edges(const void *left, const void *right)
 	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
 }
 
-static void join(uint32_t *clock, const uint32_t *other, uint32_t count)
+static uint32_t *row_of(
+	const struct order *order, const struct order_clocks *clocks, uint32_t number)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (other[i] > clock[i])
-			clock[i] = other[i];
+	return clocks->rows + (uint64_t)number * order->thread_count;
 }
 
-static uint32_t *clock_at(const struct order *order, uint32_t **clocks, struct event_id event)
+static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 {
-	return clocks[event.thread] + (uint64_t)event.index * order->thread_count;
+	if (clocks->row_count == clocks->row_capacity) {
+		clocks->row_capacity = clocks->row_capacity ? 2 * clocks->row_capacity : 64;
+		clocks->rows = realloc(clocks->rows,
+			clocks->row_capacity * order->thread_count * sizeof *clocks->rows);
+		BUG_ON(!clocks->rows || clocks->row_count >= UINT32_MAX);
+	}
+	return (uint32_t)clocks->row_count++;
+}
+
+/*
+ * `other` came before the event, and what came before that. Only where that says something new the event gets a row of its own;
+ * `is_own` tells that it has one.
+ */
+static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
+	struct event_id other, bool *is_own)
+{
+	const uint32_t threads = order->thread_count;
+	uint32_t *number = &clocks->numbers[event.thread][event.index];
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const uint32_t count = order_clock_of(order, clocks, other, (uint16_t)i);
+
+		if (i == event.thread || count <= row_of(order, clocks, *number)[i])
+			continue;
+		if (!*is_own) {
+			const uint32_t added = add_row(order, clocks);
+
+			memcpy(row_of(order, clocks, added), row_of(order, clocks, *number),
+				threads * sizeof *clocks->rows);
+			*number = added;
+			*is_own = true;
+		}
+		row_of(order, clocks, *number)[i] = count;
+	}
 }
 
 struct position {
@@ -84,7 +117,7 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 
 /* What the event met in this run: words by their address, locks by theirs. */
 static void note_past(
-	struct order *order, struct last_events *table, struct event_id id, uint32_t *past)
+	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {
 	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
 	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
@@ -97,17 +130,24 @@ static void note_past(
 		return;
 	address = op ? order_lock_of(op) : event->address >> 3;
 	last = last_at(table, address);
-	if (last->address)
-		join(past, clock_at(order, order->pasts, last->id), order->thread_count);
+	if (last->address && last->id.thread != id.thread)
+		join(order, &order->pasts, id, last->id, is_own);
 	if (event->kind != EVENT_READ)
 		*last = (struct last_event){address + 1, id};
+}
+
+/* From the event before it in its thread. The first one's row is empty. */
+static void inherit(struct order_clocks *clocks, struct event_id id)
+{
+	uint32_t *numbers = clocks->numbers[id.thread];
+
+	numbers[id.index] = id.index ? numbers[id.index - 1] : 0;
 }
 
 /* Edges go forward in the run, so one pass in its order is enough. */
 static void fill_clocks(struct order *order)
 {
-	const uint32_t threads = order->thread_count;
-	uint32_t *next = calloc(threads + 1u, sizeof *next);
+	uint32_t *next = calloc(order->thread_count + 1u, sizeof *next);
 	struct last_events table = {.capacity = 1024};
 
 	BUG_ON(!next);
@@ -119,41 +159,44 @@ static void fill_clocks(struct order *order)
 		next[order->edges[i].second.thread] = i;
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		uint32_t *clock = clock_at(order, order->clocks, id);
-		uint32_t *past = clock_at(order, order->pasts, id);
 		uint32_t *edge = &next[id.thread];
+		bool has_clock = false, has_past = false;
 
-		if (id.index) {
-			join(clock, clock - threads, threads);
-			join(past, past - threads, threads);
-		}
+		inherit(&order->clocks, id);
+		inherit(&order->pasts, id);
 		for (; *edge < order->edge_count &&
 			order->edges[*edge].second.thread == id.thread &&
 			order->edges[*edge].second.index == id.index;
 			(*edge)++) {
-			join(clock, clock_at(order, order->clocks, order->edges[*edge].first),
-				threads);
-			join(past, clock_at(order, order->pasts, order->edges[*edge].first),
-				threads);
+			join(order, &order->clocks, id, order->edges[*edge].first, &has_clock);
+			join(order, &order->pasts, id, order->edges[*edge].first, &has_past);
 		}
-		note_past(order, &table, id, past);
-		clock[id.thread] = past[id.thread] = id.index + 1;
+		note_past(order, &table, id, &has_past);
 	}
 	free(table.items);
 	free(next);
 }
 
-static uint32_t **make_clocks(const struct order *order)
+static void open_clocks(struct order *order, struct order_clocks *clocks)
 {
-	uint32_t **clocks = calloc(order->thread_count + 1u, sizeof *clocks);
+	const uint32_t threads = order->thread_count;
 
-	BUG_ON(!clocks);
-	for (uint32_t i = 0; i < order->thread_count; i++) {
-		clocks[i] = calloc(
-			order->walk->threads[i].count * order->thread_count + 1, sizeof **clocks);
-		BUG_ON(!clocks[i]);
+	clocks->numbers = calloc(threads + 1u, sizeof *clocks->numbers);
+	BUG_ON(!clocks->numbers);
+	for (uint32_t i = 0; i < threads; i++) {
+		clocks->numbers[i] =
+			calloc(order->walk->threads[i].count + 1, sizeof **clocks->numbers);
+		BUG_ON(!clocks->numbers[i]);
 	}
-	return clocks;
+	memset(row_of(order, clocks, add_row(order, clocks)), 0, threads * sizeof *clocks->rows);
+}
+
+void order_release_clocks(struct order_clocks *clocks, uint32_t threads)
+{
+	for (uint32_t i = 0; clocks->numbers && i < threads; i++)
+		free(clocks->numbers[i]);
+	free(clocks->numbers);
+	free(clocks->rows);
 }
 
 static void list_reads(struct order *order)
@@ -178,7 +221,7 @@ void order_fill_clocks(struct order *order)
 	if (order->edge_count)
 		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
 	sort_events(order);
-	order->clocks = make_clocks(order);
-	order->pasts = make_clocks(order);
+	open_clocks(order, &order->clocks);
+	open_clocks(order, &order->pasts);
 	fill_clocks(order);
 }

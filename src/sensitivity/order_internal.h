@@ -13,5 +13,6 @@ static inline uint64_t order_lock_of(const struct record_op *op)
 
 /* Of the edges: sorts them, and the events; fills `reads`, `clocks` and `pasts`. */
 void order_fill_clocks(struct order *order);
+void order_release_clocks(struct order_clocks *clocks, uint32_t threads);
 
 #endif

@@ -181,6 +181,22 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
+/* What is searched for at the event depends on the way that a branch went. */
+static void note_way(struct places *places, struct place_slot *slot, const struct walk_event *event)
+{
+	bool *has_way = &slot->has_way[event->case_value != 0];
+	struct asked *place;
+
+	if (*has_way || slot->place == PLACE_NONE)
+		return;
+	*has_way = true;
+	place = &places->items[slot->place];
+	if (search_is_failure(places_kind(event)))
+		place->has_failures = true;
+	else
+		place->has_others = true;
+}
+
 void places_fill(struct sensitivity *analysis)
 {
 	struct places *places = &analysis->places;
@@ -196,13 +212,16 @@ void places_fill(struct sensitivity *analysis)
 			if (!is_asked(event))
 				continue;
 			slot = slot_of(places, event->instruction, event->kind);
-			if (slot->instruction)
+			if (slot->instruction) {
+				note_way(places, slot, event);
 				continue;
+			}
 			slot->instruction = event->instruction;
 			slot->kind = event->kind;
 			slot->place = is_excluded(analysis, event->instruction)
 					      ? PLACE_NONE
 					      : add(analysis, event);
+			note_way(places, slot, event);
 			if (2 * ++places->slot_count > places->slot_capacity)
 				grow_slots(places);
 		}

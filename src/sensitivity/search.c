@@ -36,7 +36,7 @@ static uint64_t end_ns(const struct sensitivity *analysis)
 	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
 }
 
-static bool is_failure(enum sensitive_kind kind)
+bool search_is_failure(enum sensitive_kind kind)
 {
 	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
 	       kind == SENSITIVE_INDEX;
@@ -56,12 +56,10 @@ static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 		(options->points_to && event->position > options->points_to))
 		return false;
 	*out = place;
-	fails = is_failure(places_kind(event));
+	fails = search_is_failure(places_kind(event));
 	if (pass == PASS_RELAXED)
 		return fails || !analysis->options.only_failures;
-	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES_OPEN
-		       ? fails
-		       : !fails;
+	return search_is_of_failures(pass) ? fails : !fails;
 }
 
 /* Following what matters when deciding took half the time of the standard on programs with many locks. */
@@ -287,6 +285,25 @@ static void search_chunk(struct worker *worker)
 	constraints_close(&worker->constraints);
 }
 
+/*
+ * May there be anything to ask in the pass? Chunks take a while to be made even where there is not. Passes that count what was
+ * left out go through all of them.
+ */
+static bool has_questions(const struct worker *worker)
+{
+	const struct places *places = &worker->analysis->places;
+
+	if (search_counts(worker->pass))
+		return true;
+	for (uint32_t i = 0; i < places->count; i++)
+		if (!places->items[i].is_excluded && turns_is_open(worker, i) &&
+			places->items[i].queries < turns_queries_most(worker) &&
+			(search_is_of_failures(worker->pass) ? places->items[i].has_failures
+							     : places->items[i].has_others))
+			return true;
+	return false;
+}
+
 /* Holds the lock. False: there is nothing more to do. */
 static bool next_chunk(struct worker *worker)
 {
@@ -295,7 +312,7 @@ static bool next_chunk(struct worker *worker)
 
 	while (search->pass < PASS_COUNT && !search->is_stopping) {
 		worker->pass = search->pass;
-		if (search_has_pass(analysis, search->pass) &&
+		if (search_has_pass(analysis, search->pass) && has_questions(worker) &&
 			chunk_next(analysis, &search->cursor, &worker->chunk)) {
 			analysis->figures.chunks_seen++;
 			return true;

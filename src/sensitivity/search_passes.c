@@ -15,6 +15,11 @@ bool search_is_open(enum search_pass pass)
 	return pass == PASS_FAILURES_OPEN || pass == PASS_BRANCHES_OPEN;
 }
 
+bool search_is_of_failures(enum search_pass pass)
+{
+	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES_OPEN;
+}
+
 bool search_counts(enum search_pass pass)
 {
 	return !search_is_near(pass) && !search_is_open(pass);
@@ -71,8 +76,7 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 		return false;
 	if (pass == PASS_RELAXED)
 		return options->has_store_buffers;
-	return !options->only_failures || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES ||
-	       pass == PASS_FAILURES_OPEN;
+	return !options->only_failures || search_is_of_failures(pass);
 }
 
 uint64_t search_chunk_count(const struct sensitivity *analysis)

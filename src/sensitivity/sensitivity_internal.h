@@ -19,8 +19,9 @@
 /* A place of the program that is asked about. */
 struct asked {
 	LLVMValueRef instruction;
-	enum sensitive_kind kind; /* of its first event */
-	bool is_excluded;	  /* by the caller: known, or not wanted */
+	enum sensitive_kind kind;      /* of its first event */
+	bool is_excluded;	       /* by the caller: known, or not wanted */
+	bool has_failures, has_others; /* events that are asked about in passes of either kind */
 	/* guarded by search.lock */
 	bool is_proven;
 	bool is_relaxed; /* has an answer that takes store buffers */
@@ -33,6 +34,7 @@ struct place_slot {
 	LLVMValueRef instruction; /* NULL: free */
 	enum event_kind kind;
 	uint32_t place;
+	bool has_way[2]; /* the first edge was taken, another one was */
 };
 
 struct places {
@@ -235,6 +237,8 @@ bool search_is_open(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
 /* Each event is left out once: in the pass that looks at all of it. */
 bool search_counts(enum search_pass pass);
+bool search_is_of_failures(enum search_pass pass);
+bool search_is_failure(enum sensitive_kind kind);
 /* Is what is asked in the chunk another question than in the passes before? */
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
