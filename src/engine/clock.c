@@ -99,6 +99,23 @@ void engine_clock_lose_patience(void)
 		engine.clock_passes++;
 }
 
+/* Somebody who can move, and is not about to go on spinning. */
+static bool clock_somebody_moves(void)
+{
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (bitset_has(engine.enabled, i) && &engine.threads[i] != engine.current &&
+			engine.threads[i].op->kind != OP_SPIN)
+			return true;
+	return false;
+}
+
+/* A thread computes for long, or waits for what a thread that sleeps will write: so long takes as long as the sleep. */
+void engine_clock_wait_for_sleepers(void)
+{
+	while (engine.earliest_deadline != ENGINE_FOREVER && !clock_somebody_moves())
+		engine_clock_advance_to(engine.earliest_deadline);
+}
+
 void engine_clock_advance_to(uint64_t clock_ns)
 {
 	if (clock_ns > engine.clock_ns)

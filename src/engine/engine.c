@@ -501,6 +501,8 @@ void engine_spin_point(uint64_t site)
 	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
 
 	engine_look();
+	if (engine.is_live && !engine.is_ending)
+		engine_clock_wait_for_sleepers();
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
 		(void)engine_perform(&op); /* always WAIT_DONE */
 }

@@ -183,5 +183,7 @@ void engine_expire(void);
 void engine_clock_begin_patience(void);
 /* At engine.patience_step: somebody could move all the time. Lets time pass for those who wait for it. */
 void engine_clock_lose_patience(void);
+/* The thread at hand has computed for a long time: where nobody else can move, that is as long as sleepers sleep. */
+void engine_clock_wait_for_sleepers(void);
 
 #endif

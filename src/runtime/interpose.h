@@ -79,6 +79,8 @@ static inline long interpose_result(long raw)
 void runtime_act_on_cancel(void) __attribute__((noreturn));
 /* If cancellation is pending and enabled, acts on it (for cancellation points that did not wait). */
 void runtime_test_cancel(void);
+/* In code of the target that is no cancellation point: only asynchronous cancellation is acted on. */
+void runtime_test_cancel_anywhere(void);
 
 /* Runs the handlers of signals that wait for this thread; whether any ran. interpose_signal.c. */
 bool runtime_deliver_signals(struct engine_thread *thread);

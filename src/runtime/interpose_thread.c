@@ -277,6 +277,14 @@ void runtime_test_cancel(void)
 		runtime_act_on_cancel();
 }
 
+void runtime_test_cancel_anywhere(void)
+{
+	const struct engine_thread *self = engine_current();
+
+	if (self->is_cancel_asynchronous && !self->is_exiting)
+		runtime_test_cancel();
+}
+
 EXPORT int pthread_cancel(pthread_t handle)
 {
 	struct engine_thread *thread;

@@ -389,6 +389,7 @@ void memory_finish(struct memory_visit *visit)
 		turn_is_wanted = false;
 		filter_resume();
 		engine_spin_point(visit->access.site);
+		runtime_test_cancel_anywhere();
 	}
 	if (visit->access.kind == SITE_FENCE) {
 		memory_point(visit, 0);
@@ -412,6 +413,7 @@ void memory_finish(struct memory_visit *visit)
 	spinning_note(&visit->access);
 	if (sites_now.engine.lease > 0)
 		memory_remember_points(&visit->access);
+	runtime_test_cancel_anywhere();
 }
 
 void memory_access(const struct memory_access *access)

@@ -86,6 +86,9 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		memory_give_turn();
 	else
 		engine_spin_point(site);
+	/* As the kernel's signal of a cancellation would: it only computes, and need not come to any other place. */
+	if (!is_own_code)
+		runtime_test_cancel_anywhere();
 }
 
 /*
