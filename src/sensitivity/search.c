@@ -36,12 +36,6 @@ static uint64_t end_ns(const struct sensitivity *analysis)
 	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
 }
 
-bool search_is_failure(enum sensitive_kind kind)
-{
-	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
-	       kind == SENSITIVE_INDEX;
-}
-
 /* Is the event asked about in this pass? Then *out is its place. */
 static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
@@ -172,7 +166,8 @@ static void look_at(struct worker *worker, struct event_id goal)
 	analysis->figures.solve_ns += search_now_ns() - begin;
 	/* What is too hard is asked again in the large window. */
 	worker->timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
-	if (answer == Z3_L_TRUE && turns_take(worker)) {
+	/* A solver that is interrupted may have lost what it was asked: its answers say nothing. */
+	if (answer == Z3_L_TRUE && !is_late(analysis) && turns_take(worker)) {
 		worker->goal = goal;
 		worker->place = place;
 		hand_over(worker);

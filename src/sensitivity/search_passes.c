@@ -15,6 +15,12 @@ bool search_is_open(enum search_pass pass)
 	return pass == PASS_FAILURES_OPEN || pass == PASS_BRANCHES_OPEN;
 }
 
+bool search_is_failure(enum sensitive_kind kind)
+{
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
+	       kind == SENSITIVE_INDEX;
+}
+
 bool search_is_of_failures(enum search_pass pass)
 {
 	return pass == PASS_FAILURES || pass == PASS_FAILURES_NEAR || pass == PASS_FAILURES_OPEN;
