@@ -71,6 +71,7 @@ enum memory_mode {
 #define VARIABLE_RACED 32u  /* in a race that was let pass */
 #define VARIABLE_RACY 64u /* frozen: likewise; a point with MEMORY_RACES, however it is accessed */
 #define VARIABLE_FOCUSED 128u /* is_filtered: of those that are points in this run */
+#define VARIABLE_PLACED 256u  /* of struct memory_known only: it is known where it was allocated */
 
 /* Open addressing by `name`, linear probing, nothing is ever removed; name 0: free. [guest] */
 struct memory_variable {

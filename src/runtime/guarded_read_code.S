@@ -57,12 +57,36 @@ guarded_find_zero:
 	.cfi_startproc
 	xorl	%eax, %eax
 guarded_string_start:
-1:	cmpq	%rsi, %rax
+1:	leaq	(%rdi, %rax), %rdx
+	testl	$7, %edx
+	jz	2f
+	cmpq	%rsi, %rax
 	jae	guarded_string_end
-	cmpb	$0, (%rdi, %rax)
+	cmpb	$0, (%rdx)
 	je	guarded_string_end
 	incq	%rax
 	jmp	1b
+	/* Aligned words: none of them lies in two pages. The lowest byte of 0x80 is where the first zero is. */
+2:	movabsq	$0x0101010101010101, %rcx
+	movq	%rcx, %r8
+	shlq	$7, %r8
+3:	cmpq	%rsi, %rax
+	jae	4f
+	movq	(%rdi, %rax), %rdx
+	movq	%rdx, %r9
+	notq	%r9
+	subq	%rcx, %rdx
+	andq	%r9, %rdx
+	andq	%r8, %rdx
+	jnz	5f
+	addq	$8, %rax
+	jmp	3b
+5:	bsfq	%rdx, %rdx
+	shrq	$3, %rdx
+	addq	%rdx, %rax
+	cmpq	%rsi, %rax
+	jb	guarded_string_end
+4:	movq	%rsi, %rax
 guarded_string_end:
 guarded_string_failed:
 	ret

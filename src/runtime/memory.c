@@ -72,6 +72,25 @@ bool memory_wants(
 	}
 }
 
+/* Set by memory_give_turn() in a signal handler. */
+static HOT_STATE volatile bool turn_is_wanted;
+
+/* Is it one that a lease may be for? */
+static bool memory_is_leasable(const struct memory_access *access)
+{
+	return memory_kind_is_range(access->kind) ||
+	       (access->kind <= SITE_STORE && access->bytes <= 2 * GRANULE_BYTES);
+}
+
+/* If it is a point, the strategy need not be asked at it. */
+static bool memory_has_lease(const struct memory_access *access)
+{
+	struct heap_free freed;
+
+	return sites_now.engine.lease > 0 && memory_is_leasable(access) && !turn_is_wanted &&
+	       !heap_was_freed(access->address, &freed);
+}
+
 /* Looked up once per variable. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
@@ -103,6 +122,7 @@ static void memory_look_at_place(
 	if (memory->focused_place_count && known->slot != MEMORY_NO_VARIABLE &&
 		memory_is_focused(memory, &memory->variables[known->slot]))
 		known->flags |= VARIABLE_FOCUSED;
+	known->flags |= VARIABLE_PLACED;
 }
 
 bool memory_place(object_name object, struct object_place *out)
@@ -150,11 +170,16 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			if (memory->group_count)
 				(void)memory_allocated_at(memory, known, (const void *)at);
 		}
-		if (known->flags & VARIABLE_POINT && !known->group && !memory->is_frozen)
+		if ((known->flags & (VARIABLE_POINT | VARIABLE_PLACED)) == VARIABLE_POINT &&
+			!known->group && !memory->is_frozen)
 			memory_look_at_place(memory, known, (const void *)at);
 		if (!visit->point && memory_wants(memory, access, known->flags)) {
 			visit->point = known->name;
-			visit->allocated_at = memory_allocated_at(memory, known, (const void *)at);
+			if (memory_has_lease(access)) /* nobody is told of it */
+				visit->unplaced = at;
+			else
+				visit->allocated_at =
+					memory_allocated_at(memory, known, (const void *)at);
 		}
 		if (known->flags & VARIABLE_POINT) {
 			if (!visit->told && memory->mode == MEMORY_RACES)
@@ -171,6 +196,17 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			break;
 	}
 	return true;
+}
+
+/* It had a lease, and comes to the engine all the same. */
+static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
+{
+	const uintptr_t at = visit->unplaced;
+
+	if (at)
+		visit->allocated_at = memory_allocated_at(memory,
+			memory_known_at(memory, at, memory_variable_name, !memory->is_frozen),
+			(const void *)at);
 }
 
 struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
@@ -255,9 +291,6 @@ void memory_begin_run(void)
 	waiting.visits = waiting.reads_between = 0;
 }
 
-/* Set by memory_give_turn() in a signal handler. */
-static HOT_STATE volatile bool turn_is_wanted;
-
 void memory_give_turn(void)
 {
 	turn_is_wanted = true;
@@ -306,28 +339,45 @@ static void memory_done(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
 
+	if (memory_kind_is_range(access->kind) && !visit->told)
+		quick_remember_range((uint64_t)(uintptr_t)access->address, access->bytes,
+			memory_kind_writes_range(access->kind));
 	if (access->kind <= SITE_STORE && access->bytes <= QUICK_BYTES_MOST)
 		quick_remember((uint64_t)(uintptr_t)access->address,
 			quick_properties(access->kind, access->order, (uint16_t)access->bytes),
 			!visit->told);
 }
 
-/* While the strategy leaves it to the thread, accesses to these eight bytes, or sixteen, need not come here. */
+/* Is it known that the moving thread has accessed it so? */
+static bool memory_is_learnt(const struct memory_known *known, bool is_write)
+{
+	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&
+	       (known->flags & VARIABLE_MANY || known->thread == engine_current()->name);
+}
+
+/*
+ * While the strategy leaves it to the thread, accesses to these eight bytes, or more, need not come here. Of a range all
+ * has been looked at: what is no point there needs nothing more from this thread.
+ */
 static void memory_remember_points(const struct memory_access *access)
 {
 	const struct contract_memory *memory = sites_memory();
 	const uint64_t address = (uint64_t)(uintptr_t)access->address;
+	const bool is_write = memory_is_write(access->kind);
 	const uint64_t end = address + access->bytes;
 
-	if (access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES)
+	if (!memory_is_leasable(access) || access->bytes > QUICK_RANGE_MOST)
 		return;
 	for (uint64_t at = address; at < end; at = (at | (GRANULE_BYTES - 1)) + 1) {
 		const uint64_t granule = at / GRANULE_BYTES;
 		const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
 
-		if (known->granule == granule && known->epoch == memory->known_epoch &&
-			memory_wants(memory, access, known->flags))
-			quick_remember_point(at, quick_properties(access->kind, 0, 1));
+		if (known->granule != granule || known->epoch != memory->known_epoch)
+			continue;
+		if (memory_wants(memory, access, known->flags))
+			quick_remember_point(at, quick_properties(is_write, 0, 1));
+		else if (memory_kind_is_range(access->kind) && memory_is_learnt(known, is_write))
+			quick_remember_range(at, 1, is_write);
 	}
 }
 
@@ -337,15 +387,10 @@ static void memory_remember_points(const struct memory_access *access)
  */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
-	const struct memory_access *access = &visit->access;
-	struct heap_free freed;
-
-	if (!visit->point || sites_now.engine.lease <= 0 || !visit->is_named || visit->told ||
-		turn_is_wanted || access->kind > SITE_STORE || access->bytes > 2 * GRANULE_BYTES ||
-		heap_was_freed(access->address, &freed))
+	if (!visit->point || !visit->is_named || visit->told || !memory_has_lease(&visit->access))
 		return false;
 	sites_now.engine.lease--;
-	memory_remember_points(access);
+	memory_remember_points(&visit->access);
 	return true;
 }
 
@@ -356,6 +401,7 @@ bool memory_begin(struct memory_visit *visit)
 
 	visit->point = visit->next = visit->told = 0;
 	visit->allocated_at = 0;
+	visit->unplaced = 0;
 	visit->is_named = true;
 	visit->is_waiting = false;
 	memory->visits++;
@@ -397,6 +443,7 @@ void memory_finish(struct memory_visit *visit)
 	}
 	if (!visit->is_named) {
 		visit->point = visit->next = visit->told = 0;
+		visit->unplaced = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
 	}
 	if (!visit->point && visit->is_waiting) {
@@ -407,6 +454,7 @@ void memory_finish(struct memory_visit *visit)
 		memory_pass(visit);
 		return;
 	}
+	memory_place_point(sites_memory(), visit);
 	memory_point(visit, visit->point);
 	/* Others may have freed it before the access got its turn. */
 	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);

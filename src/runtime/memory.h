@@ -90,6 +90,17 @@ static inline bool memory_kind_is_atomic(uint8_t kind)
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
 }
 
+/* Of ranges and strings. */
+static inline bool memory_kind_is_range(uint8_t kind)
+{
+	return kind >= SITE_RANGE_READ && kind <= SITE_STRING_WRITE;
+}
+
+static inline bool memory_kind_writes_range(uint8_t kind)
+{
+	return kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
+}
+
 /* memory_prepare.c: switches every site to what its byte says; false: not possible, the contract says why. */
 bool sites_apply(void);
 

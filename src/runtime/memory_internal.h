@@ -11,6 +11,7 @@
 struct memory_visit {
 	struct memory_access access;
 	uint16_t allocated_at; /* of the point's variable */
+	uintptr_t unplaced;    /* where that lies if it has not been asked for; or 0 */
 	object_name point;     /* name of its first part that is a point, 0: none is */
 	object_name next; /* if the first part is the point: of the second, where there is one */
 	object_name told; /* name of its first part that only the detectors are to know of, or 0 */

@@ -255,6 +255,13 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		(struct quick_entry){.address = address, .key = key | properties};
 }
 
+void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
+{
+	if (quick.is_plain && bytes && bytes <= QUICK_RANGE_MOST)
+		quick_remember(
+			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
+}
+
 /* Is it time for memory.c to see some? */
 static bool quick_is_watched(void)
 {
@@ -345,4 +352,25 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 		return false;
 	quick_remember(address, properties, !is_shared);
 	return true;
+}
+
+bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write)
+{
+	struct contract_quick *block = sites_quick;
+	const uint64_t last = (address + bytes - 1) >> QUICK_GRANULE_BITS;
+	bool is_point = false;
+
+	if (!quick.is_plain || !bytes || bytes > QUICK_RANGE_MOST)
+		return false;
+	for (uint64_t at = address >> QUICK_GRANULE_BITS; at <= last; at++) {
+		const uint64_t tag = *quick_granule(block, at, is_write) ^ at;
+
+		if (tag == sites_now.point_tag)
+			is_point = true;
+		else if (tag != sites_now.engine.own)
+			return false;
+	}
+	if (!is_point)
+		return --sites_now.left >= 0;
+	return --sites_now.engine.lease >= 0;
 }

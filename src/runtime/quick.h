@@ -48,6 +48,8 @@
 
 /* More bytes are no single access. */
 #define QUICK_BYTES_MOST 64
+/* Longer ranges are looked at anew each time. */
+#define QUICK_RANGE_MOST 4096
 
 #define QUICK_OWN (UINT64_C(1) << 63)
 /* Above the number of any granule. */
@@ -141,11 +143,15 @@ void quick_resume_run(void);
  * it is done with. General registers only.
  */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
+/* Likewise of a range, or of a string, and of granules only. */
+bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
 /*
  * It was looked at, is no point and is done with: others like it need nothing. `is_own`: nobody else is to be
  * told of it. General registers only.
  */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
+/* Likewise of a range. */
+void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);
 /* It is a point, and so is all of its granule: others like it need nothing while there is a lease. */
 void quick_remember_point(uint64_t address, uint32_t properties);
 /* What has been said so is over: of this memory, which has another name, */

@@ -149,6 +149,10 @@ bool site_reached(
 	default:
 		break;
 	}
+	if (sites_are_live == SITES_QUICK && memory_kind_is_range(record->kind) &&
+		quick_passes_range((uint64_t)(uintptr_t)access->address, access->bytes,
+			memory_kind_writes_range(record->kind)))
+		return false;
 	return !site_is_unwanted(access) && memory_begin(&site_visit);
 }
 

@@ -107,6 +107,24 @@ static void test_guarded_string__ends_with_the_zero(void **state)
 	assert_int_equal(guarded_string_bytes(edge - 5, SIZE_MAX), 5);
 }
 
+/* It is gone through in words: wherever it begins, whatever lies behind it. */
+static void test_guarded_string__is_the_same_at_every_place(void **state)
+{
+	static _Alignas(8) char text[64];
+
+	(void)state;
+	for (size_t start = 0; start < 8; start++)
+		for (size_t length = 0; length < 24; length++) {
+			memset(text, '\x80', sizeof text);
+			text[start + length] = '\0';
+			text[start + length + 1] = '\x01';
+			assert_int_equal(guarded_string_bytes(text + start, SIZE_MAX), length + 1);
+			for (size_t most = 0; most < 32; most++)
+				assert_int_equal(guarded_string_bytes(text + start, most),
+					most < length + 1 ? most : length + 1);
+		}
+}
+
 static void test_guarded_string__ends_where_memory_cannot_be_read(void **state)
 {
 	(void)state;
@@ -142,6 +160,7 @@ int main(void)
 		cmocka_unit_test(test_guarded_read__refuses_other_sizes),
 		cmocka_unit_test(test_guarded_read__fails_where_memory_cannot_be_read),
 		cmocka_unit_test(test_guarded_string__ends_with_the_zero),
+		cmocka_unit_test(test_guarded_string__is_the_same_at_every_place),
 		cmocka_unit_test(test_guarded_string__ends_where_memory_cannot_be_read),
 		cmocka_unit_test(test_guarded_read__is_not_failed_by_a_sent_signal),
 	};

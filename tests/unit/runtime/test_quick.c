@@ -224,6 +224,63 @@ static void test_lease__points_pass_until_it_is_over(void **state)
 	assert_int_equal(points, 3);
 }
 
+static bool range_passes(uint8_t kind, uintptr_t address, size_t bytes)
+{
+	const struct site_record record = {.kind = kind};
+
+	return !site_reached((void *)address, bytes, &record, 0);
+}
+
+/* 0x100 and 0x108 are points: a range is one point, however many of them it has. */
+static void test_lease__ranges_pass_until_it_is_over(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(range_passes(SITE_RANGE_WRITE, 0xf0, 0x30));
+	site_perform();
+	assert_int_equal(points, 1);
+	assert_true(range_passes(SITE_RANGE_READ, 0xf8, 0x18)); /* is looked at */
+	assert_int_equal(sites_now.engine.lease, 2);
+	names_made = 0;
+	assert_true(range_passes(SITE_RANGE_READ, 0xf8, 0x18));
+	assert_int_equal(names_made, 0);
+	assert_int_equal(sites_now.engine.lease, 1);
+	assert_true(passes(0, SITE_LOAD, 0x100));
+	assert_int_equal(sites_now.engine.lease, 0);
+	assert_false(range_passes(SITE_RANGE_READ, 0xf8, 0x18));
+	site_perform();
+	assert_int_equal(points, 2);
+}
+
+static void test_lease__ranges_that_are_no_points_are_looked_at_once(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_true(range_passes(SITE_RANGE_READ, 0x200, 0x40));
+	names_made = 0;
+	assert_true(range_passes(SITE_RANGE_READ, 0x200, 0x40));
+	assert_true(passes(0, SITE_LOAD, 0x220));
+	assert_int_equal(names_made, 0);
+	assert_true(passes(1, SITE_LOAD, 0x300)); /* another thread: of its own */
+	assert_true(range_passes(SITE_RANGE_WRITE, 0x220, 8));
+	assert_int_equal(memory->newly_shared, 1);
+	assert_int_equal(points, 0);
+}
+
+static void test_lease__ranges_that_are_made_anew_are_looked_at(void **state)
+{
+	(void)state;
+	begin_leased();
+	assert_false(range_passes(SITE_RANGE_WRITE, 0x100, 16));
+	site_perform();
+	assert_true(range_passes(SITE_RANGE_WRITE, 0x100, 16));
+	assert_int_equal(sites_now.engine.lease, 2);
+	lives++;
+	memory_renamed(0x100, 16);
+	assert_true(range_passes(SITE_RANGE_WRITE, 0x100, 16)); /* no point any more */
+	assert_int_equal(sites_now.engine.lease, 2);
+}
+
 static void test_lease__memory_that_is_made_anew_is_looked_at(void **state)
 {
 	(void)state;
@@ -333,6 +390,9 @@ int main(void)
 		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
 		TEST(test_quick__a_loop_that_waits_is_found),
 		TEST(test_lease__points_pass_until_it_is_over),
+		TEST(test_lease__ranges_pass_until_it_is_over),
+		TEST(test_lease__ranges_that_are_no_points_are_looked_at_once),
+		TEST(test_lease__ranges_that_are_made_anew_are_looked_at),
 		TEST(test_lease__memory_that_is_made_anew_is_looked_at),
 		TEST(test_lease__memory_that_is_freed_is_looked_at),
 		TEST(test_lease__other_memory_is_looked_at_once_by_each_thread),
