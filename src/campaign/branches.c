@@ -275,6 +275,7 @@ static void add_figures(struct branches_result *result, const struct sensitivity
 	total->timeouts += figures->timeouts;
 	total->unasked += figures->unasked;
 	total->walk_ns += figures->walk_ns;
+	total->events_ns += figures->events_ns;
 	total->solve_ns += figures->solve_ns;
 	total->is_model_wrong |= figures->is_model_wrong;
 }

@@ -89,6 +89,8 @@ static json_t *figures_to_json(const struct branches_result *result)
 
 	BUG_ON(!value);
 	BUG_ON(json_object_set_new(
+		value, "events_ns", json_integer((json_int_t)figures->events_ns)));
+	BUG_ON(json_object_set_new(
 		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
 	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
 	BUG_ON(json_object_set_new(value, "points", json_integer((json_int_t)figures->points)));

@@ -234,7 +234,7 @@ static void share_addresses(struct sensitivity *analysis)
 
 static void open_part(struct sensitivity *analysis)
 {
-	uint64_t begin = parts_processor_ns();
+	uint64_t begin = parts_processor_ns(), took;
 
 	analysis->walk.part = analysis->parts[analysis->part];
 	analysis->walk.has_open_addresses = may_have_open_addresses(analysis);
@@ -243,7 +243,9 @@ static void open_part(struct sensitivity *analysis)
 		share_addresses(analysis);
 	count_steps(analysis);
 	count_events(analysis);
-	analysis->figures.walk_ns += parts_processor_ns() - begin;
+	took = parts_processor_ns() - begin;
+	analysis->figures.walk_ns += took;
+	analysis->figures.events_ns += took;
 	begin = search_now_ns();
 	order_build(&analysis->order, &analysis->walk);
 	places_fill(analysis);

@@ -99,6 +99,7 @@ struct sensitivity_figures {
 	uint64_t queries, timeouts;
 	uint64_t load_ns; /* processor time until the program was at hand; so is walk_ns */
 	uint64_t walk_ns, solve_ns;
+	uint64_t events_ns; /* of walk_ns: of the walks that make events, and of looking at those */
 	uint64_t unknown_writes; /* calls that wrote shared memory, nobody knows what */
 	char unknown[200];	 /* of which functions: "memcpy 3, read 1" */
 	uint64_t unknown_uses;	 /* calls that were given shared memory, or what depends on some */
