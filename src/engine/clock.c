@@ -1,5 +1,7 @@
-/* Virtual time, and the random numbers that the target gets. */
+/* Virtual time, and the random numbers and values that the target gets. */
 #include "engine/engine.h"
+
+#include "base/bug.h"
 #include "engine/engine_internal.h"
 
 uint64_t engine_clock_ns(void)
@@ -142,4 +144,22 @@ void engine_random_bytes(void *buffer, size_t bytes)
 		for (unsigned i = 0; i < 8 && bytes; i++, bytes--, word >>= 8)
 			*at++ = (unsigned char)word;
 	}
+}
+
+uint32_t engine_choose_value(uint32_t count)
+{
+	const struct engine_run *run = &engine.run;
+	uint32_t value;
+
+	engine_settle();
+	if (count < 2 || !engine.is_live || !run->strategy)
+		return 0;
+	if (run->strategy->choose_value)
+		value = run->strategy->choose_value(run->strategy_state, count);
+	else
+		value = rng_below(&engine.value_random, count);
+	BUG_ON(value >= count);
+	if (run->recording)
+		schedule_add_value(run->recording, (uint16_t)value, count);
+	return value;
 }

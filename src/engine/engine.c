@@ -495,38 +495,3 @@ enum engine_result engine_perform(struct engine_op *op)
 		return result;
 	}
 }
-
-void engine_spin_point(uint64_t site)
-{
-	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
-
-	engine_look();
-	if (engine.is_live && !engine.is_ending)
-		engine_clock_wait_for_sleepers();
-	if (engine.is_live && engine.enabled_count && !engine.is_ending)
-		(void)engine_perform(&op); /* always WAIT_DONE */
-}
-
-bool engine_has_woken(void)
-{
-	engine_look();
-	return engine.has_woken;
-}
-
-uint32_t engine_choose_value(uint32_t count)
-{
-	const struct engine_run *run = &engine.run;
-	uint32_t value;
-
-	engine_settle();
-	if (count < 2 || !engine.is_live || !run->strategy)
-		return 0;
-	if (run->strategy->choose_value)
-		value = run->strategy->choose_value(run->strategy_state, count);
-	else
-		value = rng_below(&engine.value_random, count);
-	BUG_ON(value >= count);
-	if (run->recording)
-		schedule_add_value(run->recording, (uint16_t)value, count);
-	return value;
-}

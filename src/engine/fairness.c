@@ -109,3 +109,20 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op)
 	self->was_unproductive = false;
 	self->last_address = op->address;
 }
+
+void engine_spin_point(uint64_t site)
+{
+	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
+
+	engine_look();
+	if (engine.is_live && !engine.is_ending)
+		engine_clock_wait_for_sleepers();
+	if (engine.is_live && engine.enabled_count && !engine.is_ending)
+		(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+bool engine_has_woken(void)
+{
+	engine_look();
+	return engine.has_woken;
+}
