@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 #include "campaign/children.h"
 #include "campaign/cores.h"
@@ -302,6 +303,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	if (strategies[options->strategy]->is_elsewhere) {
 		plan->strategy_config.shard = options->shard;
 		plan->strategy_config.shards = options->shards;
+		plan->strategy_config.seed = hash_pair(options->seed, 0); /* runtime_seed() */
 	}
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;

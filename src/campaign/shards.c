@@ -24,13 +24,24 @@ static void put_number(json_t *object, const char *key, uint64_t number)
 	put(object, key, json_string(text));
 }
 
-/* What all shards have to have in common. */
-static uint64_t hash_of(const struct memory_view *memory, const struct strategy_verdict *verdict)
+static uint64_t hash_of(const struct memory_view *memory)
 {
-	const uint64_t hash =
-		hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+}
 
-	return verdict->plan ? hash_pair(hash, verdict->plan) : hash;
+static json_t *plans_of(const struct strategy_verdict *verdict)
+{
+	json_t *list = json_array();
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < STRATEGY_PLANS; i++) {
+		char text[32];
+
+		(void)snprintf(text, sizeof text, "%llx",
+			(unsigned long long)verdict->plans[i]); /* fits */
+		BUG_ON(json_array_append_new(list, json_string(text)));
+	}
+	return list;
 }
 
 int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
@@ -54,7 +65,9 @@ int shards_keep(struct store *store, int64_t campaign, const struct campaign_opt
 		put_number(object, "scope_order", verdict->scope_order);
 		put_number(object, "runs", verdict->runs);
 		put_number(object, "redundant", verdict->redundant);
-		put_number(object, "memory", hash_of(memory, verdict));
+		put(object, "missed", json_real(verdict->missed));
+		put(object, "plans", plans_of(verdict));
+		put_number(object, "memory", hash_of(memory));
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);
@@ -162,6 +175,8 @@ static void add_shard(struct shards *sum, const json_t *object)
 	const char *missing = json_string_value(json_object_get(object, "missing"));
 	const uint64_t order = get_number(object, "scope_order");
 
+	if (!sum->here || order < sum->least_order)
+		sum->least_order = order;
 	if (is_scope_of_all(all, is_complete, order, !sum->here)) {
 		all->scope_order = order;
 		(void)snprintf(all->scope, sizeof all->scope, "%s", scope ? scope : "");
@@ -170,9 +185,40 @@ static void add_shard(struct shards *sum, const json_t *object)
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
 	all->runs += get_number(object, "runs");
 	all->redundant += get_number(object, "redundant");
+	if (json_real_value(json_object_get(object, "missed")) > all->missed)
+		all->missed = json_real_value(json_object_get(object, "missed"));
 	if (missing && !sum->missing[0])
 		(void)snprintf(sum->missing, sizeof sum->missing, "%s", missing);
 	sum->here++;
+}
+
+/* What the shard's work was when it had that scope; empty: that is not known, or it has no such thing. */
+static const char *plan_of(const json_t *object, uint64_t order)
+{
+	const uint64_t last = get_number(object, "scope_order");
+	const char *plan = json_string_value(
+		json_array_get(json_object_get(object, "plans"), (size_t)(order % STRATEGY_PLANS)));
+
+	return !plan || last - order >= STRATEGY_PLANS || !strcmp(plan, "0") ? "" : plan;
+}
+
+/* Have all shards dealt out the same, as far as they all are? */
+static bool have_one_plan(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shards, uint64_t order)
+{
+	char first[32] = "";
+	bool is_one = true;
+
+	for (uint32_t shard = 1; shard <= shards && is_one; shard++) {
+		json_t *object = last_of_shard(summing, like, shard, shards);
+		const char *plan = plan_of(object, order);
+
+		if (shard == 1)
+			(void)snprintf(first, sizeof first, "%s", plan);
+		is_one = !object || !strcmp(plan, first);
+		json_decref(object);
+	}
+	return is_one;
 }
 
 static const char *difference_of(const struct store_campaign *a, const struct store_campaign *b)
@@ -236,6 +282,7 @@ static void sum_up(
 		}
 		json_decref(object);
 	}
+	sum->is_one_memory &= have_one_plan(summing, like, sum->count, sum->least_order);
 	for (uint32_t i = 0; i < summing->campaign_count; i++)
 		if (is_same_campaign(like, &summing->campaigns[i]))
 			sum->failures += summing->campaigns[i].failures;

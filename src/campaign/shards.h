@@ -35,6 +35,7 @@ struct shards {
 	const char *difference;
 	char cut[64]; /* likewise: of those that were not through with all that is theirs */
 	uint64_t failures;
+	uint64_t least_order;		 /* of their scopes */
 	struct strategy_verdict verdict; /* of all; where all are here */
 	char missing[160];		 /* verdict.missing is here, or NULL */
 };

@@ -58,6 +58,10 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	bounded->changes = config->option[OPTION_CHANGES] < 0
 				   ? CHANGES_FIRST
 				   : (uint32_t)config->option[OPTION_CHANGES];
+	if (config->shards > 1) {
+		bounded->tree.shard = config->shard;
+		bounded->tree.shards = config->shards;
+	}
 	bounded_begin_walk(bounded);
 }
 
@@ -99,8 +103,8 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	struct bounded *bounded = state;
 	object_name objects[RUN_TREE_DEVIATIONS_MOST];
 
-	if (!bounded->runs)
-		bounded->seed = seed; /* one for all: orders are known by their number */
+	if (!bounded->runs) /* one for all: orders are known by their number */
+		bounded->seed = bounded->tree.shards ? bounded->config.seed : seed;
 	/* Whether this one is, or would be in another process, makes no difference to the runs to come. */
 	bounded->is_focused =
 		bounded->has_focus && find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
@@ -112,6 +116,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	order_hash_begin(&bounded->graph);
 	commuting_begin_run(&bounded->commuting);
 	run_tree_begin_run(&bounded->tree, bounded->is_focused);
+	bounded->is_elsewhere = run_tree_is_elsewhere(&bounded->tree);
 	/* The order of creation is what the program mostly does by itself: it is not the first. */
 	bounded->order = bounded->has_learnt && !bounded->is_exhausted
 				 ? run_tree_order(&bounded->tree)
@@ -286,6 +291,7 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	bounded->runs++;
+	bounded->runs_elsewhere += bounded->is_elsewhere;
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
 	if (bounded->has_learnt) {
@@ -313,6 +319,11 @@ struct bounded_run bounded_last_run(const void *state)
 
 	return (struct bounded_run){run_tree_changes(&bounded->tree),
 		run_tree_set(&bounded->tree, set), bounded->threads};
+}
+
+static bool bounded_is_elsewhere(const void *state)
+{
+	return ((const struct bounded *)state)->is_elsewhere;
 }
 
 static bool bounded_is_exhausted(const void *state)
@@ -348,7 +359,10 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 		text_add(&text, ", fewer than v; give a smaller v");
 	}
 	text_init(&text, out->scope, sizeof out->scope);
-	out->runs = bounded->runs;
+	out->runs = bounded->runs - bounded->runs_elsewhere;
+	out->scope_order = bounded->ends;
+	for (uint32_t i = 0; i < STRATEGY_PLANS; i++)
+		out->plans[i] = bounded->plans[i];
 	out->redundant = 0;
 	out->is_up_to_order = true;
 	out->missing = bounded->is_lost ? "there are more of them than option runs allows"
@@ -404,6 +418,7 @@ const struct strategy strategy_bounded = {
 	.executed = bounded_executed,
 	.choose_value = bounded_choose_value,
 	.end_run = bounded_end_run,
+	.is_elsewhere = bounded_is_elsewhere,
 	.is_exhausted = bounded_is_exhausted,
 	.verdict = bounded_verdict,
 	.parts = &bounded_parts,

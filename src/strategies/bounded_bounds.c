@@ -110,6 +110,14 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
  * again. */
 static void end_bounds(struct bounded *bounded)
 {
+	const uint64_t known = hash_pair(
+		hash_pair(bounded->shared.shared_count, bounded->names.count),
+		hash_pair(bounded->threads_most, hash_pair(bounded->variables, bounded->threads)));
+
+	bounded->ends++;
+	if (bounded->tree.shards)
+		bounded->plans[bounded->ends % STRATEGY_PLANS] = hash_pair(
+			run_tree_plan(&bounded->tree, bounded->shared.objects.keys), known);
 	bounded->done_changes = bounded->changes;
 	bounded->done_variables = bounded->variables;
 	bounded->done_threads = bounded->threads;

@@ -59,6 +59,12 @@ struct bounded {
 	uint32_t part, noted_count;
 	uint64_t runs_had, knowledge;
 
+	/* Of a shard. */
+	bool is_elsewhere;			/* the run at hand */
+	uint64_t runs_elsewhere, elsewhere_had; /* of all runs, and when a part was split off */
+	uint32_t ends;				/* bounds that are done so far */
+	uint64_t plans[STRATEGY_PLANS];
+
 	/* The run at hand. */
 	uint64_t order_seed;
 	bool is_focused;       /* accesses to other variables than its own may be no points */

@@ -54,6 +54,7 @@ static bool bounded_split(void *state, void *block, uint32_t number, uint64_t mo
 	memcpy(part, bounded, offsetof(struct bounded, tree));
 	part->part = number;
 	part->runs_had = bounded->runs;
+	part->elsewhere_had = bounded->runs_elsewhere;
 	part->noted_count = 0;
 	part->knowledge = hash_knowledge(bounded);
 	return true;
@@ -127,6 +128,7 @@ static bool bounded_join(void *state, void *block, bool is_exact)
 			run_tree_close(&part->tree, (uint32_t)noted->node);
 	}
 	bounded->runs += bounded_runs(part);
+	bounded->runs_elsewhere += part->runs_elsewhere - part->elsewhere_had;
 	run_tree_join(&bounded->tree, &part->tree, bounded->shared.variable);
 	go_on(bounded);
 	return true;

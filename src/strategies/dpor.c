@@ -466,7 +466,7 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	out->runs = dpor->runs;
 	out->redundant = dpor->blocked_runs;
 	out->scope[0] = '\0';
-	out->plan = dpor->share.plan;
+	out->plans[0] = dpor->share.plan;
 	out->missing = dpor->is_lost
 			       ? "the memory of dpor (option steps) or its 64 threads were not "
 				 "enough"

@@ -81,6 +81,7 @@ struct run_tree {
 	uint32_t points_capacity, points_used;
 	bool is_lost;		/* one of both has run out */
 	uint32_t changes_most;	/* no run will ever have more */
+	uint32_t shard, shards; /* from 1; 0: it is whole. Set before anything is begun */
 	uint64_t diverged_runs; /* could not deviate where they were to */
 	uint64_t varied_runs;	/* were not, up to there, what others were */
 	struct run_bounds bounds;
@@ -205,6 +206,13 @@ void run_tree_drop_run(struct run_tree *tree);
 /* `is_extended`: runs with further deviations are of interest. */
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
+
+/* ---- run_tree_shards.c ---- */
+
+/* Is the run at hand made in every shard, and counted in another one? */
+bool run_tree_is_elsewhere(const struct run_tree *tree);
+/* Of the runs that are gone on from, by names of variables: equal where shards have dealt out the same. */
+uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
 /* ---- run_tree_parts.c: parts, as in struct strategy_parts ---- */
 

@@ -20,6 +20,11 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 	return tree->root < tree->bounds.order_end;
 }
 
+/* ---- run_tree_shards.c ---- */
+
+/* Does the shard make the children of the run that give a thread the place that is being tried? */
+bool run_tree_is_own(struct run_tree *tree, const struct run_node *node);
+
 /* ---- run_tree_search.c ---- */
 
 /* A child of the run whose turn it is, or, with last NULL, a run without deviations. NULL: no room. */

@@ -192,7 +192,7 @@ static bool is_at_place(
 	loop = loop_number(tree, node, points->variable, search->variables);
 	if (loop > tree->loop && loop < tree->next_loop)
 		tree->next_loop = loop;
-	if (loop != tree->loop)
+	if (loop != tree->loop || !run_tree_is_own(tree, node))
 		return false;
 	tree->is_begun = true;
 	tree->ordinal = points->count;

@@ -51,6 +51,7 @@ struct strategy_config {
 	/* Of so many parts that know nothing of each other this one is made, from 1; 0: all of them. For
 	 * strategies with is_elsewhere(). */
 	uint32_t shard, shards;
+	uint64_t seed; /* with shards: of the first run of the first one, whichever this is */
 };
 
 /* What a run was like, for strategies that learn. */
@@ -78,6 +79,8 @@ struct strategy_guarantee {
 	"a variable, or an access to it, was not there when its run was made again; the program "  \
 	"does not do the same in every run (time, random numbers, files?)"
 
+#define STRATEGY_PLANS 32u
+
 /* What a strategy that goes through all runs of some kind can say of those it has made. */
 struct strategy_verdict {
 	bool is_complete;    /* it has made every run that it promises */
@@ -88,8 +91,11 @@ struct strategy_verdict {
 	const char *missing; /* why it will never be complete, NULL: nothing stands against it */
 	/* Options that this program cannot meet, "problem; remedy"; empty: none. */
 	char refusal[96];
-	/* Of a shard: hash of what all of them have to have in common, or together they may lack runs. 0: nothing. */
-	uint64_t plan;
+	/*
+	 * Of a shard: hashes of what all of them have to have in common, or together they may lack runs; at scope_order
+	 * modulo their number what was so when it had that. 0: nothing.
+	 */
+	uint64_t plans[STRATEGY_PLANS];
 	double missed; /* chance that a run within `scope` was left out, at most */
 	/* One with a larger number holds the schedules of all with smaller ones: of shards the smallest is that of all. */
 	uint64_t scope_order;
