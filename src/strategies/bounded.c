@@ -76,7 +76,8 @@ static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
 	uint32_t count;
 
-	if (!bounded->has_learnt || bounded->is_exhausted || bounded->has_paused)
+	if (!bounded->has_learnt || bounded->is_exhausted || bounded->has_paused ||
+		bounded->needs_all)
 		return 0;
 	count = run_tree_last_set(&bounded->tree, set);
 	for (uint32_t i = 0; i < count; i++) {
@@ -216,7 +217,9 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
-	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY)
+	/* Runs with a focus know no accesses of others, and have steps of their own (OP_GO_ON). */
+	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY &&
+		view->pending[thread.index].kind != OP_GO_ON)
 		run_tree_note(&bounded->tree, step_print(view, thread.index));
 	commuting_executed(&bounded->commuting, view, thread);
 	bounded->has_paused |= (view->pending[thread.index].flags & OP_PAUSE) != 0;
@@ -287,6 +290,15 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (bounded->is_exhausted)
 		return;
 	if (summary->outcome == OUTCOME_TAINTED) { /* it proves nothing, and is made again */
+		run_tree_drop_run(&bounded->tree);
+		return;
+	}
+	/*
+	 * A thread that stands where it goes on (OP_GO_ON) can move; what it does next, it perhaps cannot. Then the
+	 * variables have other points than in the run that this one was to begin like.
+	 */
+	bounded->needs_all = bounded->is_focused && run_tree_has_strayed(&bounded->tree);
+	if (bounded->needs_all) {
 		run_tree_drop_run(&bounded->tree);
 		return;
 	}

@@ -67,8 +67,9 @@ struct bounded {
 
 	/* The run at hand. */
 	uint64_t order_seed;
-	bool is_focused;       /* accesses to other variables than its own may be no points */
-	uint32_t order;	       /* enum fixed_order, then random ones */
+	bool is_focused; /* accesses to other variables than its own may be no points */
+	bool needs_all;	 /* the run that was due strayed for that: it is made with all of them */
+	uint32_t order;	 /* enum fixed_order, then random ones */
 	uint32_t changes_made; /* so far */
 	uint32_t lowered;      /* threads that yielded too often */
 	uint64_t passed;       /* point that its last stop has passed without asking; 0: none */

@@ -201,6 +201,11 @@ static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32
  * of independent ops. It is left out, or made when its children are wanted.
  */
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
+/* The run that ends is not what its parent and its siblings were up to its last deviation, or has not come there. */
+static inline bool run_tree_has_strayed(const struct run_tree *tree)
+{
+	return tree->has_varied || tree->path_at != tree->path_count;
+}
 /* The run proves nothing, and is made again. */
 void run_tree_drop_run(struct run_tree *tree);
 /* `is_extended`: runs with further deviations are of interest. */
