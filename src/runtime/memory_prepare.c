@@ -92,9 +92,21 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 	memory->points_changed = 1;
 }
 
+/*
+ * Any site may have touched what was no point then, and may not be met in the next run: it is on until it has been
+ * met once more.
+ */
+static void memory_see_again(struct contract_memory *memory)
+{
+	for (uint32_t i = 0; i < memory->site_count; i++)
+		if (!(memory->sites[i] & SITE_SHARED))
+			memory->sites[i] &= (uint8_t)~SITE_SEEN;
+}
+
 /* Variables that were found to be shared become points. */
 static void memory_promote(struct contract_memory *memory)
 {
+	memory_see_again(memory);
 	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
 		for (uint32_t i = 0; i < memory->newly_shared; i++)
 			memory_promote_one(

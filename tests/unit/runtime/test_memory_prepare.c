@@ -63,6 +63,24 @@ static void test_memory__late_sharing_becomes_points(void **state)
 	assert_true(is_on(2));
 }
 
+/* The run behind the one that showed it need not come by. */
+static void test_memory__late_sharing_is_waited_for(void **state)
+{
+	(void)state;
+	learn_sites();
+	run(PROFILE_EVERY);
+	access_by(1, 2, SITE_LOAD, 0x200, 8);
+	run(PROFILE_EVERY + 1);
+	run(PROFILE_EVERY + 2);
+	assert_true(is_on(2));
+	access_by(0, 2, SITE_STORE, 0x200, 8);
+	assert_int_equal(points, 1);
+	access_by(0, 3, SITE_STORE, 0x900, 8); /* its own: met once more, and off */
+	run(PROFILE_EVERY + 3);
+	assert_true(is_on(2));
+	assert_false(is_on(3));
+}
+
 /* ---- modes ---- */
 
 static void test_memory__frozen_learns_nothing(void **state)
@@ -254,6 +272,7 @@ int main(void)
 		TEST(test_memory__profiling_runs_have_all_sites_on),
 		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),
 		TEST(test_memory__late_sharing_becomes_points),
+		TEST(test_memory__late_sharing_is_waited_for),
 		TEST(test_memory__frozen_learns_nothing),
 		TEST(test_memory__none_and_all),
 		TEST(test_memory__chosen_sites_and_variables),
