@@ -10,6 +10,7 @@
 #include "campaign/branches_internal.h"
 #include "campaign/investigate.h"
 #include "campaign/probe.h"
+#include "campaign/restart.h"
 #include "campaign/store.h"
 #include "campaign/target.h"
 
@@ -152,16 +153,17 @@ static int investigate_run(struct branches_state *state, const struct memory_vie
 	const struct target *target, struct failure *failure, char id[32], struct error *err)
 {
 	const struct campaign_options *options = &state->options->campaign;
-	struct investigation investigation = {.probe = {.worker = {.target = target,
-								.argv = options->argv,
-								.input = options->settings.input,
-								.runtime = options->runtime,
-								.output = OUTPUT_KEEP},
-						      .settings = &options->settings,
-						      .memory = view,
-						      .restart = RESTART_EXEC,
-						      .run_limit_ns = REPLAY_LIMIT_NS,
-						      .is_interrupted = options->is_interrupted}};
+	struct investigation investigation = {.workers = state->options->sensitivity.workers,
+		.probe = {.worker = {.target = target,
+				  .argv = options->argv,
+				  .input = options->settings.input,
+				  .runtime = options->runtime,
+				  .output = OUTPUT_KEEP},
+			.settings = &options->settings,
+			.memory = view,
+			.restart = RESTART_EXEC,
+			.run_limit_ns = REPLAY_LIMIT_NS,
+			.is_interrupted = options->is_interrupted}};
 	struct finding finding;
 	int status;
 
@@ -169,6 +171,9 @@ static int investigate_run(struct branches_state *state, const struct memory_vie
 	status = follow(&investigation.probe, failure, err);
 	if (status < 0)
 		return status;
+	/* The user's judge is asked about processes that have ended. */
+	if (!options->settings.check)
+		investigation.probe.restart = restart_fastest(options->settings.executor);
 	status = investigate(&investigation, failure, &finding, err);
 	if (status < 0)
 		return status;
