@@ -154,14 +154,19 @@ static void take_started(struct leader *leader, const struct link_message *messa
 static void take_done(struct leader *leader, const struct link_message *message)
 {
 	struct wire_done done;
+	bool counts;
 
 	if (message->size != sizeof done)
 		return;
 	memcpy(&done, message->bytes, sizeof done);
-	if (message->tag == WIRE_LEFT)
+	if (message->tag == WIRE_LEFT) {
 		leader->members[message->from].state = MEMBER_LEFT;
-	if (message->tag == WIRE_LEFT ||
-		handout_done(leader->handout, message->from, platform_monotonic_ns(), done.took_ns))
+		counts = handout_is_own(leader->handout, message->from);
+	} else {
+		counts = handout_done(
+			leader->handout, message->from, platform_monotonic_ns(), done.took_ns);
+	}
+	if (counts)
 		add_up(leader, &done);
 	if (message->tag == WIRE_DONE)
 		answer(leader, message->from);

@@ -151,6 +151,16 @@ bool handout_done(struct handout *handout, uint32_t index, uint64_t now_ns, uint
 	return counts;
 }
 
+bool handout_is_own(const struct handout *handout, uint32_t index)
+{
+	const struct rank *rank = &handout->ranks[index];
+
+	for (uint32_t i = 0; i < handout->returned_count && rank->is_taken_back; i++)
+		if (handout->returned[i].first == rank->unit.first)
+			return true;
+	return !rank->is_taken_back;
+}
+
 static void take_back(struct handout *handout, struct rank *rank)
 {
 	if (is_empty(&rank->unit) || rank->is_taken_back)

@@ -47,6 +47,11 @@ void handout_heard(struct handout *handout, uint32_t rank, uint64_t now_ns);
  * False: another one had, and this does not count.
  */
 bool handout_done(struct handout *handout, uint32_t rank, uint64_t now_ns, uint64_t took_ns);
+/*
+ * The rank is to end, and has made a part of its unit. False: another one has the unit, or has made it, and this part
+ * does not count.
+ */
+bool handout_is_own(const struct handout *handout, uint32_t rank);
 /* It will not be heard of again: its unit, if it has one, goes to another rank. */
 void handout_lose(struct handout *handout, uint32_t rank);
 /* Takes back what silent ranks have. Returns the first one that fell silent since, or options.ranks. */

@@ -115,13 +115,18 @@ static void test_handout__gives_a_stalled_rank_s_unit_to_another(void **state)
 	assert_int_equal(handout_ask(handout, 1, 29 * SECOND, &unit), HANDOUT_WAIT);
 	handout_heard(handout, 0, 20 * SECOND);
 	assert_int_equal(handout_take_back(handout, 49 * SECOND), 2);
+	assert_true(handout_is_own(handout, 0));
 	assert_int_equal(handout_take_back(handout, 50 * SECOND), 0);
+	assert_true(handout_is_own(handout, 0)); /* nobody has it yet */
 	assert_int_equal(handout_ask(handout, 1, 50 * SECOND, &unit), HANDOUT_UNIT);
+	assert_false(handout_is_own(handout, 0));
+	assert_true(handout_is_own(handout, 1));
 	assert_int_equal(unit.first, stalled.first);
 	assert_int_equal(unit.end, stalled.end);
 	/* It was only stopped, and is first. */
 	assert_true(handout_done(handout, 0, 51 * SECOND, SECOND));
 	assert_int_equal(handout_made(handout), made + stalled.end - stalled.first);
+	assert_false(handout_is_own(handout, 1));
 	assert_false(handout_done(handout, 1, 52 * SECOND, SECOND));
 	assert_true(handout_is_over(handout));
 	assert_int_equal(handout_ask(handout, 0, 53 * SECOND, &unit), HANDOUT_END);
