@@ -1,13 +1,11 @@
 /* Rank 0: hands out and listens. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/strbuf.h"
 #include "crew/leader_internal.h"
 #include "platform/platform.h"
 
@@ -18,44 +16,29 @@
 /* How long members get to come to an end, in which they may be in the middle of a run. */
 #define FAREWELL_NS UINT64_C(5000000000)
 
-void leader_notice(const struct leader *leader, const char *format, ...)
-{
-	struct strbuf text;
-	va_list args;
-
-	if (!leader->listener->notice)
-		return;
-	strbuf_init(&text);
-	va_start(args, format);
-	strbuf_vaddf(&text, format, args);
-	va_end(args);
-	leader->listener->notice(leader->listener->context, text.text);
-	strbuf_release(&text);
-}
-
 void leader_say_stop(struct leader *leader)
 {
 	if (leader->is_stopping)
 		return;
 	leader->is_stopping = true;
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
-		leader->link->send(rank, WIRE_STOP, NULL, 0);
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
 }
 
 /* ---- units ---- */
 
 static void answer(struct leader *leader, uint32_t rank)
 {
-	struct lead_member *member = &leader->members[rank];
+	struct roll_member *member = &leader->roll.members[rank];
 	struct handout_unit unit;
 
 	member->state = MEMBER_WAITS;
-	if (leader->is_stopping || leader->failure.code)
+	if (leader->is_stopping || leader->roll.failure.code)
 		return;
 	switch (handout_ask(leader->handout, rank, platform_monotonic_ns(), &unit)) {
 	case HANDOUT_UNIT:
 		member->state = MEMBER_WORKS;
-		leader->link->send(rank, WIRE_UNIT, &unit, sizeof unit);
+		leader->roll.link->send(rank, WIRE_UNIT, &unit, sizeof unit);
 		return;
 	case HANDOUT_END:
 		leader_say_stop(leader);
@@ -82,56 +65,16 @@ static void add_up(struct leader *leader, const struct wire_done *done)
 
 static void take_back(struct leader *leader)
 {
-	const uint64_t now_ns = platform_monotonic_ns();
-
-	while (handout_take_back(leader->handout, now_ns) < leader->link->ranks)
+	while (handout_take_back(leader->handout, platform_monotonic_ns()) <
+		leader->roll.link->ranks)
 		;
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++) {
-		struct lead_member *member = &leader->members[rank];
-
-		if (member->state == MEMBER_LEFT || member->is_silent ||
-			now_ns - member->heard_ns < leader->silent_ns)
-			continue;
-		member->is_silent = true;
-		leader_notice(leader,
-			"rank %u%s%s has not been heard of for %" PRIu64
-			" s; another one makes its runs",
-			rank, *member->host ? " on " : "", member->host,
-			leader->silent_ns / UINT64_C(1000000000));
-	}
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
-		if (leader->members[rank].state == MEMBER_WAITS)
+	roll_look_for_silence(&leader->roll);
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		if (leader->roll.members[rank].state == MEMBER_WAITS)
 			answer(leader, rank);
 }
 
 /* ---- messages ---- */
-
-static void take_hello(struct leader *leader, const struct link_message *message)
-{
-	struct lead_member *member = &leader->members[message->from];
-	struct wire_hello hello;
-
-	if (message->size != sizeof hello) {
-		(void)error_set(&leader->failure, ERROR_VERSION,
-			"rank %u runs another raddle; install the same one everywhere",
-			message->from);
-		return;
-	}
-	memcpy(&hello, message->bytes, sizeof hello);
-	hello.host[sizeof hello.host - 1] = hello.folder[sizeof hello.folder - 1] = '\0';
-	memcpy(member->host, hello.host, sizeof member->host);
-	memcpy(member->folder, hello.folder, sizeof member->folder);
-	if (strncmp(hello.release, RADDLE_RELEASE, sizeof hello.release) != 0)
-		(void)error_set(&leader->failure, ERROR_VERSION,
-			"rank %u on %s runs another raddle; install the same one everywhere",
-			message->from, hello.host);
-	else if (hello.target != leader->fingerprint)
-		(void)error_set(&leader->failure, ERROR_TARGET,
-			"rank %u on %s sees another file as %s; give all ranks the same program, "
-			"such as in a shared folder",
-			message->from, hello.host, leader->target.path);
-	answer(leader, message->from);
-}
 
 static void take_started(struct leader *leader, const struct link_message *message)
 {
@@ -143,12 +86,12 @@ static void take_started(struct leader *leader, const struct link_message *messa
 	memcpy(&started, message->bytes, sizeof started);
 	leader->has_told_start = leader->result->has_started = true;
 	leader->result->restart = (enum contract_restart)started.restart;
-	start = (struct campaign_start){.program = leader->target.path,
+	start = (struct campaign_start){.program = leader->roll.target.path,
 		.has_memory_sites = started.has_memory_sites,
 		.has_dispatch = started.has_dispatch,
 		.restart = (enum contract_restart)started.restart};
-	if (leader->listener->started)
-		leader->listener->started(leader->listener->context, &start);
+	if (leader->roll.listener->started)
+		leader->roll.listener->started(leader->roll.listener->context, &start);
 }
 
 static void take_done(struct leader *leader, const struct link_message *message)
@@ -160,7 +103,7 @@ static void take_done(struct leader *leader, const struct link_message *message)
 		return;
 	memcpy(&done, message->bytes, sizeof done);
 	if (message->tag == WIRE_LEFT) {
-		leader->members[message->from].state = MEMBER_LEFT;
+		leader->roll.members[message->from].state = MEMBER_LEFT;
 		counts = handout_is_own(leader->handout, message->from);
 	} else {
 		counts = handout_done(
@@ -176,21 +119,19 @@ static void take_done(struct leader *leader, const struct link_message *message)
 
 static void take_message(struct leader *leader, const struct link_message *message)
 {
-	struct lead_member *member = &leader->members[message->from];
+	struct roll_member *member = &leader->roll.members[message->from];
 
-	member->heard_ns = platform_monotonic_ns();
-	if (member->is_silent && member->state != MEMBER_LEFT)
-		leader_notice(leader, "rank %u is heard of again", message->from);
-	member->is_silent = false;
+	roll_hear(&leader->roll, message->from);
 	handout_heard(leader->handout, message->from, member->heard_ns);
-	if (leader->failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
+	if (leader->roll.failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
 		return; /* what went wrong first counts */
 	switch ((enum wire_tag)message->tag) {
 	case WIRE_HELLO:
-		take_hello(leader, message);
+		roll_take_hello(&leader->roll, message);
+		answer(leader, message->from);
 		break;
 	case WIRE_ALIVE:
-		leader->link->send(message->from, WIRE_ALIVE, NULL, 0);
+		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
 		break;
 	case WIRE_STARTED:
 		take_started(leader, message);
@@ -200,7 +141,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 		break;
 	case WIRE_NOTICE:
 		if (message->from == 1)
-			leader_notice(leader, "%s", message->bytes);
+			roll_notice(&leader->roll, "%s", message->bytes);
 		break;
 	case WIRE_DONE:
 	case WIRE_LEFT:
@@ -209,8 +150,8 @@ static void take_message(struct leader *leader, const struct link_message *messa
 	case WIRE_FAILED:
 		member->state = MEMBER_LEFT;
 		handout_lose(leader->handout, message->from);
-		if (!leader->failure.code)
-			(void)error_set(&leader->failure, ERROR_TARGET, "rank %u: %s",
+		if (!leader->roll.failure.code)
+			(void)error_set(&leader->roll.failure, ERROR_TARGET, "rank %u: %s",
 				message->from, message->bytes);
 		break;
 	default:
@@ -241,8 +182,8 @@ static void tell_progress(struct leader *leader)
 	total->elapsed_ns = total->exploring_ns = now_ns - leader->started_ns;
 	if (now_ns - leader->progress_ns >= PROGRESS_NS) {
 		leader->progress_ns = now_ns;
-		if (leader->listener->progress)
-			leader->listener->progress(leader->listener->context, total);
+		if (leader->roll.listener->progress)
+			leader->roll.listener->progress(leader->roll.listener->context, total);
 	}
 	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
 		leader->saved_ns = now_ns;
@@ -262,9 +203,9 @@ static uint32_t count_members(const struct leader *leader, bool with_silent)
 {
 	uint32_t count = 0;
 
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
-		count += leader->members[rank].state != MEMBER_LEFT &&
-			 (with_silent || !leader->members[rank].is_silent);
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		count += leader->roll.members[rank].state != MEMBER_LEFT &&
+			 (with_silent || !leader->roll.members[rank].is_silent);
 	return count;
 }
 
@@ -273,9 +214,9 @@ static void listen_once(struct leader *leader)
 	struct link_message message;
 	bool has_any = false;
 
-	while (leader->link->receive(&message)) {
+	while (leader->roll.link->receive(&message)) {
 		has_any = true;
-		if (message.from && message.from < leader->link->ranks)
+		if (message.from && message.from < leader->roll.link->ranks)
 			take_message(leader, &message);
 		free(message.bytes);
 	}
@@ -293,13 +234,14 @@ static void lead(struct leader *leader)
 		tell_progress(leader);
 		if (*leader->options->is_interrupted)
 			leader->result->is_interrupted = true;
-		if (leader->result->is_interrupted || leader->failure.code || is_time_up(leader))
+		if (leader->result->is_interrupted || leader->roll.failure.code ||
+			is_time_up(leader))
 			leader_say_stop(leader);
 		if (leader->is_stopping && until_ns == UINT64_MAX)
 			until_ns = platform_monotonic_ns() + FAREWELL_NS;
 	}
-	if (!leader->is_stopping && !leader->failure.code)
-		(void)error_set(&leader->failure, ERROR_TARGET,
+	if (!leader->is_stopping && !leader->roll.failure.code)
+		(void)error_set(&leader->roll.failure, ERROR_TARGET,
 			"no rank but the first is left, and %" PRIu64
 			" schedules are made; what they found is stored; start again with --resume",
 			leader->result->total.runs);
@@ -311,18 +253,18 @@ static void say_farewell(struct leader *leader, struct error *failure)
 	struct wire_end end = {.all_are_here = count_members(leader, true) == 0};
 
 	leader_keep_unsaved(leader);
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++) {
-		const struct lead_member *member = &leader->members[rank];
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++) {
+		const struct roll_member *member = &leader->roll.members[rank];
 
-		end.keeps_folder = member->has_unsaved;
-		leader->link->send(rank, WIRE_END, &end, sizeof end);
-		if (member->has_unsaved && !failure->code)
+		end.keeps_folder = leader->has_unsaved[rank];
+		leader->roll.link->send(rank, WIRE_END, &end, sizeof end);
+		if (leader->has_unsaved[rank] && !failure->code)
 			(void)error_set(failure, ERROR_STORE,
 				"a finding could not be stored; rank %u on %s keeps it in "
 				"%s/.raddle; make room and take it from there with raddle merge",
 				rank, member->host, member->folder);
 	}
-	leader->link->end(end.all_are_here);
+	leader->roll.link->end(end.all_are_here);
 }
 
 static int begin_row(struct leader *leader, struct error *err)
@@ -330,7 +272,7 @@ static int begin_row(struct leader *leader, struct error *err)
 	const struct campaign_options *options = leader->options;
 
 	campaign_row_fill(&leader->row, options, &options->settings, leader->result->restart);
-	leader->row.target = leader->fingerprint;
+	leader->row.target = leader->roll.fingerprint;
 	return store_campaign_begin(leader->store, &leader->row, err);
 }
 
@@ -338,26 +280,24 @@ static int set_up(struct leader *leader, struct error *err)
 {
 	const struct campaign_options *options = leader->options;
 	const struct handout_options handing = {
-		.ranks = leader->link->ranks,
+		.ranks = leader->roll.link->ranks,
 		.end = options->schedules ? options->schedules : FINDING_SHARD_RUNS,
 		.unit_ns = UNIT_NS,
-		.silent_ns = leader->silent_ns,
+		.silent_ns = leader->roll.silent_ns,
 	};
 	int status;
 
 	leader->handout = handout_new(&handing);
-	leader->members = calloc(leader->link->ranks, sizeof *leader->members);
-	BUG_ON(!leader->members);
+	leader->has_unsaved = calloc(leader->roll.link->ranks, sizeof *leader->has_unsaved);
+	BUG_ON(!leader->has_unsaved);
 	leader->started_ns = platform_monotonic_ns();
-	for (uint32_t rank = 0; rank < leader->link->ranks; rank++)
-		leader->members[rank].heard_ns = leader->started_ns;
-	if (leader->link->ranks < 2)
+	if (leader->roll.link->ranks < 2)
 		return error_set(err, ERROR_USAGE,
 			"--mpi wants more than one rank, as the first only hands out; start with "
 			"mpirun -n 3 raddle run --mpi, or leave --mpi away");
-	status = target_find(&leader->target, options->argv[0], err);
+	status = target_find(&leader->roll.target, options->argv[0], err);
 	if (status == 0)
-		status = target_fingerprint(&leader->target, &leader->fingerprint, err);
+		status = target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
 	if (status == 0)
 		status = store_open(&leader->store, options->directory, true, err);
 	return status < 0 ? status : begin_row(leader, err);
@@ -368,39 +308,36 @@ static void tear_down(struct leader *leader)
 	leader_release_unsaved(leader);
 	store_campaign_release(&leader->row);
 	store_close(leader->store);
-	target_release(&leader->target);
 	handout_free(leader->handout);
-	free(leader->members);
+	free(leader->has_unsaved);
+	roll_close(&leader->roll);
 }
 
 int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
 	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
 {
-	struct leader leader = {.link = link,
-		.options = options,
-		.listener = listener,
-		.result = result,
-		.silent_ns = silent_ns};
+	struct leader leader = {.options = options, .result = result};
 	int status;
 
 	*result = (struct campaign_result){0};
 	if (crew_has_parts(options))
 		return leader_lead_parts(link, options, silent_ns, listener, result, err);
+	roll_open(&leader.roll, link, listener, silent_ns);
 	status = set_up(&leader, err);
 	if (status < 0)
-		leader.failure = *err;
+		leader.roll.failure = *err;
 	result->campaign = leader.row.id;
 	lead(&leader);
-	say_farewell(&leader, &leader.failure);
+	say_farewell(&leader, &leader.roll.failure);
 	if (leader.row.id && save(&leader,
-				     leader.failure.code      ? "failed"
+				     leader.roll.failure.code ? "failed"
 				     : result->is_interrupted ? "interrupted"
 							      : "done",
-				     leader.failure.code ? NULL : &leader.failure) < 0)
-		status = leader.failure.code;
-	if (leader.failure.code) {
-		*err = leader.failure;
-		status = leader.failure.code;
+				     leader.roll.failure.code ? NULL : &leader.roll.failure) < 0)
+		status = leader.roll.failure.code;
+	if (leader.roll.failure.code) {
+		*err = leader.roll.failure;
+		status = leader.roll.failure.code;
 	}
 	tear_down(&leader);
 	return status;

@@ -18,8 +18,8 @@ static int keep(struct leader *leader, struct finding *finding, const struct wir
 	/* Several ranks find the same: it is shown once. */
 	if (found.is_new || !leader->result->total.findings) {
 		leader->result->total.findings++;
-		if (leader->listener->found)
-			leader->listener->found(leader->listener->context, &found);
+		if (leader->roll.listener->found)
+			leader->roll.listener->found(leader->roll.listener->context, &found);
 	}
 	if (!leader->options->keep_going)
 		leader_say_stop(leader);
@@ -38,8 +38,8 @@ void leader_keep_unsaved(struct leader *leader)
 		finding_release(&first->finding);
 		free(first);
 	}
-	for (uint32_t rank = 1; rank < leader->link->ranks; rank++)
-		leader->members[rank].has_unsaved = false;
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		leader->has_unsaved[rank] = false;
 }
 
 static void put_aside(struct leader *leader, uint32_t from, const struct finding *finding,
@@ -50,9 +50,9 @@ static void put_aside(struct leader *leader, uint32_t from, const struct finding
 	BUG_ON(!unsaved);
 	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
 	leader->unsaved = unsaved;
-	leader->members[from].has_unsaved = true;
+	leader->has_unsaved[from] = true;
 	if (!leader->has_told_store)
-		leader_notice(leader, "a finding is not stored yet: %s", err->text);
+		roll_notice(&leader->roll, "a finding is not stored yet: %s", err->text);
 	leader->has_told_store = true;
 	if (!leader->options->keep_going)
 		leader_say_stop(leader);
@@ -72,7 +72,7 @@ void leader_take_finding(struct leader *leader, const struct link_message *messa
 	if (head.json_bytes > left || head.trace_bytes != left - head.json_bytes)
 		return;
 	if (finding_from_json(message->bytes + sizeof head, head.json_bytes, &finding, &err) < 0) {
-		leader_notice(leader, "rank %u sent a finding that cannot be read: %s",
+		roll_notice(&leader->roll, "rank %u sent a finding that cannot be read: %s",
 			message->from, err.text);
 		return;
 	}

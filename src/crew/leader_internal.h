@@ -2,19 +2,7 @@
 #ifndef RADDLE_CREW_LEADER_INTERNAL_H
 #define RADDLE_CREW_LEADER_INTERNAL_H
 
-#include "campaign/target.h"
-#include "crew/crew.h"
-#include "crew/wire.h"
-
-enum member_state { MEMBER_UNKNOWN, MEMBER_WORKS, MEMBER_WAITS, MEMBER_LEFT };
-
-struct lead_member {
-	enum member_state state;
-	bool is_silent;	  /* that has been said */
-	bool has_unsaved; /* a finding that could not be stored */
-	uint64_t heard_ns;
-	char host[64], folder[4096];
-};
+#include "crew/roll.h"
 
 /* A finding that the store would not take. */
 struct unsaved {
@@ -25,24 +13,18 @@ struct unsaved {
 };
 
 struct leader {
-	const struct link *link;
+	struct roll roll;
 	const struct campaign_options *options;
-	const struct campaign_listener *listener;
 	struct campaign_result *result;
 	struct handout *handout;
-	struct lead_member *members; /* by rank */
-	struct target target;
-	uint64_t fingerprint;
+	bool *has_unsaved; /* by rank: a finding of its that could not be stored */
 	struct store *store;
 	struct store_campaign row;
-	uint64_t silent_ns, started_ns, progress_ns, saved_ns;
+	uint64_t started_ns, progress_ns, saved_ns;
 	bool is_stopping, has_told_start, has_told_store;
 	struct unsaved *unsaved;
-	struct error failure; /* of a member that cannot work: nobody could */
 };
 
-void leader_notice(const struct leader *leader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 /* Enough has been found, or time is up: all members come to an end. */
 void leader_say_stop(struct leader *leader);
 
