@@ -1,37 +1,16 @@
 #include "rewalk/term.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 
-static struct term *new_term(struct term_arena *arena)
+static inline struct term *new_term(struct term_arena *arena)
 {
-	if (!arena->block_count || arena->used == TERMS_IN_A_BLOCK) {
-		arena->blocks =
-			realloc(arena->blocks, (arena->block_count + 1) * sizeof *arena->blocks);
-		BUG_ON(!arena->blocks);
-		arena->blocks[arena->block_count] = calloc(TERMS_IN_A_BLOCK, sizeof(struct term));
-		BUG_ON(!arena->blocks[arena->block_count]);
-		arena->block_count++;
-		arena->used = 0;
-	}
-	return &arena->blocks[arena->block_count - 1][arena->used++];
-}
+	const uint64_t end = (arena->count + 1) * sizeof(struct term);
 
-/* Operands with variables must all have the same one. */
-static struct term *sole_of(const struct term *term)
-{
-	struct term *const operands[] = {term->a, term->b, term->c};
-	struct term *sole = NULL;
-
-	for (size_t i = 0; i < 3; i++) {
-		if (!operands[i] || operands[i]->op == TERM_CONSTANT)
-			continue;
-		if (!operands[i]->sole || (sole && sole != operands[i]->sole))
-			return NULL;
-		sole = operands[i]->sole;
-	}
-	return sole;
+	if (__builtin_expect(end > arena->memory.ready, 0))
+		stretch_reach(&arena->memory, end);
+	return (struct term *)(void *)arena->memory.memory + arena->count++;
 }
 
 /*
@@ -55,29 +34,40 @@ static bool is_one_to_one(const struct term *term)
 	return term->sub == LLVMAdd || term->sub == LLVMSub || term->sub == LLVMXor;
 }
 
-/* Variables are numbered as a thread reads them. */
-static uint32_t last_in(const struct term *term)
-{
-	const struct term *const operands[] = {term->a, term->b, term->c};
-	uint32_t last = 0;
+/* What a term is by its operands. */
+struct sum {
+	struct term *sole; /* of those with variables, if they all have the same one */
+	bool is_mixed;	   /* they have not */
+	uint32_t size;
+	uint32_t number; /* variables are numbered as a thread reads them: the last one */
+};
 
-	for (size_t i = 0; i < 3; i++)
-		if (operands[i] && operands[i]->number > last)
-			last = operands[i]->number;
-	return last;
+static inline void add_operand(struct sum *sum, const struct term *operand)
+{
+	if (!operand)
+		return;
+	sum->size += operand->size;
+	if (operand->number > sum->number)
+		sum->number = operand->number;
+	if (operand->op == TERM_CONSTANT)
+		return;
+	sum->is_mixed |= !operand->sole || (sum->sole && sum->sole != operand->sole);
+	sum->sole = operand->sole;
 }
 
 struct term *term_make(struct term_arena *arena, const struct term *like)
 {
 	struct term *term = new_term(arena);
-	uint32_t size = 1u + (like->a ? like->a->size : 0) + (like->b ? like->b->size : 0) +
-			(like->c ? like->c->size : 0);
+	struct sum sum = {.size = 1};
 
 	*term = *like;
-	term->size = size > UINT8_MAX ? UINT8_MAX : (uint8_t)size;
+	add_operand(&sum, term->a);
+	add_operand(&sum, term->b);
+	add_operand(&sum, term->c);
+	term->size = sum.size > UINT8_MAX ? UINT8_MAX : (uint8_t)sum.size;
 	if (term->a)
-		term->number = last_in(term);
-	term->sole = sole_of(term);
+		term->number = sum.number;
+	term->sole = sum.is_mixed ? NULL : sum.sole;
 	term->is_one_to_one = term->sole && is_one_to_one(term);
 	return term;
 }
@@ -94,15 +84,16 @@ bool term_pin(struct term *term)
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value)
 {
-	struct term like = {.op = TERM_VARIABLE,
-		.width = (uint8_t)width,
-		.value = value,
-		.number = arena->variable_count};
-	struct term *term = term_make(arena, &like);
+	struct term *term = new_term(arena);
 
+	*term = (struct term){.op = TERM_VARIABLE,
+		.width = (uint8_t)width,
+		.size = 1,
+		.value = value,
+		.number = arena->variable_count,
+		.is_one_to_one = true,
+		.sole = term};
 	BUG_ON(arena->variable_count++ != term->number); /* hundreds of millions of reads */
-	term->sole = term;
-	term->is_one_to_one = true;
 	return term;
 }
 
@@ -117,10 +108,15 @@ struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t va
 	return *recent;
 }
 
+void term_arena_clear(struct term_arena *arena)
+{
+	arena->count = 0;
+	arena->variable_count = 0;
+	memset(arena->recent, 0, sizeof arena->recent);
+}
+
 void term_arena_release(struct term_arena *arena)
 {
-	for (uint32_t i = 0; i < arena->block_count; i++)
-		free(arena->blocks[i]);
-	free(arena->blocks);
+	stretch_release(&arena->memory);
 	*arena = (struct term_arena){0};
 }

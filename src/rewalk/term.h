@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "rewalk/code.h"
+#include "rewalk/stretch.h"
 
 /* Beside the ops of code.h, which mean the same here. */
 enum term_op { TERM_VARIABLE = 128, TERM_CONSTANT };
@@ -32,13 +33,11 @@ struct term {
 	struct term *sole; /* the only variable in it; NULL: there are none, or more */
 };
 
-#define TERMS_IN_A_BLOCK 4096
 #define TERMS_RECENT 1024u
 
 struct term_arena {
-	struct term **blocks;
-	uint32_t block_count;
-	uint32_t used; /* of the last block */
+	struct stretch memory; /* of terms, `count` of them; opened with the first one */
+	uint64_t count;
 	uint32_t variable_count;
 	struct term *recent[TERMS_RECENT]; /* constants, which are mostly the same ones */
 };
@@ -55,6 +54,8 @@ struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t va
 struct term *term_make(struct term_arena *arena, const struct term *like);
 /* False: it was pinned before, or is a constant. */
 bool term_pin(struct term *term);
+/* Without terms, and with the memory that it had. */
+void term_arena_clear(struct term_arena *arena);
 void term_arena_release(struct term_arena *arena);
 
 #endif

@@ -51,6 +51,7 @@ void walk_close_walker(struct walker *walker)
 		walk_room_clear(walker->room, walker->local_most, walker->mode & WALK_SHARING);
 		walk->room = walker->room;
 	}
+	walk_trim_events(walk, walker->out);
 	free(walker->visits);
 	free(walker->shadows);
 }
@@ -93,6 +94,8 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 void walk_close(struct walk *walk)
 {
 	walk_forget_events(walk);
+	stretch_release(&walk->event_memory);
+	term_arena_release(&walk->terms);
 	free(walk->threads);
 	free(walk->weights);
 	free(walk->chosen);

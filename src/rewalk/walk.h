@@ -14,6 +14,7 @@
 #include "record/run_record.h"
 #include "rewalk/code.h"
 #include "rewalk/objects.h"
+#include "rewalk/stretch.h"
 #include "rewalk/term.h"
 
 enum walk_mode {
@@ -109,7 +110,7 @@ struct copied_words {
 };
 
 struct walked_thread {
-	struct walk_event *events;
+	struct walk_event *events; /* in the walk's memory */
 	uint64_t count, capacity;
 	uint64_t first; /* event that is not before the part */
 	struct walk_summary summary;
@@ -154,6 +155,8 @@ struct walk {
 	struct object_table objects; /* noted by the first walk */
 	struct walk_room *room;	     /* for the next thread; NULL: none is kept */
 	struct walked_thread *threads;
+	struct stretch event_memory; /* of all threads' events; opened with the first one */
+	uint64_t event_room;	     /* how many have a place there, or had one */
 	struct walk_unknown *unknowns;
 	uint32_t unknown_count;
 	struct walk_watch *watches;

@@ -82,11 +82,49 @@ static void set_loaded_term(
 	walker->where = NULL;
 }
 
+/* Most are of one value that a register holds. */
+static inline bool is_of_one(const struct code *code)
+{
+	return !code->is_vector && code->bytes <= 8 && code->count == 1;
+}
+
+static enum step load_one(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->a];
+	uint64_t value = 0;
+	struct term *term;
+
+	if (code->place == PLACE_SITE) {
+		const enum step step = walk_read(walker, code->site, address, code->bytes, &value);
+
+		if (step != STEP_NEXT)
+			return step;
+		note_read(walker, code, address);
+	} else {
+		const uint8_t *memory =
+			walk_own_memory(walker, code, code->place, address, code->bytes);
+
+		if (!memory)
+			return walk_outside_of_own(walker);
+		memcpy(&value, memory, code->bytes);
+	}
+	registers[code->to] = compute_mask(value, code->width);
+	if (!(walker->mode & WALK_EVENTS))
+		return STEP_NEXT;
+	walker->where = walk_open_address(walker, code, code->a, address);
+	term = walk_read_term(walker, code, address, code->bytes, value);
+	walk_set_term(walker, code->to, term ? walk_resize(walker, term, code->width) : NULL);
+	walker->where = NULL;
+	return STEP_NEXT;
+}
+
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
 	uint64_t parts[8] = {0};
 
+	if (is_of_one(code))
+		return load_one(walker, code, registers);
 	if (code->place == PLACE_SITE) {
 		for (uint32_t done = 0; done < code->bytes; done += 8) {
 			const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;

@@ -106,9 +106,11 @@ static void pin_arguments(struct walker *walker, const struct code *code, bool i
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;
-	uint64_t parts[RESHAPED_BITS / 64] = {0};
+	uint64_t parts[RESHAPED_BITS / 64];
 	uint32_t count = 0;
 
+	if (code->is_vector)
+		memset(parts, 0, sizeof parts);
 	for (uint32_t site = code->site; site != SITE_NONE; site = image->sites[site].next) {
 		const struct image_site *of = &image->sites[site];
 		uint64_t value;

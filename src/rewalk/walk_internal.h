@@ -64,7 +64,8 @@ struct walker {
 	bool has_passed; /* it is over because the part is */
 	uint64_t instructions;
 	uint64_t steps;
-	uint64_t op_step; /* in the run, of the last op */
+	uint64_t op_step;   /* in the run, of the last op */
+	uint64_t op_number; /* of the last op that was found: among the record's */
 	uint64_t position;
 	uint64_t object_count; /* that the thread has made or given back */
 	struct walk_summary *summary;
@@ -280,6 +281,8 @@ void walk_count_step(struct walker *walker, uint32_t site);
 /* The call wrote memory that others access, and nobody knows what; or read it. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind);
+/* There will be no more: the next thread's begin behind them. */
+void walk_trim_events(struct walk *walk, struct walked_thread *out);
 /* The term of what is read: a new variable, or what is known of the thread's own memory; NULL. */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);

@@ -225,16 +225,51 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 
 /* ---- events ---- */
 
+#define EVENTS_AT_ONCE 64u
+
+/*
+ * A thread whose events are the last ones goes on where they end: so it is where threads are walked one after the other.
+ * Where they take turns (walk_again.c) it moves behind all others.
+ */
+static void grow_events(struct walk *walk, struct walked_thread *out)
+{
+	const bool is_last =
+		out->events &&
+		out->events + out->capacity ==
+			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
+	const uint64_t more = is_last || !out->count ? EVENTS_AT_ONCE : 2 * out->count;
+
+	stretch_reach(&walk->event_memory, (walk->event_room + more) * sizeof *out->events);
+	if (!is_last) {
+		struct walk_event *const events =
+			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
+
+		if (out->count)
+			memcpy(events, out->events, out->count * sizeof *events);
+		out->events = events;
+		out->capacity = 0;
+	}
+	out->capacity += more;
+	walk->event_room += more;
+}
+
+void walk_trim_events(struct walk *walk, struct walked_thread *out)
+{
+	if (!out->events ||
+		out->events + out->capacity !=
+			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room)
+		return;
+	walk->event_room -= out->capacity - out->count;
+	out->capacity = out->count;
+}
+
 struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 {
 	struct walked_thread *out = walker->out;
 	struct walk_event *event;
 
-	if (out->count == out->capacity) {
-		out->capacity = out->capacity ? 2 * out->capacity : 64;
-		out->events = realloc(out->events, out->capacity * sizeof *out->events);
-		BUG_ON(!out->events);
-	}
+	if (out->count == out->capacity)
+		grow_events(walker->walk, out);
 	event = &out->events[out->count++];
 	*event = (struct walk_event){.kind = (uint8_t)kind,
 		.site = SITE_NONE,

@@ -106,27 +106,36 @@ static void add_index(struct walker *walker, const struct code *code, struct ter
 
 #define CHOICES_MOST 64
 
-/* Whatever the conditions are, is it one of several constants from `begin` on? */
-static bool is_choice_in(const struct term *term, uint64_t begin, uint64_t bytes, uint32_t *left)
+/* What an address may be while conditions are any, and the pointer that leads to the object (NULL: none) is the same. */
+struct choice {
+	const struct term *base;
+	uint64_t bytes;
+	uint32_t left; /* of the terms that are looked at */
+};
+
+/* Is it one of several constants from `begin` on? */
+static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
 {
-	if (!*left)
+	if (!choice->left)
 		return false;
-	--*left;
-	if (term->op == TERM_CONSTANT)
-		return term->value - begin < bytes;
+	choice->left--;
+	if (term->op == TERM_CONSTANT || term == choice->base)
+		return term->value - begin < choice->bytes;
 	if (term->op == CODE_SELECT)
-		return is_choice_in(term->b, begin, bytes, left) &&
-		       is_choice_in(term->c, begin, bytes, left);
-	if (term->op == CODE_BINARY && term->sub == LLVMAdd && term->b->op == TERM_CONSTANT)
-		return is_choice_in(term->a, begin - term->b->value, bytes, left);
-	return false;
+		return is_choice_in(choice, term->b, begin) && is_choice_in(choice, term->c, begin);
+	if (term->op != CODE_BINARY || term->sub != LLVMAdd)
+		return false;
+	if (term->b->op == TERM_CONSTANT)
+		return is_choice_in(choice, term->a, begin - term->b->value);
+	return term->a == choice->base && is_choice_in(choice, term->b, begin - term->a->value);
 }
 
-static bool is_choice(const struct term *term, uint64_t begin, uint64_t bytes)
+static bool is_choice(
+	const struct term *term, const struct term *base, uint64_t begin, uint64_t bytes)
 {
-	uint32_t left = CHOICES_MOST;
+	struct choice choice = {.base = base, .bytes = bytes, .left = CHOICES_MOST};
 
-	return is_choice_in(term, begin, bytes, &left);
+	return is_choice_in(&choice, term, begin);
 }
 
 /* Nothing is there, in any program. */
@@ -142,16 +151,17 @@ static void tell_address(
 
 	/*
 	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
-	 * beginning, so in later parts nothing is searched for, either.
+	 * beginning, so in later parts nothing is searched for, either. Nor is it where the pointer to the object decides
+	 * alone: no address is outside while that is the same.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
-		!(is_open && is_choice(term, begin, bytes)))
+		!((is_open || base) && is_choice(term, base, begin, bytes)))
 		add_index(walker, code, term, base, is_open);
 	/* Where an object is known the question is whether it is left. */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
-			(has_part && !base) || is_choice(term, NULL_PAGE, INT64_MAX);
+			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);
 	else
 		(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
 	if (has_part) {

@@ -147,11 +147,9 @@ uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, 
 
 void walk_forget_events(struct walk *walk)
 {
-	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		free(walk->threads[i].events);
-		walk->threads[i] = (struct walked_thread){0};
-	}
-	term_arena_release(&walk->terms);
+	memset(walk->threads, 0, walk->record->thread_count * sizeof *walk->threads);
+	walk->event_room = 0;
+	term_arena_clear(&walk->terms);
 	free(walk->before);
 	walk->before = NULL;
 	walk->before_count = walk->before_capacity = 0;

@@ -30,7 +30,7 @@ struct walk_room *walk_room_new(void)
 	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
 	room->locals = reserve(LOCALS_MOST);
 	room->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
-	room->touched = calloc(ROOM_PAGES + sizeof(uint64_t), 1); /* looked at eight by eight */
+	room->touched = calloc(ROOM_PAGES, 1);
 	room->values = calloc(RECORD_VALUES, sizeof *room->values);
 	room->seen = calloc(SEEN_SLOTS, sizeof *room->seen);
 	room->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
@@ -57,18 +57,15 @@ void walk_room_free(struct walk_room *room)
 
 static void clear_memory(struct walk_room *room)
 {
-	uint64_t cleared = 0, eight;
+	uint64_t cleared = 0, page = 0;
+	uint8_t *touched;
 
-	for (uint64_t i = 0; i < ROOM_PAGES && cleared < KEPT_BYTES; i += sizeof eight) {
-		memcpy(&eight, room->touched + i, sizeof eight);
-		for (uint64_t page = i; eight && page < i + sizeof eight; page++) {
-			if (!room->touched[page])
-				continue;
-			memset(room->memory + (page << ROOM_PAGE_BITS), 0,
-				UINT64_C(1) << ROOM_PAGE_BITS);
-			room->touched[page] = 0;
-			cleared += UINT64_C(1) << ROOM_PAGE_BITS;
-		}
+	while (cleared < KEPT_BYTES &&
+		(touched = memchr(room->touched + page, 1, ROOM_PAGES - page))) {
+		page = (uint64_t)(touched - room->touched);
+		memset(room->memory + (page << ROOM_PAGE_BITS), 0, UINT64_C(1) << ROOM_PAGE_BITS);
+		*touched = 0;
+		cleared += UINT64_C(1) << ROOM_PAGE_BITS;
 	}
 	if (cleared < KEPT_BYTES)
 		return;

@@ -153,10 +153,18 @@ static enum step enter(struct walker *walker)
 	return STEP_MOVED;
 }
 
-static uint64_t find_op(const struct run_record *record, uint64_t step)
-{
-	uint64_t first = 0, end = record->op_count;
+/* Ops that are looked at one by one: so many of other threads may lie between two of one. */
+#define OPS_BETWEEN 16u
 
+/* None before `first` is it. */
+static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t first)
+{
+	uint64_t end = record->op_count;
+
+	for (uint32_t i = 0; i < OPS_BETWEEN && first < end && record->ops[first].step < step; i++)
+		first++;
+	if (first < end && record->ops[first].step >= step)
+		end = first;
 	while (first < end) {
 		const uint64_t middle = first + (end - first) / 2;
 
@@ -176,7 +184,9 @@ static void sync(struct walker *walker)
 	if (walker->mode & WALK_EVENTS && !walker->is_over) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
-		event->value = find_op(walker->walk->record, walker->op_step);
+		event->value = find_op(walker->walk->record, walker->op_step, walker->op_number);
+		if (event->value != UINT64_MAX)
+			walker->op_number = event->value;
 		event->site = SITE_NONE;
 	}
 	walker->steps++;

@@ -371,7 +371,7 @@ static void test_terms__are_none_in_frames_without(void **state)
 	assert_int_equal(bench->registers[3], 92);
 	assert_int_equal(bench->registers[4], 8);
 	assert_null(walk_operand_term(&bench->walker, 0));
-	assert_int_equal(bench->walk.terms.block_count, 0);
+	assert_int_equal(bench->walk.terms.count, 0);
 	free_bench(bench);
 }
 
