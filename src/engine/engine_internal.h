@@ -65,6 +65,8 @@ struct engine {
 	uint32_t live_count;
 	uint32_t enabled_count;
 	uint32_t yielder_count;
+	uint32_t spin_count; /* since the step `spun_at`, with no other step since */
+	uint64_t spun_at;
 	uint64_t step;
 	struct engine_episodes *episodes;	  /* engine_count_episodes() */
 	const void *changed[ENGINE_CHANGED_MOST]; /* engine_changed_late() */
@@ -112,6 +114,8 @@ extern struct engine engine;
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
 void engine_hold_back_spinner(struct engine_thread *thread);
+/* Behind a step the order of those who spun before it means nothing any more. */
+void engine_forget_spins(void);
 /* It yields. */
 void engine_hold_back_yielder(struct engine_thread *thread);
 void engine_offer(void);

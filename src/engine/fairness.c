@@ -22,10 +22,30 @@ void engine_hold_back(struct engine_thread *thread)
 	hold_back(thread, engine.step);
 }
 
-/* A spin is no step, so who made the last one has not moved since. */
+/*
+ * A spin is no step, so who made the last one has not moved since. Those who spin one after the other, with no step between,
+ * stand back in that order, or the last one would go on for ever.
+ */
 void engine_hold_back_spinner(struct engine_thread *thread)
 {
-	hold_back(thread, engine.step + 1);
+	engine_forget_spins();
+	engine.spun_at = engine.step;
+	hold_back(thread, engine.step + 1 + engine.spin_count++);
+}
+
+void engine_forget_spins(void)
+{
+	if (!engine.spin_count || engine.spun_at == engine.step)
+		return;
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		if (!thread->yielded_at || thread->last_moved <= engine.spun_at + 1)
+			continue;
+		thread->last_moved = engine.spun_at + 1;
+		thread->yielded_at = engine.spun_at + 2;
+	}
+	engine.spin_count = 0;
 }
 
 bool engine_yields_freely(void)
@@ -52,6 +72,7 @@ void engine_offer(void)
 		engine.view.enabled_count = engine.enabled_count;
 		return;
 	}
+	engine_forget_spins();
 	bitset_each (i, engine.enabled, count) {
 		if (engine.threads[i].last_moved < oldest)
 			oldest = engine.threads[i].last_moved;

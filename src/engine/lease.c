@@ -20,8 +20,10 @@ static bool engine_offer_stays(void)
 {
 	const struct engine_thread *self = engine.current;
 	const uint32_t count = engine.thread_count;
-	uint64_t oldest = self->last_moved;
+	uint64_t oldest;
 
+	engine_forget_spins();
+	oldest = self->last_moved;
 	if (self->yielded_at || engine.view.thread_count != count)
 		return false;
 	bitset_each (i, engine.enabled, count) {

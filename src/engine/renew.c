@@ -44,6 +44,7 @@ void engine_renew(void)
 	engine.is_live = engine.is_ending = false;
 	engine.thread_count = engine.live_count = 1;
 	engine.yielder_count = 0;
+	engine.spin_count = 0;
 	engine.step = 0;
 	engine.lease_given = 0;
 	engine.changed_count = 0;
