@@ -35,7 +35,8 @@ struct op_stream {
 enum op_stream_tag {
 	OP_AS_EXPECTED, /* the slot that follows, and the op that it had */
 	OP_AS_BEFORE,	/* number: slot; the op that it had */
-	OP_NEW		/* numbers: slot, and the differences from the op that it had */
+	OP_NEW,		/* numbers: slot, and the differences from the op that it had */
+	OP_ARGUMENT /* the slot that follows; number: the difference of the argument from the op that it had */
 };
 
 #define OP_STREAM_TAG_BITS 2
@@ -64,10 +65,15 @@ static inline uint8_t *op_stream_put(uint8_t *at, uint64_t number)
 	return at;
 }
 
+/* But for the argument. */
+static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
+{
+	return a->address == b->address && a->site == b->site && a->what == b->what;
+}
+
 static inline bool op_stream_is_same(const struct op_stream_op *a, const struct op_stream_op *b)
 {
-	return a->address == b->address && a->argument == b->argument && a->site == b->site &&
-	       a->what == b->what;
+	return op_stream_is_alike(a, b) && a->argument == b->argument;
 }
 
 static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint64_t step)
@@ -92,6 +98,14 @@ static inline uint8_t *op_stream_write(
 		stream->slot = expected;
 		stream->step = op->step;
 		return op_stream_put(at, head | OP_AS_EXPECTED);
+	}
+	last = &stream->last[expected];
+	if (op_stream_is_alike(&now, last)) {
+		at = op_stream_put(at, head | OP_ARGUMENT);
+		at = op_stream_put(at, record_difference(now.argument, last->argument, 8));
+		last->argument = now.argument;
+		op_stream_note(stream, expected, op->step);
+		return at;
 	}
 	slot = op_stream_slot(op->site, op->thread, op->kind);
 	last = &stream->last[slot];
@@ -129,13 +143,19 @@ static inline const uint8_t *op_stream_read(
 {
 	uint64_t head, slot = stream->next[stream->slot], fields[7];
 	struct op_stream_op *last;
+	enum op_stream_tag tag;
 
 	at = op_stream_get(at, end, &head);
-	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) != OP_AS_EXPECTED)
+	tag = head & ((1u << OP_STREAM_TAG_BITS) - 1);
+	if (tag == OP_AS_BEFORE || tag == OP_NEW)
 		at = op_stream_get(at, end, &slot);
 	slot %= OP_STREAM_SLOTS;
 	last = &stream->last[slot];
-	if ((head & ((1u << OP_STREAM_TAG_BITS) - 1)) == OP_NEW) {
+	if (tag == OP_ARGUMENT) {
+		at = op_stream_get(at, end, &fields[0]);
+		last->argument = record_with_difference(fields[0], last->argument);
+	}
+	if (tag == OP_NEW) {
 		for (uint32_t i = 0; i < 7; i++)
 			at = op_stream_get(at, end, &fields[i]);
 		last->what = (uint16_t)fields[2] | (uint64_t)(uint16_t)fields[3] << 16 |

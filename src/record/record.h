@@ -16,21 +16,30 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 5u
+#define RECORD_VERSION 6u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {
 	RECORD_READ, /* at most eight bytes at a time. Number: record_difference() from what was known */
-	RECORD_VALUE, /* number: the value of a site of the kinds from SITE_RESULT on */
-	RECORD_ENTER, /* a call from code without bitcode. Number: site; then its SITE_ARGUMENTs */
-	RECORD_JUMP,  /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
-	/* The thread performs an op of the engine. Numbers: step and position, both less its last ones */
+	/* Of a site of the kinds from SITE_RESULT on. Number: record_difference() from its last value */
+	RECORD_VALUE,
+	/* A call from code without bitcode. Number: site; then, of its SITE_ARGUMENTs, the difference from the last ones */
+	RECORD_ENTER,
+	RECORD_JUMP, /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
+	/*
+	 * The thread performs an op of the engine. Numbers: step and position, both less its last ones. What it wrote last
+	 * is known.
+	 */
 	RECORD_SYNC,
 	RECORD_LIVE,   /* from here on the run is controlled: the first thread is created next */
 	RECORD_BAD,    /* a read of memory that cannot be read: the program crashes here */
 	RECORD_REPORT, /* checked records only, before each report. Numbers: site, address */
 	RECORD_END,
 	RECORD_TURN, /* it moves again after others have. Number: position, less its last one */
+	RECORD_NEXT, /* as RECORD_SYNC; step and position are one more each */
+	/* As those two; code without bitcode asks for the op, and may have written what the thread wrote last. */
+	RECORD_SYNC_OUTSIDE,
+	RECORD_NEXT_OUTSIDE,
 	RECORD_TAG_COUNT
 };
 
@@ -93,6 +102,12 @@ static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to
 static inline uint32_t record_value_slot(uint32_t site, uint32_t part)
 {
 	return (site * 5 + part) & (RECORD_VALUES - 1);
+}
+
+/* Of the arguments that a call from outside gives to the function of an entry. */
+static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
+{
+	return record_value_slot(entry, number + 1);
 }
 
 /* ---- what the engine did ---- */

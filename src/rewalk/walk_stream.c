@@ -147,8 +147,12 @@ static enum step enter(struct walker *walker)
 		return walk_end_at(walker, WALK_LOST, "a call of a function that is not known");
 	if (!walk_push(walker, function, true))
 		return STEP_OVER;
-	for (uint32_t i = 0; i < function->argument_count; i++)
-		walk_registers(walker)[function->argument_sites[i]] = walk_number(walker);
+	for (uint32_t i = 0; i < function->argument_count; i++) {
+		uint64_t *known = &walker->values[record_argument_slot(site, i)];
+
+		*known = record_with_difference(walk_number(walker), *known);
+		walk_registers(walker)[function->argument_sites[i]] = *known;
+	}
 	walk_next_entry(walker);
 	return STEP_MOVED;
 }
@@ -178,9 +182,16 @@ static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t
 
 static void sync(struct walker *walker)
 {
-	walker->op_step += walk_number(walker);
-	walk_reach(walker, walker->position + walk_number(walker));
-	walk_drop(walker);
+	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
+	const bool is_outside =
+		walker->tag == RECORD_SYNC_OUTSIDE || walker->tag == RECORD_NEXT_OUTSIDE;
+
+	walker->op_step += is_next ? 1 : walk_number(walker);
+	walk_reach(walker, walker->position + (is_next ? 1 : walk_number(walker)));
+	if (is_outside)
+		walk_drop(walker);
+	else
+		walk_settle(walker);
 	if (walker->mode & WALK_EVENTS && !walker->is_over) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
@@ -282,6 +293,9 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 	case RECORD_JUMP:
 		return jump(walker, waiting);
 	case RECORD_SYNC:
+	case RECORD_NEXT:
+	case RECORD_SYNC_OUTSIDE:
+	case RECORD_NEXT_OUTSIDE:
 		sync(walker);
 		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_TURN:
@@ -395,7 +409,7 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 	}
 	if (walker->tag != RECORD_VALUE)
 		return walk_end_at(walker, WALK_LOST, "a read where a value should come");
-	*value = *known = walk_number(walker);
+	*value = *known = record_with_difference(walk_number(walker), *known);
 	walk_next_entry(walker);
 	return STEP_NEXT;
 }

@@ -157,9 +157,24 @@ static void record_value(uint32_t site, uint32_t part, uint64_t value)
 		moving->left--;
 		return;
 	}
-	*known = value;
 	if (record_entry(moving->thread, RECORD_VALUE))
-		record_number(moving->thread, value);
+		record_number(moving->thread, record_difference(value, *known, 8));
+	*known = value;
+}
+
+/* Of the function that code without bitcode has called last. */
+static void record_argument(uint64_t value)
+{
+	struct record_moving *moving = record_state.moving;
+	uint64_t *known;
+
+	if (!moving->wants_arguments)
+		return;
+	known = &moving->values[record_argument_slot(
+		moving->entered, moving->wants_arguments++ - 1)];
+	if (record_room(moving->thread))
+		record_number(moving->thread, record_difference(value, *known, 8));
+	*known = value;
 }
 
 /* Is this the address of code with sites, as far as its module goes? */
@@ -178,8 +193,9 @@ static void record_enter(const struct site_record *site, uintptr_t frame)
 		return;
 	record_drop();
 	moving->wants_arguments = 1;
+	moving->entered = site_index(site);
 	if (record_entry(moving->thread, RECORD_ENTER))
-		record_number(moving->thread, site_index(site));
+		record_number(moving->thread, moving->entered);
 }
 
 static void record_jump(uint32_t site, uint64_t value, uint64_t second)
@@ -281,8 +297,7 @@ void record_report(
 	if (site->order & SITE_UNTOLD && site->kind != SITE_COMPARE_EXCHANGE)
 		return;
 	if (site->kind == SITE_ARGUMENT) {
-		if (moving->wants_arguments && record_room(moving->thread))
-			record_number(moving->thread, address);
+		record_argument(address);
 		return;
 	}
 	moving->wants_arguments = 0;
@@ -347,14 +362,14 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
-/* Where the next number goes. */
-static uint8_t *record_position(struct record_thread *thread, uint8_t *at)
+/* What the thread's last one is less than it. */
+static uint64_t record_next_position(struct record_thread *thread)
 {
 	const uint64_t position = record_state.area->position++;
+	const uint64_t difference = position - thread->position;
 
-	at = op_stream_put(at, position - thread->position);
 	thread->position = position;
-	return at;
+	return difference;
 }
 
 /* Nothing is told from here on: as if there were no more room, for any thread. */
@@ -373,22 +388,56 @@ static void record_cut(void)
 	area->is_cut = area->is_full = 1;
 }
 
+/*
+ * The moving thread stands at this op, and others move: what it wrote last is looked at now, if the code that wrote it is
+ * the one that asks for the op.
+ */
+static void record_stand(const struct engine_op *op)
+{
+	struct record_moving *moving = record_state.moving;
+
+	if (!moving->pending)
+		return;
+	if (op && record_is_inside(op->site)) {
+		record_flush();
+		return;
+	}
+	record_drop_pending();
+	record_state.parked[moving->index].has_dropped = true;
+}
+
+/* Of an op: both numbers are one more, nearly always. */
+static void record_sync(uint32_t index, uint64_t step)
+{
+	struct record_thread *own = &record_state.area->threads[index];
+	struct record_parked *parked = &record_state.parked[index];
+	const bool has_dropped = parked->has_dropped;
+	const uint64_t steps = step - own->step;
+
+	parked->has_dropped = false;
+	if (steps == 1 && record_state.area->position - own->position == 1) {
+		if (!record_entry(own, has_dropped ? RECORD_NEXT_OUTSIDE : RECORD_NEXT))
+			return;
+		(void)record_next_position(own); /* one */
+	} else {
+		if (!record_entry(own, has_dropped ? RECORD_SYNC_OUTSIDE : RECORD_SYNC))
+			return;
+		record_number(own, steps);
+		record_number(own, record_next_position(own));
+	}
+	own->step = step;
+}
+
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
 {
 	const struct record_area *area = record_state.area;
-	struct record_thread *own = &record_state.area->threads[thread->id.index];
-	uint8_t *at;
+	const uint32_t index = thread->id.index;
 
 	if (area->points_most && area->position >= area->points_most && !area->is_cut)
 		record_cut();
-	record_drop(); /* the moving thread stands at an op and others move */
-	if (is_memory(op->kind))
-		return;
-	if (!record_entry(own, RECORD_SYNC))
-		return;
-	at = op_stream_put(own->at, step - own->step);
-	own->step = step;
-	own->at = record_position(own, at);
+	record_stand(index == record_state.moving->index ? op : engine_current()->op);
+	if (!is_memory(op->kind))
+		record_sync(index, step);
 }
 
 void record_resume(void)
@@ -396,7 +445,7 @@ void record_resume(void)
 	struct record_thread *thread = record_state.moving->thread;
 
 	if (record_entry(thread, RECORD_TURN))
-		thread->at = record_position(thread, thread->at);
+		record_number(thread, record_next_position(thread));
 }
 
 void record_performed(const struct engine_performed *performed)

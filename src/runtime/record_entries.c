@@ -2,10 +2,18 @@
  * Entries of the record (record/record.h), and whose they are: each thread's go to its own chunks, and what it saw is in
  * memory of its own.
  */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "platform/platform.h"
 #include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record_internal.h"
 #include "runtime/runtime.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 struct record_state record_state;
 
@@ -57,6 +65,8 @@ bool record_more(struct record_thread *thread)
 		return false;
 	}
 	chunk = (struct record_chunk *)(base + area->used);
+	/* At once, not page by page; where the kernel knows nothing of that it is as before. */
+	(void)platform_call(SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
 	chunk->next = 0; /* there may have been another */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;
@@ -80,6 +90,7 @@ void record_park(struct record_moving *moving)
 	parked->pending = moving->pending;
 	parked->pending_bytes = moving->pending_bytes;
 	parked->wants_arguments = moving->wants_arguments;
+	parked->entered = moving->entered;
 	parked->copied_from = moving->copied_from;
 }
 
@@ -105,6 +116,7 @@ void record_resume_thread(uint32_t index)
 	moving->pending = parked->pending;
 	moving->pending_bytes = parked->pending_bytes;
 	moving->wants_arguments = parked->wants_arguments;
+	moving->entered = parked->entered;
 	moving->copied_from = parked->copied_from;
 	moving->memory = parked->memory;
 	moving->values = parked->values;

@@ -18,19 +18,22 @@ struct record_moving {
 	int64_t left;	  /* predicted reports until the thread gives way */
 	uint64_t pending; /* a write that was about to happen at the last report; 0: none */
 	uint32_t pending_bytes;
-	uint32_t wants_arguments; /* sites of arguments follow an entry */
-	uint8_t *memory;	  /* what the thread saw and wrote, by record_place_of() */
-	uint64_t *values;	  /* by record_value_slot() */
-	int64_t mark;		  /* `left` at the last entry */
+	uint32_t
+		wants_arguments; /* sites of arguments follow an entry: one more than how many have */
+	uint8_t *memory;	 /* what the thread saw and wrote, by record_place_of() */
+	uint64_t *values;	 /* by record_value_slot() */
+	int64_t mark;		 /* `left` at the last entry */
 	struct record_thread *thread;
 	uint32_t index;
+	uint32_t entered;     /* site of the entry whose arguments follow */
 	uint64_t copied_from; /* of a copy whose write is reported next */
 };
 
 /* Of a thread, while others move. */
 struct record_parked {
 	uint64_t pending;
-	uint32_t pending_bytes, wants_arguments;
+	uint32_t pending_bytes, wants_arguments, entered;
+	bool has_dropped; /* at the op that it stands at, what it wrote last was not looked at */
 	uint64_t copied_from;
 	uint8_t *memory; /* NULL: it has not moved */
 	uint64_t *values;

@@ -256,6 +256,9 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		put_flush(writer, piece->region);
 		put_pending(piece);
 		return true;
+	case SITE_FENCE:
+		put_flush(writer, piece->region);
+		return true;
 	case SITE_FUNCTION_ENTRY:
 		return put_entry(piece, code_start, code_end);
 	case SITE_ARGUMENT:

@@ -76,6 +76,29 @@ static void test_write__takes_a_byte_for_what_comes_again(void **state)
 	}
 }
 
+/* As of a barrier, whose argument is the round. */
+static void test_write__takes_two_bytes_where_the_argument_grows(void **state)
+{
+	static struct op_stream written, read;
+	uint8_t bytes[OP_STREAM_MOST], *at = bytes;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		const struct record_op op = {.step = 2 * i,
+			.site = 0x400000 + 64 * (i % 2),
+			.address = 0x7000,
+			.argument = i / 2,
+			.other = UINT16_MAX};
+		struct record_op again;
+
+		at = op_stream_write(&written, &op, bytes);
+		if (i >= 4)
+			assert_int_equal(at - bytes, 2);
+		assert_ptr_equal(op_stream_read(&read, bytes, at, &again), at);
+		assert_alike(&op, &again);
+	}
+}
+
 /* Damaged memory of a guest must not lead the host astray. */
 static void test_read__comes_to_the_end_of_what_is_cut(void **state)
 {
@@ -93,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read__gives_back_what_was_written),
 		cmocka_unit_test(test_write__takes_a_byte_for_what_comes_again),
+		cmocka_unit_test(test_write__takes_two_bytes_where_the_argument_grows),
 		cmocka_unit_test(test_read__comes_to_the_end_of_what_is_cut),
 	};
 
