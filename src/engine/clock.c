@@ -67,35 +67,40 @@ void engine_clock_wait_for_nothing(void)
 void engine_clock_begin_patience(void)
 {
 	engine.clock_polls = engine.clock_waits = engine.clock_passes = 0;
-	engine.patience_step = engine.step + CLOCK_PATIENCE_STEPS;
+	engine.patience_steps = CLOCK_PATIENCE_STEPS;
+	engine.patience_step = engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
 }
 
 /*
  * A strategy may let such threads go on for ever, before one that could end it. In a run that is so long already
- * who has not moved for all that time has a turn.
+ * who has not moved for all that time has a turn. It may need many to end it: they come faster and faster.
  */
-#define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 20)
+#define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
+#define CLOCK_PATIENCE_STEPS_LEAST 1024
 
-static void clock_help_starved(void)
+static bool clock_help_starved(void)
 {
 	bool is_starved = false;
 
 	for (uint32_t i = 0; i < engine.thread_count; i++)
 		is_starved |= bitset_has(engine.enabled, i) &&
-			      engine.threads[i].last_moved + CLOCK_PATIENCE_STEPS < engine.step;
+			      engine.threads[i].last_moved + engine.patience_steps < engine.step;
 	for (uint32_t i = 0; i < engine.thread_count && is_starved; i++)
 		if (bitset_has(engine.enabled, i) &&
-			engine.threads[i].last_moved + CLOCK_PATIENCE_STEPS >= engine.step)
+			engine.threads[i].last_moved + engine.patience_steps >= engine.step)
 			engine_hold_back(&engine.threads[i]);
+	return is_starved;
 }
 
 void engine_clock_lose_patience(void)
 {
-	engine.patience_step = engine.step + CLOCK_PATIENCE_STEPS;
-	if (engine.step >= CLOCK_LONG_RUN_STEPS)
-		clock_help_starved();
-	if (engine.earliest_deadline == ENGINE_FOREVER)
+	if (engine.step >= CLOCK_LONG_RUN_STEPS && clock_help_starved() &&
+		engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
+		engine.patience_steps /= 2;
+	engine.patience_step = engine.step + engine.patience_steps;
+	if (engine.earliest_deadline == ENGINE_FOREVER || engine.step < engine.pass_step)
 		return;
+	engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
 	engine_clock_advance_to(engine.clock_ns + (CLOCK_PATIENCE_NS << engine.clock_passes));
 	if (engine.clock_passes < CLOCK_HASTE_DOUBLINGS_MAX)
 		engine.clock_passes++;

@@ -77,8 +77,10 @@ struct engine {
 	uint64_t clock_step;	    /* of the last reading */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t clock_waits;	    /* waits for no time since then */
-	uint64_t clock_passes;	    /* engine_clock_lose_patience() since then */
+	uint64_t clock_passes;	    /* that engine_clock_lose_patience() has made since then */
 	uint64_t patience_step;	    /* where its turn is */
+	uint64_t patience_steps;    /* from one turn to the next */
+	uint64_t pass_step;	    /* from where on it lets time pass again */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed
 		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */

@@ -163,6 +163,13 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	return error;
 }
 
+/* What glibc says of a try at one's own mutex that checks for errors, where it is of a special kind, too. */
+static bool mutex_says_deadlock(const struct mutex *mutex, const struct engine_thread *self)
+{
+	return mutex_type(mutex) == MUTEX_ERRORCHECK && mutex_is_held_by(mutex, self) &&
+	       mutex->kind & (MUTEX_ROBUST | MUTEX_INHERITS_PRIORITY | MUTEX_PROTECTS_PRIORITY);
+}
+
 int mutex_trylock(struct mutex *mutex, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
@@ -178,7 +185,7 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 			return error;
 	}
 	engine_unproductive();
-	return EBUSY;
+	return mutex_says_deadlock(mutex, self) ? EDEADLK : EBUSY;
 }
 
 /* `holder`, NULL where none is known, no longer has it; what waits for it is looked at again. */

@@ -151,9 +151,11 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	}
 	if (runtime.contract)
 		runtime.contract->totals.system_calls_trapped++;
-	if (!dispatch_emulate(number, arguments, registers, &result))
+	if (!dispatch_emulate(number, arguments, registers, &result)) {
 		result = runtime_target_call6(number, arguments[0], arguments[1], arguments[2],
 			arguments[3], arguments[4], arguments[5]);
+		runtime_pass((uint64_t)registers[REG_RIP]);
+	}
 	registers[REG_RAX] = result;
 }
 

@@ -101,6 +101,8 @@ uint64_t runtime_deadline_after(const struct timespec *relative);
 void runtime_waits_in_vain(void);
 /* sched_yield() by whatever way: gives way, and lets time pass for loops that wait by yielding. */
 void runtime_yield(uint64_t site);
+/* A call that is no scheduling point has been made: now and then its loop gives way. passing.c. */
+void runtime_pass(uint64_t site);
 /* Random numbers of the run; those of the kernel in a child that the target has forked. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 

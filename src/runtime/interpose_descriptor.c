@@ -320,6 +320,7 @@ static long fd_close(int fd, uint64_t site)
 	result = target_call(SYS_close, fd);
 	fd_forget(fd);
 	fd_retry_changed();
+	runtime_pass(site);
 	return result;
 }
 

@@ -123,13 +123,14 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 		if (result == sizeof(uint64_t))
 			timerfd_was_read(fd, &vector);
 		fd_randomise(fd, &vector, 1, result);
+		runtime_pass(site);
 		return interpose_result(result);
 	}
 	return fd_read(fd, &vector, 1, site);
 }
 
 /* A write that is no scheduling point. SIGPIPE comes before it returns. */
-static ssize_t write_plainly(long number, int fd, const void *what, size_t size)
+static ssize_t write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;
 
@@ -137,6 +138,7 @@ static ssize_t write_plainly(long number, int fd, const void *what, size_t size)
 	result = target_call(number, fd, what, size);
 	if (result == -EPIPE)
 		(void)signals_deliver_now();
+	runtime_pass(site);
 	return interpose_result(result);
 }
 
@@ -145,7 +147,7 @@ static ssize_t write_to(int fd, const void *buffer, size_t size, uint64_t site)
 	struct iovec vector = {.iov_base = (void *)buffer, .iov_len = size};
 
 	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE))
-		return write_plainly(SYS_write, fd, buffer, size);
+		return write_plainly(SYS_write, fd, buffer, size, site);
 	return fd_write(fd, &vector, 1, site);
 }
 
@@ -170,6 +172,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 		runtime_test_cancel();
 		result = target_call(SYS_readv, fd, vector, count);
 		fd_randomise(fd, vector, count, result);
+		runtime_pass(CALL_SITE);
 		return interpose_result(result);
 	}
 	return fd_read(fd, vector, count, CALL_SITE);
@@ -179,7 +182,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 {
 	ENTER();
 	if (!fd_is_scheduled(fd, OP_FD_WRITE) || is_odd_vector(vector, count))
-		return write_plainly(SYS_writev, fd, vector, (size_t)count);
+		return write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
 	return fd_write(fd, vector, count, CALL_SITE);
 }
 

@@ -205,9 +205,12 @@ EXPORT int sem_wait(sem_t *semaphore)
 		sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE)));
 }
 
+/* glibc refuses an invalid time even where it need not wait, as POSIX lets it. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	ENTER();
+	if (!sync_is_valid_time(time))
+		return sync_errno_result(EINVAL);
 	return sync_errno_result(sync_timed_result(
 		wait_restarting(semaphore, sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
 }
@@ -215,7 +218,7 @@ EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time)
 {
 	ENTER();
-	if (!sync_has_clock(clock))
+	if (!sync_has_clock(clock) || !sync_is_valid_time(time))
 		return sync_errno_result(EINVAL);
 	return sync_errno_result(sync_timed_result(
 		wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));

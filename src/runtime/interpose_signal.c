@@ -64,6 +64,23 @@ static long action_set(int signal, const struct signal_action *wanted)
 	return 0;
 }
 
+static bool signal_is_for_others(int signal)
+{
+	return signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGIO ||
+	       signal >= SIGRTMIN;
+}
+
+bool signals_have_handler_for_others(void)
+{
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
+		sighandler_t handler = signal_action_of(signal)->handler.plain;
+
+		if (signal_is_for_others(signal) && handler != SIG_DFL && handler != SIG_IGN)
+			return true;
+	}
+	return false;
+}
+
 static int action_change(int signal, const struct signal_action *wanted, struct sigaction *old)
 {
 	struct sigaction before;

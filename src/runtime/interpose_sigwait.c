@@ -107,6 +107,8 @@ static int signal_wait_limited(
 		return (int)interpose_result(-EINVAL);
 	result = signal_wait(signal_set_bits(set), &information,
 		timeout ? runtime_deadline_after(timeout) : ENGINE_FOREVER, site);
+	if (result > 0 && information.si_code == SI_TKILL)
+		information.si_code = SI_USER; /* so does glibc: POSIX knows no other */
 	if (result > 0 && out)
 		*out = information;
 	return (int)interpose_result(result);

@@ -197,6 +197,8 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 	ENTER();
 	thread = engine_thread_by_handle(handle);
 	error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
+	if (thread && thread->is_detached && thread->state != THREAD_DONE)
+		error = EBUSY; /* glibc first looks whether it has ended */
 	if (error)
 		return error;
 	engine_point(OP_THREAD_TRYJOIN, thread, CALL_SITE);

@@ -216,6 +216,9 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
+	/* The end of a child, or what it sends, may be what a handler waits for to wake somebody. */
+	if (child_count && signals_have_handler_for_others())
+		return true;
 	/* Those of this family have got the object from each other. */
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
@@ -249,6 +252,10 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		(void)timer_fire_due();
 		if (signals_arrived())
 			runtime_route_signals();
+		return true;
+	}
+	if (signals_arrived()) { /* of a child that has ended meanwhile */
+		runtime_route_signals();
 		return true;
 	}
 	if (timer_ns > deadline_ns || timer_ns == ENGINE_FOREVER)

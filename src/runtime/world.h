@@ -210,6 +210,8 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* Has a signal arrived that no thread has been told of? */
 bool signals_arrived(void);
+/* Has the target a handler for a signal that processes send each other? Not those of a terminal, or of its own faults. */
+bool signals_have_handler_for_others(void);
 /* Runs the handlers that wait for the caller now. Whether any ran. */
 bool signals_deliver_now(void);
 /* Did the handlers that ended the last wait of the caller all ask for SA_RESTART? */
