@@ -15,15 +15,6 @@
  */
 #define STEPS_FACTOR 4
 
-/* The run behind the branch failed: what it was, as a finding. */
-static int take_failure(struct branches_state *state, struct sensitive_branch *branch,
-	const struct recorded *run, const uint64_t *chosen, struct error *err)
-{
-	branch->class = CLASS_BUG;
-	branch->outcome = run->run.outcome;
-	return branches_keep(state, run, chosen, branch->finding, err);
-}
-
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err)
 {
@@ -63,7 +54,7 @@ static int go_on(struct branches_state *state, struct record_request request,
 		status = branches_run(state, &request, &run, err);
 		if (status == 0 && run.is_failure) {
 			branch->failing_seed = request.random_seed;
-			status = take_failure(state, branch, &run, request.chosen, err);
+			branches_add_failure(state, branch, &run, request.chosen);
 		}
 		recorded_release(&run);
 	}
@@ -144,8 +135,10 @@ static int take_flipped(struct branches_state *state, const struct record_reques
 
 		branch->round = state->trace->round;
 		branches_add_interleavings(state, branch, &run->record);
-		status = run->is_failure ? take_failure(state, branch, run, candidate->chosen, err)
-					 : go_on(state, *request, branch, err);
+		if (run->is_failure)
+			branches_add_failure(state, branch, run, candidate->chosen);
+		else
+			status = go_on(state, *request, branch, err);
 	}
 	if (state->options->rounds > 1 && !run->is_failure)
 		add_trace(state, run, state->trace->round + 1);
@@ -335,7 +328,7 @@ static void release_state(struct branches_state *state)
 		recorded_release(&state->traces[i].run);
 	free(state->traces);
 	free(state->paths);
-	free(state->failures);
+	branches_release_failures(state);
 	symbols_free(state->symbols);
 }
 
@@ -406,6 +399,8 @@ int branches_search(
 		state.program = target.path;
 		add_trace(&state, &first, 0);
 		status = analyse_all(&state, err);
+		if (status == 0)
+			status = branches_keep_failures(&state, err);
 		out->seconds = (double)(platform_monotonic_ns() - state.begin_ns) / 1e9;
 	}
 	release_state(&state);

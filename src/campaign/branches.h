@@ -37,6 +37,14 @@ enum branch_class {
 	BRANCH_CLASS_COUNT
 };
 
+/* What became of a failure behind a branch. */
+enum branch_kept {
+	KEPT_NOT,	   /* it did not repeat in fresh processes */
+	KEPT_MINIMAL,	   /* or as near to that as it is worth */
+	KEPT_AS_IT_WAS,	   /* there was no time to minimise it, or not enough */
+	KEPT_NOT_LOOKED_AT /* there was no time */
+};
+
 extern const char *const branch_class_words[BRANCH_CLASS_COUNT];
 
 /* One step of a run on the way to a branch. Everything is owned. */
@@ -72,7 +80,9 @@ struct sensitive_branch {
 	uint32_t continuations; /* runs that were made from there on */
 	struct outcome outcome; /* CLASS_BUG: of the run that failed */
 	uint64_t failing_seed;	/* CLASS_BUG: how that run went on; 0: without preemptions */
-	char finding[32];	/* CLASS_BUG: its id; empty: the failure did not repeat */
+	char finding[32];	/* CLASS_BUG: its id; empty: there is none */
+	uint64_t failure;	/* CLASS_BUG: failure_key() of the run that failed */
+	enum branch_kept kept;	/* CLASS_BUG: what was made of it */
 	uint32_t round;		/* branches that were flipped before it, each in a run of its own */
 	/* How the runs came to it; of none where no run could. */
 	struct branch_interleaving interleavings[SENSITIVE_RUNS];

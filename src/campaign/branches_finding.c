@@ -13,6 +13,7 @@
 #include "campaign/restart.h"
 #include "campaign/store.h"
 #include "campaign/target.h"
+#include "platform/platform.h"
 
 /* A replay that left its schedule may wait for the world for ever. */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
@@ -149,10 +150,51 @@ static int follow(const struct probe_params *params, struct failure *failure, st
 	return status;
 }
 
-static int investigate_run(struct branches_state *state, const struct memory_view *view,
-	const struct target *target, struct failure *failure, char id[32], struct error *err)
+/*
+ * Minimising ends so long after the time of the search, at the latest, and after so long no failure is looked at any more: the
+ * command is to end no later than ten seconds after it, with what comes behind minimising (a second, mostly).
+ */
+#define MINIMISE_UNTIL_NS UINT64_C(5000000000)
+#define LOOK_UNTIL_NS UINT64_C(7000000000)
+
+/* Of the time that is left until so long after that of the search. 1: none. 0: there is no limit. */
+static uint64_t time_until(const struct branches_state *state, uint64_t after_ns)
 {
+	const uint64_t limit = state->options->sensitivity.time_ns;
+	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
+
+	if (!limit)
+		return 0;
+	return gone < limit + after_ns ? limit + after_ns - gone : 1;
+}
+
+/* Each of those that are left has its share of the time. */
+static void limit_minimising(
+	const struct branches_state *state, uint32_t left, struct investigation *investigation)
+{
+	const uint64_t time_ns = time_until(state, MINIMISE_UNTIL_NS);
+
+	/* Who is impatient loses the minimising, not the finding. */
+	investigation->without_minimising =
+		time_ns == 1 || *state->options->campaign.is_interrupted;
+	investigation->minimise_ns = time_ns / left;
+}
+
+/* Could more time have made a difference? */
+static bool is_limited(const struct investigation *investigation)
+{
+	return investigation->without_minimising ||
+	       (investigation->minimise_ns &&
+		       investigation->minimise_ns < MINIMISE_BUDGET.slow_time_ns);
+}
+
+static int investigate_run(struct branches_state *state, struct branches_failure *of,
+	const struct target *target, uint32_t left, struct sensitive_branch *told,
+	struct error *err)
+{
+	static const volatile int never = 0;
 	const struct campaign_options *options = &state->options->campaign;
+	const bool is_interrupted = *options->is_interrupted;
 	struct investigation investigation = {.workers = state->options->sensitivity.workers,
 		.probe = {.worker = {.target = target,
 				  .argv = options->argv,
@@ -160,65 +202,96 @@ static int investigate_run(struct branches_state *state, const struct memory_vie
 				  .runtime = options->runtime,
 				  .output = OUTPUT_KEEP},
 			.settings = &options->settings,
-			.memory = view,
+			.memory = &of->view,
 			.restart = RESTART_EXEC,
 			.run_limit_ns = REPLAY_LIMIT_NS,
-			.is_interrupted = options->is_interrupted}};
+			.is_interrupted = is_interrupted ? &never : options->is_interrupted}};
 	struct finding finding;
 	int status;
 
 	memset(&finding, 0, sizeof finding);
-	status = follow(&investigation.probe, failure, err);
+	status = follow(&investigation.probe, &of->failure, err);
 	if (status < 0)
 		return status;
 	/* The user's judge is asked about processes that have ended. */
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
-	status = investigate(&investigation, failure, &finding, err);
+	limit_minimising(state, left, &investigation);
+	status = investigate(&investigation, &of->failure, &finding, err);
 	if (status < 0)
 		return status;
 	finding.strategy = branches_copy_text("branches");
 	finding.seed = options->seed;
+	told->kept = KEPT_NOT;
 	if (confirmation_is_repeatable(&investigation.confirmation)) {
 		status = store_finding(state, &finding, err);
-		(void)snprintf(id, 32, "%s", finding.id); /* fits */
+		(void)snprintf(told->finding, sizeof told->finding, "%s", finding.id); /* fits */
+		told->kept = investigation.is_minimal || !is_limited(&investigation)
+				     ? KEPT_MINIMAL
+				     : KEPT_AS_IT_WAS;
 	}
 	finding_release(&finding);
 	return status;
 }
 
-int branches_keep(struct branches_state *state, const struct recorded *run, const uint64_t *chosen,
-	char id[32], struct error *err)
+void branches_add_failure(struct branches_state *state, struct sensitive_branch *branch,
+	const struct recorded *run, const uint64_t *chosen)
 {
-	const uint64_t key = failure_key(&run->run.outcome);
-	struct branches_failure *known;
-	struct memory_view view;
-	struct target target = {0};
-	struct failure failure;
-	int status;
+	struct branches_failure *added;
 
-	id[0] = '\0';
+	branch->class = CLASS_BUG;
+	branch->outcome = run->run.outcome;
+	branch->failure = failure_key(&run->run.outcome);
 	for (uint32_t i = 0; i < state->failure_count; i++)
-		if (state->failures[i].key == key) {
-			memcpy(id, state->failures[i].id, 32);
-			return 0;
-		}
-	status = target_find(&target, state->options->campaign.argv[0], err);
-	if (status < 0)
-		return status;
-	failure_copy(&failure, &run->run);
-	view_chosen(&view, &run->record, chosen);
-	status = investigate_run(state, &view, &target, &failure, id, err);
-	memory_view_release(&view);
-	failure_release(&failure);
-	target_release(&target);
-	if (status < 0)
-		return status;
+		if (state->failures[i].key == branch->failure)
+			return;
 	state->failures =
 		realloc(state->failures, (state->failure_count + 1) * sizeof *state->failures);
 	BUG_ON(!state->failures);
-	known = &state->failures[state->failure_count++];
-	known->key = key;
-	memcpy(known->id, id, 32);
-	return 0;
+	added = &state->failures[state->failure_count++];
+	*added = (struct branches_failure){.key = branch->failure};
+	failure_copy(&added->failure, &run->run);
+	view_chosen(&added->view, &run->record, chosen);
+}
+
+/* What became of the failure, for all branches that led to it. */
+static void tell(struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
+{
+	for (uint32_t i = 0; i < result->count; i++) {
+		struct sensitive_branch *branch = &result->items[i];
+
+		if (branch->class != CLASS_BUG || branch->failure != key)
+			continue;
+		branch->kept = told->kept;
+		memcpy(branch->finding, told->finding, sizeof branch->finding);
+	}
+}
+
+int branches_keep_failures(struct branches_state *state, struct error *err)
+{
+	struct target target = {0};
+	int status;
+
+	if (!state->failure_count)
+		return 0;
+	status = target_find(&target, state->options->campaign.argv[0], err);
+	for (uint32_t i = 0; status == 0 && i < state->failure_count; i++) {
+		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
+
+		if (time_until(state, LOOK_UNTIL_NS) != 1)
+			status = investigate_run(state, &state->failures[i], &target,
+				state->failure_count - i, &told, err);
+		tell(state->result, state->failures[i].key, &told);
+	}
+	target_release(&target);
+	return status;
+}
+
+void branches_release_failures(struct branches_state *state)
+{
+	for (uint32_t i = 0; i < state->failure_count; i++) {
+		failure_release(&state->failures[i].failure);
+		memory_view_release(&state->failures[i].view);
+	}
+	free(state->failures);
 }

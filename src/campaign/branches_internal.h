@@ -11,10 +11,11 @@ struct branches_trace {
 	uint32_t round; /* how many flipped branches led to it */
 };
 
-/* A failure that was seen, and the finding that it was made. */
+/* A failure that was seen; looked into when the search is over, which has the time first. */
 struct branches_failure {
 	uint64_t key; /* failure_key() */
-	char id[32];  /* of the finding; empty: it did not repeat */
+	struct failure failure;
+	struct memory_view view; /* what was a scheduling point in that run */
 };
 
 struct branches_state {
@@ -34,12 +35,12 @@ struct branches_state {
 	struct sensitivity *analysis;
 };
 
-/*
- * Keeps a run that failed as a finding, so that `raddle replay` can show it. `chosen`: the sites whose accesses
- * were its scheduling points. id: empty where it does not repeat.
- */
-int branches_keep(struct branches_state *state, const struct recorded *run, const uint64_t *chosen,
-	char id[32], struct error *err);
+/* A run behind the branch failed. `chosen`: the sites whose accesses were its scheduling points. */
+void branches_add_failure(struct branches_state *state, struct sensitive_branch *branch,
+	const struct recorded *run, const uint64_t *chosen);
+/* Makes findings of these, so that `raddle replay` can show them, as long as there is time. */
+int branches_keep_failures(struct branches_state *state, struct error *err);
+void branches_release_failures(struct branches_state *state);
 
 /*
  * How the record and this run came to the branch that was just proven. The place of a branch is known before; that is

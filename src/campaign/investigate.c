@@ -268,6 +268,10 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
+	if (investigation->minimise_ns && investigation->minimise_ns < params.budget.time_ns)
+		params.budget.time_ns = investigation->minimise_ns;
+	if (investigation->minimise_ns && investigation->minimise_ns < params.budget.slow_time_ns)
+		params.budget.slow_time_ns = investigation->minimise_ns;
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;

@@ -15,6 +15,7 @@
 struct investigation {
 	struct probe_params probe; /* restart: the one the campaign uses now */
 	bool without_minimising;
+	uint64_t minimise_ns; /* minimising may take; 0: what it is worth */
 	uint32_t workers; /* tries of minimising that are made side by side where it pays; 0: one */
 	bool measures_depth; /* and radius: where the strategy speaks of them */
 	void (*minimising)(void *context, const struct minimise_progress *progress); /* or NULL */

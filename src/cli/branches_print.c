@@ -52,6 +52,25 @@ static void print_outcomes(const struct sensitive_branch *branch)
 			branch->round == 1 ? "branch" : "branches");
 }
 
+static void print_finding(const struct sensitive_branch *branch)
+{
+	switch (branch->kept) {
+	case KEPT_NOT:
+		printf("    no finding: the failure did not repeat in fresh processes\n");
+		break;
+	case KEPT_NOT_LOOKED_AT:
+		printf("    no finding: there was no time left to look into the failure; give a longer "
+		       "--time\n");
+		break;
+	case KEPT_AS_IT_WAS:
+		printf("    %s: raddle replay %s (not minimal: a longer --time makes it shorter)\n",
+			branch->finding, branch->finding);
+		break;
+	default:
+		printf("    %s: raddle replay %s\n", branch->finding, branch->finding);
+	}
+}
+
 static void print_class(const struct sensitive_branch *branch)
 {
 	printf("    %s", branch_class_words[branch->class]);
@@ -64,10 +83,7 @@ static void print_class(const struct sensitive_branch *branch)
 	fputc('\n', stdout);
 	if (branch->class != CLASS_BUG)
 		return;
-	if (*branch->finding)
-		printf("    %s: raddle replay %s\n", branch->finding, branch->finding);
-	else
-		printf("    no finding: the failure did not repeat in fresh processes\n");
+	print_finding(branch);
 }
 
 static void print_delayed(const struct sensitive_branch *branch)
