@@ -266,6 +266,7 @@ static void add_figures(struct branches_result *result, const struct sensitivity
 	total->chunks += figures->chunks;
 	total->queries += figures->queries;
 	total->timeouts += figures->timeouts;
+	total->trials += figures->trials;
 	total->unasked += figures->unasked;
 	total->walk_ns += figures->walk_ns;
 	total->events_ns += figures->events_ns;

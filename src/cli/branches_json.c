@@ -93,6 +93,7 @@ static json_t *figures_to_json(const struct branches_result *result)
 	BUG_ON(json_object_set_new(
 		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
 	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
+	BUG_ON(json_object_set_new(value, "trials", json_integer((json_int_t)figures->trials)));
 	BUG_ON(json_object_set_new(value, "points", json_integer((json_int_t)figures->points)));
 	BUG_ON(json_object_set_new(
 		value, "points_from", json_integer((json_int_t)result->points_from)));

@@ -200,7 +200,7 @@ static uint64_t path_of_record(const struct run_record *record)
 }
 
 /* Pointers and indices that may be others take more walks: of runs that are short. */
-#define OPEN_INSTRUCTIONS_MOST UINT64_C(20000000)
+#define OPEN_INSTRUCTIONS_MOST UINT64_C(100000000)
 #define OPEN_EVENTS_MOST 20000
 
 static bool may_have_open_addresses(const struct sensitivity *analysis)

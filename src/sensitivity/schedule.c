@@ -77,7 +77,7 @@ static void collect(const struct constraints *constraints, Z3_model model, struc
 		qsort(list->items, list->count, sizeof *list->items, compare);
 }
 
-static void append(struct solution *solution, uint16_t thread, uint64_t steps)
+void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 {
 	struct schedule_segment *last =
 		solution->count ? &solution->segments[solution->count - 1] : NULL;
@@ -151,11 +151,11 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 			break;
 		if (moment->step + 1 <= done[thread])
 			continue;
-		append(solution, thread, moment->step + 1 - done[thread]);
+		solution_add(solution, thread, moment->step + 1 - done[thread]);
 		done[thread] = moment->step + 1;
 	}
 	if (done[goal.thread] < wanted)
-		append(solution, goal.thread, wanted - done[goal.thread]);
+		solution_add(solution, goal.thread, wanted - done[goal.thread]);
 	if (constraints->has_store_buffers)
 		find_delayed(solution, constraints, model);
 	free(done);

@@ -15,6 +15,8 @@ struct solution {
 /* Everything that happens in the model before `goal`, whose thread moves last. */
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal);
+/* So many more steps of the thread. */
+void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);
 
 #endif

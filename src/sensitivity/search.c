@@ -36,8 +36,7 @@ static uint64_t end_ns(const struct sensitivity *analysis)
 	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
 }
 
-/* Is the event asked about in this pass? Then *out is its place. */
-static bool is_wanted(const struct sensitivity *analysis, enum search_pass pass,
+bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
 {
 	const struct sensitivity_options *options = &analysis->options;
@@ -154,7 +153,7 @@ static void look_at(struct worker *worker, struct event_id goal)
 	uint32_t place;
 
 	if (worker->is_void ||
-		!is_wanted(analysis, worker->pass,
+		!search_is_wanted(analysis, worker->pass,
 			&analysis->walk.threads[goal.thread].events[goal.index], &place))
 		return;
 	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
@@ -196,7 +195,7 @@ static bool has_goals(const struct worker *worker)
 			i < chunk->window.end[thread]; i++) {
 			uint32_t place;
 
-			if (!is_wanted(analysis, worker->pass,
+			if (!search_is_wanted(analysis, worker->pass,
 				    &analysis->walk.threads[thread].events[i], &place) ||
 				!turns_is_open(worker, place) ||
 				analysis->places.items[place].queries >= turns_queries_most(worker))
@@ -411,10 +410,26 @@ static void interrupt(const struct search *search)
 			Z3_interrupt(search->workers[i].solver);
 }
 
+bool search_may_go_on(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	if (analysis->options.waiting && search_now_ns() - search->told_ns > PROGRESS_NS) {
+		search->told_ns = search_now_ns();
+		search->is_stopping |=
+			!analysis->options.waiting(analysis->options.context, &analysis->figures);
+	}
+	return !search->is_stopping && !is_late(analysis);
+}
+
 struct worker *search_next(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 
+	if (!search->workers && rehearsals_next(analysis)) {
+		search->current = &search->rehearser;
+		return search->current;
+	}
 	(void)pthread_mutex_lock(&search->lock);
 	if (!search->workers)
 		begin(analysis);
@@ -487,6 +502,8 @@ bool search_close(struct sensitivity *analysis)
 	}
 	if (!have_ended)
 		return false;
+	rehearsals_close(analysis);
+	solution_release(&search->rehearser.solution);
 	free(search->cursor.ends);
 	free(search->workers);
 	(void)pthread_cond_destroy(&search->changed);

@@ -31,9 +31,6 @@ bool search_counts(enum search_pass pass)
 	return !search_is_near(pass) && !search_is_open(pass);
 }
 
-/* In shorter runs all constraints are easy: addresses are open from the first question on. */
-#define OPEN_AT_ONCE_MOST 600
-
 /* Of a run that is one chunk everything is asked about once in large windows: with open addresses. */
 static bool is_open_at_once(const struct sensitivity *analysis)
 {
@@ -44,7 +41,7 @@ enum constraints_kind search_kind(const struct sensitivity *analysis, enum searc
 {
 	if (pass == PASS_RELAXED)
 		return CONSTRAINTS_STORE_BUFFERS;
-	if (search_is_near(pass) && analysis->order.event_count > OPEN_AT_ONCE_MOST)
+	if (search_is_near(pass) && analysis->order.event_count > SEARCH_OPEN_AT_ONCE_MOST)
 		return CONSTRAINTS_PLAIN;
 	return search_is_open(pass) || search_is_near(pass) || is_open_at_once(analysis)
 		       ? CONSTRAINTS_OPEN

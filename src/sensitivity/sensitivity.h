@@ -97,6 +97,7 @@ struct sensitivity_figures {
 	uint64_t chunks_seen, chunk_count; /* of a pass; how many there are */
 	uint64_t unasked;		   /* branches that were left out to keep to the limits */
 	uint64_t queries, timeouts;
+	uint64_t trials;  /* schedules that were tried without a solver and without a run */
 	uint64_t load_ns; /* processor time until the program was at hand; so is walk_ns */
 	uint64_t walk_ns, solve_ns;
 	uint64_t events_ns; /* of walk_ns: of the walks that make events, and of looking at those */

@@ -114,6 +114,10 @@ struct search {
 	struct worker *current;	 /* whose answer the caller has */
 	uint64_t given, settled; /* chunks that there are questions in */
 	bool is_stopping;
+	/* The caller's alone, before there are workers. */
+	struct rehearsals *rehearsals;
+	struct worker rehearser; /* has their answers */
+	uint64_t told_ns;	 /* when the caller was last told how it goes */
 };
 
 struct sensitivity {
@@ -212,6 +216,17 @@ void search_go_on(struct sensitivity *analysis, bool is_proven);
 /* False: a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
+/* Is the event asked about in this pass? Then *out is its place. */
+bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
+	const struct walk_event *event, uint32_t *out);
+/* Before there are workers: tells the caller now and then how it goes. False: there is no more time. */
+bool search_may_go_on(struct sensitivity *analysis);
+
+/* ---- rehearsals.c ---- */
+
+/* Before there are workers. The search's rehearser has an answer; false: there are none. */
+bool rehearsals_next(struct sensitivity *analysis);
+void rehearsals_close(struct sensitivity *analysis);
 
 /* ---- search_turns.c ---- */
 
@@ -228,6 +243,8 @@ bool turns_end(struct worker *worker);
 
 /* ---- search_passes.c ---- */
 
+/* In shorter runs all constraints are easy: addresses are open from the first question on, and nothing is rehearsed. */
+#define SEARCH_OPEN_AT_ONCE_MOST 600
 /* However long a question may take otherwise. */
 #define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
 

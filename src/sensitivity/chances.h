@@ -1,0 +1,50 @@
+/*
+ * What is worth a trial (rehearsal.h): accesses that others' accesses to the same memory may pass. Each *chance* is an event that
+ * a thread is held at, and one of another thread that it waits for.
+ */
+#ifndef RADDLE_SENSITIVITY_CHANCES_H
+#define RADDLE_SENSITIVITY_CHANCES_H
+
+#include "sensitivity/rehearsal.h"
+
+/* One of a pair of instructions. */
+struct chance {
+	struct event_id held, until;
+};
+
+/* Those of one pair of instructions, in the order of the run. */
+struct chance_kind {
+	uint32_t first, count;
+};
+
+struct chances {
+	const struct rehearsal *rehearsal;
+	/* By place in the order of the run; UINT32_MAX: there is none. */
+	uint32_t *rivals; /* an access by another thread that comes later, one of both writes */
+	uint32_t *rival_writes; /* a write that does */
+	uint32_t *sources;	/* of reads: the write whose value it gave */
+	struct chance_kind *kinds;
+	uint32_t kind_count, kind_capacity;
+	uint32_t *items; /* places in the order of the run, kind by kind */
+	uint32_t item_count;
+};
+
+void chances_open(struct chances *chances, const struct rehearsal *rehearsal);
+void chances_release(struct chances *chances);
+
+/* Items of a list of holds. */
+struct hold_list {
+	struct hold *items;
+	uint32_t count, capacity;
+};
+
+/* Adds what may be tried at the event there. */
+void chances_add(
+	const struct chances *chances, uint32_t rank, bool is_long, struct hold_list *list);
+/* Likewise at what the event's outcome depends on: reads, the writes that they saw, and what these depended on. */
+void chances_add_behind(
+	const struct chances *chances, struct event_id goal, struct hold_list *list);
+/* In the order of the run, each once. */
+void chances_sort(const struct chances *chances, struct hold_list *list);
+
+#endif

@@ -1,0 +1,345 @@
+#include "sensitivity/rehearsal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+/* Null, or a member of what would be there; as constraints_otherwise() has it. */
+#define NULL_PAGE 4096
+
+/* After so many events, and then after twice as many again, it is looked whether a trial is over. */
+#define LOOK_EVENTS 64
+
+static const struct walk_event *event_of(const struct rehearsal *rehearsal, struct event_id id)
+{
+	return &rehearsal->walk->threads[id.thread].events[id.index];
+}
+
+/* Is it one that schedules count? */
+static bool is_step(const struct walk_event *event)
+{
+	return event->kind <= EVENT_OP && !event->is_atomic;
+}
+
+/* ---- the run as it was ---- */
+
+static void move_recorded(struct rehearsal *rehearsal)
+{
+	const struct event_id id = rehearsal->order->events[rehearsal->rank++];
+	const struct walk_event *event = event_of(rehearsal, id);
+
+	/* What is read is what stands there, whoever wrote it. */
+	if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+		words_write(&rehearsal->words, event->address, event->bytes, event->value);
+	if (is_step(event))
+		rehearsal_note_step(
+			rehearsal, rehearsal->recorded, id.thread, ++rehearsal->recorded_steps);
+	rehearsal_move_on(
+		rehearsal, &rehearsal->recorded[id.thread], rehearsal->recorded_locks, id.thread);
+}
+
+void rehearsal_begin(struct rehearsal *rehearsal, const struct hold *hold, uint64_t events_most)
+{
+	const uint32_t threads = rehearsal->thread_count;
+	const uint64_t rank = rehearsal->ranks[hold->held.thread][hold->held.index];
+
+	BUG_ON(rank < rehearsal->rank);
+	while (rehearsal->rank < rank)
+		move_recorded(rehearsal);
+	memcpy(rehearsal->players, rehearsal->recorded, threads * sizeof *rehearsal->players);
+	memcpy(rehearsal->locks, rehearsal->recorded_locks,
+		rehearsal->lock_count * sizeof *rehearsal->locks);
+	words_begin_trial(&rehearsal->words);
+	rehearsal->hold = *hold;
+	rehearsal->is_holding = true;
+	rehearsal->steps = rehearsal->recorded_steps;
+	rehearsal->current = REHEARSAL_NOBODY;
+	rehearsal->total = rehearsal->behind = rank;
+	rehearsal->room = events_most;
+	rehearsal->look_at = LOOK_EVENTS;
+	rehearsal->has_changes = false;
+	rehearsal->done_count = 0;
+	rehearsal->term_count = 0;
+}
+
+void rehearsal_end(struct rehearsal *rehearsal)
+{
+	words_end_trial(&rehearsal->words);
+}
+
+/* ---- events of a trial ---- */
+
+enum effect { EFFECT_NONE, EFFECT_FLIPPED, EFFECT_STOPPED };
+
+static uint64_t width_mask(uint32_t bytes)
+{
+	return bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+}
+
+/* Where the access goes. False: nobody knows. */
+static bool address_of(struct rehearsal *rehearsal, struct player *player,
+	const struct walk_event *event, uint64_t *out)
+{
+	*out = event->address;
+	if (!event->at)
+		return true;
+	return rehearsal_value(rehearsal, player, event->at, out) &&
+	       (*out == event->address || words_has(&rehearsal->words, *out, event->bytes));
+}
+
+static enum effect read_word(
+	struct rehearsal *rehearsal, struct player *player, const struct walk_event *event)
+{
+	const uint32_t number = event->term->number;
+	uint64_t address, value;
+
+	if (!address_of(rehearsal, player, event, &address))
+		return EFFECT_STOPPED;
+	if (!words_read(&rehearsal->words, address, event->bytes, &value)) {
+		if (address != event->address)
+			return EFFECT_STOPPED;
+		value = event->value;
+	}
+	if (value == (event->value & width_mask(event->bytes)))
+		return EFFECT_NONE;
+	rehearsal->variables[number] =
+		(struct trial_value){.trial = rehearsal->words.trial, .value = value};
+	if (number < player->changed)
+		player->changed = number;
+	rehearsal->has_changes = true;
+	return EFFECT_NONE;
+}
+
+static enum effect write_word(struct rehearsal *rehearsal, struct player *player,
+	const struct walk_event *event, uint64_t rank)
+{
+	uint64_t address, value = event->value, is_made = 1;
+
+	if (!address_of(rehearsal, player, event, &address) ||
+		(event->when && !rehearsal_value(rehearsal, player, event->when, &is_made)) ||
+		(event->term && !rehearsal_value(rehearsal, player, event->term, &value)))
+		return EFFECT_STOPPED;
+	words_note_recorded(&rehearsal->words, event->address, event->bytes, event->value, rank);
+	if (is_made)
+		words_write(&rehearsal->words, address, event->bytes, value);
+	return EFFECT_NONE;
+}
+
+static bool goes_as_it_went(const struct walk_event *event, uint64_t value)
+{
+	unsigned count;
+
+	if (!LLVMIsASwitchInst(event->instruction))
+		return (value != 0) == event->is_taken;
+	count = LLVMGetNumSuccessors(event->instruction);
+	for (unsigned i = 1; i < count; i++)
+		if (LLVMConstIntGetZExtValue(LLVMGetOperand(event->instruction, 2 * i)) == value)
+			return event->case_value == i;
+	return event->case_value == 0;
+}
+
+/* An index is searched for outside of its array; within it, it may be another one where that is open. */
+static enum effect look_at_index(const struct walk_event *event, uint64_t value)
+{
+	if (value - event->address >= event->occurrence)
+		return EFFECT_FLIPPED;
+	return event->is_open || value == event->value ? EFFECT_NONE : EFFECT_STOPPED;
+}
+
+static enum effect look_at_address(
+	const struct rehearsal *rehearsal, const struct walk_event *event, uint64_t value)
+{
+	if (value == event->value)
+		return EFFECT_NONE;
+	if (value < NULL_PAGE && !event->is_never_null)
+		return EFFECT_FLIPPED;
+	return event->is_open && rehearsal->has_open_addresses ? EFFECT_NONE : EFFECT_STOPPED;
+}
+
+static enum effect look_at_value(
+	struct rehearsal *rehearsal, const struct player *player, const struct walk_event *event)
+{
+	uint64_t value;
+
+	if (!rehearsal_value(rehearsal, player, event->term, &value))
+		return EFFECT_STOPPED;
+	switch (event->kind) {
+	case EVENT_BRANCH:
+		return goes_as_it_went(event, value) ? EFFECT_NONE : EFFECT_FLIPPED;
+	case EVENT_CHOICE:
+		return (value != 0) == event->is_taken ? EFFECT_NONE : EFFECT_FLIPPED;
+	case EVENT_DIVISOR:
+		return value ? EFFECT_NONE : EFFECT_FLIPPED;
+	case EVENT_INDEX:
+		return look_at_index(event, value);
+	case EVENT_ADDRESS:
+		return look_at_address(rehearsal, event, value);
+	default:
+		return value == event->value ? EFFECT_NONE : EFFECT_STOPPED;
+	}
+}
+
+static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint64_t rank)
+{
+	struct player *player = &rehearsal->players[thread];
+	const struct walk_event *event = &rehearsal->walk->threads[thread].events[player->at];
+
+	switch (event->kind) {
+	case EVENT_READ:
+		return read_word(rehearsal, player, event);
+	case EVENT_WRITE:
+		return write_word(rehearsal, player, event, rank);
+	case EVENT_OP:
+		return rehearsal_fails_as_it_did(rehearsal, player, thread) ? EFFECT_NONE
+									    : EFFECT_STOPPED;
+	case EVENT_STEPS:
+	case EVENT_FENCE:
+		return EFFECT_NONE;
+	default:
+		return look_at_value(rehearsal, player, event);
+	}
+}
+
+/* ---- the course of a trial ---- */
+
+/* The others stand still, but for what it needs, until one thread has come to where it shall. */
+static bool is_ahead(const struct rehearsal *rehearsal)
+{
+	return rehearsal->is_holding && !rehearsal->hold.is_long;
+}
+
+/* Has it all come to what it came to in the run, so that nothing new will be seen? */
+static bool has_settled(struct rehearsal *rehearsal)
+{
+	if (rehearsal->is_holding || rehearsal->has_changes ||
+		rehearsal->total != rehearsal->behind || rehearsal->done_count < rehearsal->look_at)
+		return false;
+	rehearsal->look_at = 2 * rehearsal->done_count;
+	return words_are_as_recorded(&rehearsal->words);
+}
+
+/* False: the trial is over. */
+static bool choose(struct rehearsal *rehearsal)
+{
+	const uint32_t wanted = rehearsal->hold.until.thread;
+
+	if (has_settled(rehearsal))
+		return false;
+	rehearsal->is_holding &= rehearsal->hold.is_long || !rehearsal->players[wanted].is_stopped;
+	if (is_ahead(rehearsal) && rehearsal_may_move(rehearsal, wanted))
+		rehearsal->current = wanted;
+	else
+		rehearsal->current = rehearsal_first_to_move(rehearsal);
+	if (rehearsal->current == REHEARSAL_NOBODY && rehearsal->is_holding) {
+		rehearsal->is_holding = false;
+		rehearsal->current = rehearsal_first_to_move(rehearsal);
+	}
+	return rehearsal->current != REHEARSAL_NOBODY;
+}
+
+static void note_done(struct rehearsal *rehearsal, struct event_id id)
+{
+	if (rehearsal->done_count == rehearsal->done_capacity) {
+		rehearsal->done_capacity =
+			rehearsal->done_capacity ? 2 * rehearsal->done_capacity : 1024;
+		rehearsal->done = realloc(
+			rehearsal->done, rehearsal->done_capacity * sizeof *rehearsal->done);
+		BUG_ON(!rehearsal->done);
+	}
+	rehearsal->done[rehearsal->done_count++] = id;
+}
+
+/* The event of who moves has happened: does the same thread go on? */
+static void happen(struct rehearsal *rehearsal, uint64_t rank)
+{
+	const uint32_t thread = rehearsal->current;
+	struct player *player = &rehearsal->players[thread];
+	const struct event_id id = {(uint16_t)thread, player->at};
+	const struct walk_event *event = event_of(rehearsal, id);
+	const uint32_t locks_left = player->end;
+
+	if (is_step(event))
+		rehearsal_note_step(rehearsal, rehearsal->players, thread, ++rehearsal->steps);
+	rehearsal_move_on(rehearsal, player, rehearsal->locks, thread);
+	note_done(rehearsal, id);
+	rehearsal->total++;
+	if (rank >= rehearsal->behind)
+		rehearsal->behind = rank + 1;
+	if (is_ahead(rehearsal) && rehearsal->hold.until.thread == thread &&
+		rehearsal->hold.until.index == id.index) {
+		rehearsal->is_holding = false;
+		rehearsal->current = REHEARSAL_NOBODY;
+	}
+	if (player->at >= rehearsal->walk->threads[thread].count || player->end != locks_left ||
+		(rehearsal->ranks[thread][player->at] != rank + 1 && !is_ahead(rehearsal)) ||
+		!rehearsal_may_move(rehearsal, thread))
+		rehearsal->current = REHEARSAL_NOBODY;
+	/* An update's write happens with its read. */
+	if (player->at < rehearsal->walk->threads[thread].count &&
+		rehearsal->walk->threads[thread].events[player->at].is_atomic)
+		rehearsal->current = thread;
+}
+
+bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
+{
+	while (rehearsal->done_count < rehearsal->room) {
+		struct player *player;
+		enum effect effect;
+		uint64_t rank;
+
+		if (rehearsal->current == REHEARSAL_NOBODY && !choose(rehearsal))
+			return false;
+		player = &rehearsal->players[rehearsal->current];
+		*out = (struct event_id){(uint16_t)rehearsal->current, player->at};
+		rank = rehearsal->ranks[out->thread][out->index];
+		rehearsal->spent++;
+		effect = effect_of(rehearsal, out->thread, rank);
+		if (effect == EFFECT_STOPPED ||
+			(effect == EFFECT_FLIPPED &&
+				event_of(rehearsal, *out)->kind != EVENT_CHOICE)) {
+			player->is_stopped = true;
+			rehearsal->current = REHEARSAL_NOBODY;
+		} else {
+			happen(rehearsal, rank);
+		}
+		if (effect == EFFECT_FLIPPED)
+			return true;
+	}
+	return false;
+}
+
+/* ---- schedules ---- */
+
+static bool add_step(const struct rehearsal *rehearsal, struct event_id id, struct event_id goal,
+	uint64_t *steps, struct solution *out)
+{
+	const uint64_t wanted = event_of(rehearsal, goal)->step;
+	const struct walk_event *event = event_of(rehearsal, id);
+
+	if (steps[goal.thread] >= wanted)
+		return false;
+	if (!is_step(event) || event->step + 1 <= steps[id.thread])
+		return true;
+	solution_add(out, id.thread, event->step + 1 - steps[id.thread]);
+	steps[id.thread] = event->step + 1;
+	return true;
+}
+
+void rehearsal_solution(
+	const struct rehearsal *rehearsal, struct event_id goal, struct solution *out)
+{
+	const uint64_t wanted = event_of(rehearsal, goal)->step;
+	uint64_t *steps = calloc(rehearsal->thread_count + 1u, sizeof *steps);
+	bool goes_on = true;
+
+	BUG_ON(!steps);
+	*out = (struct solution){0};
+	for (uint64_t i = 0; i < rehearsal->rank && goes_on; i++)
+		goes_on = add_step(rehearsal, rehearsal->order->events[i], goal, steps, out);
+	for (uint64_t i = 0; i < rehearsal->done_count && goes_on; i++)
+		goes_on = add_step(rehearsal, rehearsal->done[i], goal, steps, out);
+	if (steps[goal.thread] < wanted)
+		solution_add(out, goal.thread, wanted - steps[goal.thread]);
+	free(steps);
+}
