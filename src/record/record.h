@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "model/ids.h"
 
@@ -89,10 +90,16 @@ static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to
 {
 	const uint8_t *source = memory + record_place_of(from);
 	uint8_t *target = memory + record_place_of(to);
+	uint64_t i = 0, word;
 
-	for (uint64_t i = 0; i < bytes; i++) {
-		target[i] = source[i];
+	for (; i + sizeof word <= bytes; i += sizeof word) {
+		memcpy(&word, source + i, sizeof word); /* one instruction */
+		memcpy(target + i, &word, sizeof word);
 		__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+	}
+	for (; i < bytes; i++) {
+		target[i] = source[i];
+		__asm__("" : "+r"(i));
 	}
 }
 

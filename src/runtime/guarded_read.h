@@ -12,6 +12,8 @@
 
 /* The value of 1, 2, 4 or 8 bytes; false: they cannot be read, or it is another number of them. */
 bool guarded_read(const void *address, size_t bytes, uint64_t *value);
+/* How many of these words, of eight bytes each, are those that are known, up to the first that is not, or cannot be read. */
+size_t guarded_same_words(const void *address, const void *known, size_t words);
 /*
  * Length of the string with its terminating zero, which is looked for in its first `most` bytes.
  * Where it cannot be read to its end: the length up to and with the byte that cannot be read.

@@ -14,6 +14,7 @@
 	HIDDEN	guarded_read_4
 	HIDDEN	guarded_read_8
 	HIDDEN	guarded_find_zero
+	HIDDEN	guarded_same_words
 	HIDDEN	guarded_words_start
 	HIDDEN	guarded_words_end
 	HIDDEN	guarded_words_failed
@@ -50,13 +51,29 @@ guarded_words_failed:
 	ret
 	.cfi_endproc
 
+	/* size_t (const void *address, const void *known, size_t words) */
+	.type	guarded_same_words, @function
+	.p2align 4
+guarded_same_words:
+	.cfi_startproc
+	xorl	%eax, %eax
+guarded_string_start:
+1:	cmpq	%rdx, %rax
+	jae	2f
+	movq	(%rdi, %rax, 8), %rcx
+	cmpq	(%rsi, %rax, 8), %rcx
+	jne	2f
+	incq	%rax
+	jmp	1b
+2:	ret
+	.cfi_endproc
+
 	/* size_t (const char *string, size_t most) */
 	.type	guarded_find_zero, @function
 	.p2align 4
 guarded_find_zero:
 	.cfi_startproc
 	xorl	%eax, %eax
-guarded_string_start:
 1:	leaq	(%rdi, %rax), %rdx
 	testl	$7, %edx
 	jz	2f

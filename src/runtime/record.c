@@ -60,7 +60,9 @@ static void record_flush(void)
 	struct record_moving *moving = record_state.moving;
 	const uint64_t address = moving->pending;
 
-	for (uint32_t done = 0; address && done < moving->pending_bytes; done += 8) {
+	if (!address)
+		return;
+	for (uint32_t done = 0; done < moving->pending_bytes; done += 8) {
 		const uint32_t left = moving->pending_bytes - done;
 		uint64_t value;
 
@@ -93,28 +95,48 @@ void record_drop_pending(void)
 	moving->pending = 0;
 }
 
-static void record_read(uint64_t address, uint64_t bytes)
+/* Up to eight bytes. False: they cannot be read. */
+static inline bool record_read_part(uint64_t address, uint32_t bytes)
 {
 	struct record_moving *moving = record_state.moving;
+	uint8_t *place = record_place(address);
+	const uint64_t known = record_known(place, bytes);
+	uint64_t value;
 
-	for (uint64_t done = 0; done < bytes; done += 8) {
-		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
-		uint8_t *place = record_place(address + done);
-		const uint64_t known = record_known(place, part);
-		uint64_t value;
+	if (!record_fetch(address, bytes, &value)) {
+		/* Full: nothing follows anyhow. */
+		(void)record_entry(moving->thread, RECORD_BAD);
+		return false;
+	}
+	if (known == value) {
+		moving->left--;
+		return true;
+	}
+	if (record_entry(moving->thread, RECORD_READ))
+		record_number(moving->thread, record_difference(value, known, bytes));
+	record_put(place, value, bytes);
+	return true;
+}
 
-		if (!record_fetch(address + done, part, &value)) {
-			/* Full: nothing follows anyhow. */
-			(void)record_entry(moving->thread, RECORD_BAD);
-			return;
-		}
-		if (known == value) {
-			moving->left--;
+static void record_read(uint64_t address, uint64_t bytes)
+{
+	uint64_t done = 0;
+
+	while (done < bytes) {
+		const uint64_t at = address + done, words = (bytes - done) / 8;
+		/* The place of a word lies behind that of the one before it, up to the memory's end. */
+		const uint64_t most = (RECORD_MEMORY_BYTES - record_place_of(at) + 7) / 8;
+		const uint64_t same = guarded_same_words(
+			(const void *)at, record_place(at), words < most ? words : most);
+
+		record_state.moving->left -= (int64_t)same;
+		done += 8 * same;
+		if (done == bytes || (same && same == most))
 			continue;
-		}
-		if (record_entry(moving->thread, RECORD_READ))
-			record_number(moving->thread, record_difference(value, known, part));
-		record_put(place, value, part);
+		if (!record_read_part(
+			    address + done, bytes - done < 8 ? (uint32_t)(bytes - done) : 8))
+			return;
+		done += 8;
 	}
 }
 
@@ -128,10 +150,12 @@ static void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 /* Is there a zero in the word, at this byte or behind it? */
 static bool record_has_zero(uint64_t word, uint64_t byte)
 {
-	for (const uint8_t *at = record_place(word); byte < 8; byte++)
-		if (!at[byte])
-			return true;
-	return false;
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	/* Those in front of it count as others. */
+	const uint64_t value =
+		record_known(record_place(word), 8) | ((UINT64_C(1) << 8 * byte) - 1);
+
+	return (value - ones) & ~value & ones << 7;
 }
 
 /* Whole words: of a string up to its end, and some behind it in the same page. */
@@ -334,13 +358,32 @@ bool record_may_end_turn(const struct site_record *site)
 	       site->kind == SITE_RESULT || site->kind == SITE_ADDRESS;
 }
 
+/* As record_report() does: most of those that come here, of records that are not checked. */
+static bool record_often(const struct site_record *site, uint64_t address)
+{
+	if (site->kind == SITE_LOAD && site->bytes <= 8 && !site->order) {
+		record_state.moving->wants_arguments = 0;
+		record_flush();
+		(void)record_read_part(address, site->bytes);
+		return true;
+	}
+	if (site->kind == SITE_RESULT) {
+		record_state.moving->wants_arguments = 0;
+		record_drop();
+		record_value(site_index(site), site->bytes, address);
+		return true;
+	}
+	return false;
+}
+
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
 	if (__builtin_expect(record_state.has_chosen || record_state.moving->left <= 0, 0) &&
 		(record_state.has_chosen || record_may_end_turn(site)))
 		return false;
-	record_report(site, address, length, frame);
+	if (record_state.area->is_checked || !record_often(site, address))
+		record_report(site, address, length, frame);
 	return true;
 }
 

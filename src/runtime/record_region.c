@@ -62,6 +62,10 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
  */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
+	const uint64_t general = (uint64_t)(uintptr_t)raddle_site_v3;
+
+	region->general = writer->at;
+	put(writer, (const char *)&general, sizeof general);
 	region->flush = writer->at;
 	PUT(writer, "\x4c\x8b\x14\x25"); /* mov pending, %r10 */
 	put_word(writer, STATE(pending));

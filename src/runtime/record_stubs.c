@@ -287,8 +287,8 @@ static bool needs_d(const struct site_record *site)
 	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
-/* A jump there; NULL: behind the point. */
-static void put_end(struct piece *piece, const unsigned char *target)
+/* A jump to the general way, with the operand, or behind the point. */
+static void put_end(struct piece *piece, bool is_slow)
 {
 	struct writer *writer = &piece->writer;
 
@@ -296,19 +296,20 @@ static void put_end(struct piece *piece, const unsigned char *target)
 		PUT(writer, "\x48\x8b\x54\x24");
 		put_byte(writer, SAVED_D);
 	}
-	if (!target) {
+	if (!is_slow) {
 		PUT(writer, "\xc3");
 		return;
 	}
-	PUT(writer, "\xe9");
-	put_distance(writer, target);
+	(void)put_operand(piece); /* it could be before */
+	PUT(writer, "\xff\x25");  /* jmp *general */
+	put_distance(writer, piece->region->general);
 }
 
 static void put_ends(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
-	put_end(piece, NULL);
+	put_end(piece, false);
 	if (piece->turn) {
 		land(writer, piece->turn);
 		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
@@ -345,7 +346,7 @@ const unsigned char *record_stub_of(
 	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
 		.slow = (uint32_t)(piece.writer.at - region->start)};
 	region->piece_count++;
-	put_end(&piece, piece.own);
+	put_end(&piece, true);
 	region->at = piece.writer.at;
 	return start;
 }
