@@ -182,25 +182,35 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 	return NULL;
 }
 
-/* The linkage name of a subprogram, else its name; NULL: none. */
-static const char *subprogram_name(const struct writer *writer, LLVMMetadataRef subprogram)
+/*
+ * The linkage name of a subprogram, else its name; NULL: none; to be freed. -gline-tables-only leaves linkage names out: of
+ * the one that is `function`, or that this was made of ("_Z4findv.specialized.1"), they are known all the same.
+ */
+static char *subprogram_name(
+	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
 {
-	LLVMValueRef node = LLVMMetadataAsValue(writer->instrument->context, subprogram);
 	LLVMValueRef operands[32];
 	const char *name = NULL;
+	LLVMValueRef node;
 	unsigned length;
 
+	if (!subprogram)
+		return function ? strdup(function) : NULL;
+	node = LLVMMetadataAsValue(writer->instrument->context, subprogram);
 	if (LLVMGetMDNodeNumOperands(node) < 4 || LLVMGetMDNodeNumOperands(node) > 32)
 		return NULL;
 	LLVMGetMDNodeOperands(node, operands); /* file, scope, name, linkage name, ... */
 	if (operands[3])
 		name = LLVMGetMDString(operands[3], &length);
+	if ((!name || !*name) && function && strncmp(function, "_Z", 2) == 0)
+		return strndup(function, strcspn(function, "."));
 	if ((!name || !*name) && operands[2])
 		name = LLVMGetMDString(operands[2], &length);
-	return name;
+	return name ? strdup(name) : NULL;
 }
 
-static LLVMValueRef place_global(struct writer *writer, LLVMMetadataRef location);
+static LLVMValueRef place_global(
+	struct writer *writer, LLVMMetadataRef location, const char *function);
 
 /* The struct site_place of a location, as part of `global`, in which it begins at `path`. */
 static LLVMValueRef place_value(struct writer *writer, LLVMMetadataRef location,
@@ -214,16 +224,15 @@ static LLVMValueRef place_value(struct writer *writer, LLVMMetadataRef location,
 	LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
 	unsigned length = 0;
 	const char *file_name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
-	const char *name = subprogram ? subprogram_name(writer, subprogram) : NULL;
+	char *name = subprogram_name(writer, subprogram, outer ? NULL : function);
 	LLVMValueRef targets[3] = {NULL, NULL, NULL};
 	LLVMValueRef members[6];
 	unsigned member[4];
 
-	if (!name)
-		name = function;
 	targets[0] = name && *name ? string_constant(writer, name) : NULL;
 	targets[1] = file_name && *file_name ? string_constant(writer, file_name) : NULL;
-	targets[2] = outer ? place_global(writer, outer) : NULL;
+	targets[2] = outer ? place_global(writer, outer, function) : NULL;
+	free(name);
 	for (unsigned i = 0; i < count; i++)
 		member[i] = path[i];
 	for (unsigned i = 0; i < 3; i++) {
@@ -242,7 +251,8 @@ static LLVMValueRef place_value(struct writer *writer, LLVMMetadataRef location,
 }
 
 /* A struct site_place of its own, for a call into which code was inlined. */
-static LLVMValueRef place_global(struct writer *writer, LLVMMetadataRef location)
+static LLVMValueRef place_global(
+	struct writer *writer, LLVMMetadataRef location, const char *function)
 {
 	LLVMValueRef global = table_find(&writer->places, NULL, location)->global;
 	struct table_entry *entry;
@@ -254,8 +264,8 @@ static LLVMValueRef place_global(struct writer *writer, LLVMMetadataRef location
 	entry->location = location;
 	entry->global = global;
 	writer->places.count++;
-	LLVMSetInitializer(
-		global, place_value(writer, location, NULL, global, writer->place_type, NULL, 0));
+	LLVMSetInitializer(global,
+		place_value(writer, location, function, global, writer->place_type, NULL, 0));
 	return global;
 }
 
