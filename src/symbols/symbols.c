@@ -15,9 +15,6 @@
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
-/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
 struct kept_text {
 	struct kept_text *next;
 	char text[];
@@ -293,45 +290,7 @@ const char *symbols_lacks_debug_information(
 	return symbols_module_name(module);
 }
 
-/* ---- names ---- */
-
-/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; NULL: none. */
-static char *parameters_of(char *name)
-{
-	char *close = strrchr(name, ')');
-	unsigned depth = 0;
-
-	/* "f(int)::count" is a variable in a function. */
-	if (close && strstr(close, "::"))
-		return NULL;
-	for (char *at = close; at && at >= name; at--) {
-		depth += *at == ')';
-		depth -= *at == '(';
-		if (!depth)
-			return at > name ? at : NULL;
-	}
-	return NULL;
-}
-
-char *symbols_readable_name(const char *raw)
-{
-	int status = 0;
-	/* A C name such as "m" would be taken for the encoding of a type. */
-	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
-	char *stop;
-
-	if (name) {
-		stop = parameters_of(name);
-	} else {
-		/* glibc's own entrance to a public function. */
-		name = strdup(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
-		BUG_ON(!name);
-		stop = *name ? strpbrk(name + 1, ".@") : NULL;
-	}
-	if (stop)
-		*stop = '\0';
-	return name;
-}
+/* ---- names and paths ---- */
 
 const char *symbols_die_linkage_name(Dwarf_Die *die)
 {
@@ -341,33 +300,6 @@ const char *symbols_die_linkage_name(Dwarf_Die *die)
 		dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		return dwarf_formstring(&attribute);
 	return NULL;
-}
-
-/* ---- paths ---- */
-
-/* Takes out "." and ".." of an absolute path, in place. */
-static void simplify_path(char *path)
-{
-	char *to = path;
-	const char *at = path;
-
-	while (*at) {
-		size_t length;
-
-		while (*at == '/')
-			at++;
-		length = strcspn(at, "/");
-		if (length == 2 && at[0] == '.' && at[1] == '.') {
-			while (to > path && *--to != '/')
-				;
-		} else if (length && !(length == 1 && *at == '.')) {
-			*to++ = '/';
-			memmove(to, at, length);
-			to += length;
-		}
-		at += length;
-	}
-	*to = '\0';
 }
 
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path)
@@ -381,7 +313,7 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 	if (*path != '/' && (!folder || *folder != '/'))
 		return symbols_keep(symbols, path);
 	BUG_ON(asprintf(&full, "%s/%s", *path == '/' ? "" : folder, path) < 0);
-	simplify_path(full);
+	symbols_simplify_path(full);
 	kept = symbols_keep(
 		symbols, strncmp(full, symbols->working_folder, prefix) ? full : full + prefix);
 	free(full);

@@ -141,10 +141,16 @@ unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_point
  */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
+/* ---- readable.c ---- */
+
 /*
  * A name as people write it: demangled, without the list of parameters and without the compiler's
- * suffixes (.part.0, .1234, @@VERSION). To be freed.
+ * suffixes (.part.0, .1234, @@VERSION). Long ones have "..." for the arguments of templates. To be freed.
  */
 char *symbols_readable_name(const char *raw);
+/* Likewise of a type, which may be there as the name of its description ("_ZTS7account"). */
+char *symbols_readable_type(const char *raw);
+/* Takes out "." and ".." of an absolute path, in place. */
+void symbols_simplify_path(char *path);
 
 #endif

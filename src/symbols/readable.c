@@ -1,0 +1,135 @@
+/* Names and paths as people write them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "symbols/symbols.h"
+
+/* Longer names lose the arguments of their templates. */
+#define NAME_MOST 80
+
+/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; NULL: none. */
+static char *parameters_of(char *name)
+{
+	char *close = strrchr(name, ')');
+	unsigned depth = 0;
+
+	/* "f(int)::count" is a variable in a function. */
+	if (close && strstr(close, "::"))
+		return NULL;
+	for (char *at = close; at && at >= name; at--) {
+		depth += *at == ')';
+		depth -= *at == '(';
+		if (!depth)
+			return at > name ? at : NULL;
+	}
+	return NULL;
+}
+
+/* "push[abi:cxx11]" -> "push" */
+static void drop_tags(char *name)
+{
+	char *tag;
+
+	while ((tag = strstr(name, "[abi:"))) {
+		const char *end = strchr(tag, ']');
+
+		if (!end)
+			return;
+		memmove(tag, end + 1, strlen(end + 1) + 1);
+	}
+}
+
+/* How much of "operator<<" and the like is the operator's name; 0: nothing is. */
+static size_t operator_length(const char *at)
+{
+	return strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
+}
+
+/* "std::map<int, int>::find" -> "std::map<...>::find"; to be freed. */
+static char *without_arguments(const char *name)
+{
+	char *text = calloc(4 * strlen(name) + 1, 1), *to = text;
+	unsigned depth = 0;
+
+	BUG_ON(!text);
+	while (*name) {
+		size_t length = depth ? 0 : operator_length(name);
+
+		if (!length) {
+			depth -= *name == '>' && depth;
+			length = !depth;
+			depth += *name == '<';
+		}
+		to = mempcpy(to, name, length);
+		if (*name == '<' && depth == 1)
+			to = stpcpy(to, "...");
+		name += length ? length : 1;
+	}
+	return text;
+}
+
+char *symbols_readable_name(const char *raw)
+{
+	int status = 0;
+	/* A C name such as "m" would be taken for the encoding of a type. */
+	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
+	char *stop;
+
+	if (name) {
+		stop = parameters_of(name);
+	} else {
+		/* glibc's own entrance to a public function. */
+		name = strdup(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
+		BUG_ON(!name);
+		stop = *name ? strpbrk(name + 1, ".@") : NULL;
+	}
+	if (stop)
+		*stop = '\0';
+	if (strncmp(raw, "_Z", 2) == 0)
+		drop_tags(name);
+	if (strncmp(raw, "_Z", 2) == 0 && strlen(name) > NAME_MOST) {
+		char *whole = name;
+
+		name = without_arguments(whole);
+		free(whole);
+	}
+	return name;
+}
+
+char *symbols_readable_type(const char *raw)
+{
+	static const char prefix[] = "typeinfo name for ";
+	char *name = symbols_readable_name(raw);
+
+	if (strncmp(name, prefix, sizeof prefix - 1) == 0)
+		memmove(name, name + sizeof prefix - 1, strlen(name + sizeof prefix - 1) + 1);
+	return name;
+}
+
+void symbols_simplify_path(char *path)
+{
+	char *to = path;
+	const char *at = path;
+
+	while (*at) {
+		size_t length;
+
+		while (*at == '/')
+			at++;
+		length = strcspn(at, "/");
+		if (length == 2 && at[0] == '.' && at[1] == '.') {
+			while (to > path && *--to != '/')
+				;
+		} else if (length && !(length == 1 && *at == '.')) {
+			*to++ = '/';
+			memmove(to, at, length);
+			to += length;
+		}
+		at += length;
+	}
+	*to = '\0';
+}

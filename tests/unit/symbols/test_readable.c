@@ -1,0 +1,90 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbols/symbols.h"
+
+static void assert_name(const char *raw, const char *wanted)
+{
+	char *name = symbols_readable_name(raw);
+
+	assert_string_equal(name, wanted);
+	free(name);
+}
+
+static void names__lose_parameters_and_suffixes(void **state)
+{
+	(void)state;
+	assert_name("main", "main");
+	assert_name("work.part.0", "work");
+	assert_name("read@@GLIBC_2.2.5", "read");
+	assert_name("__GI_abort", "abort");
+	assert_name("_ZNK7account3getEi", "account::get");
+	assert_name("m", "m");
+	assert_name("_Z", "_Z");
+}
+
+static void names__lose_tags_of_the_library(void **state)
+{
+	(void)state;
+	assert_name("_Z4nameB5cxx11", "name");
+}
+
+static void names__that_are_long_lose_the_arguments_of_templates(void **state)
+{
+	(void)state;
+	assert_name("_ZN3mapIiiE4findEi", "map<int, int>::find");
+	assert_name(
+		"_ZNSt8_Rb_treeIiSt4pairIKiiESt10_Select1stIS2_ESt4lessIiESaIS2_EE14_M_lower_boundE"
+		"PSt13_Rb_tree_nodeIS2_EPSt18_Rb_tree_node_baseRS1_",
+		"std::_Rb_tree<...>::_M_lower_bound");
+}
+
+static void names__of_operators_are_whole(void **state)
+{
+	(void)state;
+	assert_name("_ZN9quadrupleImS_IiiiiES_IllllEhElsEi", "quadruple<...>::operator<<");
+	assert_name("_ZN9quadrupleImS_IiiiiES_IllllEhEptEv", "quadruple<...>::operator->");
+}
+
+static void types__are_named_after_their_descriptions(void **state)
+{
+	char *name = symbols_readable_type("_ZTSNSt8__detail15_Hash_node_baseE");
+
+	(void)state;
+	assert_string_equal(name, "std::__detail::_Hash_node_base");
+	free(name);
+	name = symbols_readable_type("account");
+	assert_string_equal(name, "account");
+	free(name);
+}
+
+static void paths__lose_what_leads_back(void **state)
+{
+	char path[] = "/usr/lib/gcc/12/../../../include/./bits//tree.h", up[] = "/../a";
+
+	(void)state;
+	symbols_simplify_path(path);
+	assert_string_equal(path, "/usr/include/bits/tree.h");
+	symbols_simplify_path(up);
+	assert_string_equal(up, "/a");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names__lose_parameters_and_suffixes),
+		cmocka_unit_test(names__lose_tags_of_the_library),
+		cmocka_unit_test(names__that_are_long_lose_the_arguments_of_templates),
+		cmocka_unit_test(names__of_operators_are_whole),
+		cmocka_unit_test(types__are_named_after_their_descriptions),
+		cmocka_unit_test(paths__lose_what_leads_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
