@@ -165,6 +165,7 @@ static int execute_sites(const struct compile_options *options, char **argv,
 {
 	struct arguments_kind kind = arguments_classify(argv);
 	struct arguments command = {0};
+	char *const *at;
 	char *clang;
 	int result = compile_find_clang(&clang, err);
 
@@ -183,8 +184,10 @@ static int execute_sites(const struct compile_options *options, char **argv,
 		result = add_pass(&command, &kind, err);
 	if (result == 0)
 		result = add_script(&command, &kind, err);
-	for (; *argv; argv++)
-		arguments_add(&command, *argv);
+	for (at = argv; *at; at++)
+		arguments_add(&command, *at);
+	if (options->is_cxx)
+		compile_add_stdcxx(&command, &kind, argv);
 	if (result == 0 && options->warns_opaque)
 		result = setenv("RADDLE_WARN_OPAQUE", "1", 1) == 0
 				 ? 0

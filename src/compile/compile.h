@@ -49,6 +49,12 @@ int compile_ask_version(const char *program, const char *before);
 /* -fopenmp is asked for, and neither this clang nor a folder in argv has its header. */
 bool compile_lacks_openmp(const char *clang, char *const *argv);
 
+struct arguments;
+struct arguments_kind;
+/* For a command that links C++: behind all that argv names. */
+void compile_add_stdcxx(
+	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
+
 /* What becomes of a link with -flto, whose objects are clang 19's bitcode. */
 enum compile_lto {
 	LTO_FITS,	  /* or is not asked for */
