@@ -71,7 +71,8 @@ static bool is_failing(enum sensitive_kind kind)
 
 static bool is_condition(enum sensitive_kind kind)
 {
-	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR && kind != SENSITIVE_INDEX;
+	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
+	       kind != SENSITIVE_INDEX;
 }
 
 static bool is_told(const struct branches_result *result, enum sensitive_kind kind,

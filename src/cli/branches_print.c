@@ -9,6 +9,7 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_SWITCH] = "switch",
 	[SENSITIVE_CHOICE] = "choice",
 	[SENSITIVE_ASSERTION] = "assertion",
+	[SENSITIVE_TARGET] = "call",
 	[SENSITIVE_NULL] = "null pointer",
 	[SENSITIVE_DIVISOR] = "division by zero",
 	[SENSITIVE_INDEX] = "index out of bounds",
@@ -41,6 +42,8 @@ static void print_outcomes(const struct sensitive_branch *branch)
 			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
 	else if (branch->kind == SENSITIVE_INDEX)
 		printf("    inside the array in the recorded run, outside under the schedule below\n");
+	else if (branch->kind == SENSITIVE_TARGET)
+		printf("    another function is called under the schedule below\n");
 	else if (branch->kind == SENSITIVE_NULL)
 		printf("    memory in the recorded run, a null pointer under the schedule below\n");
 	else if (branch->kind == SENSITIVE_DIVISOR)

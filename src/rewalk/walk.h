@@ -25,6 +25,9 @@ enum walk_mode {
 	WALK_PATHS = 16	   /* all branches and accesses as events, none of them with a term */
 };
 
+/* Nothing is there, in any program. */
+#define NULL_PAGE 4096
+
 enum event_kind {
 	EVENT_READ,  /* of shared memory; `term` is the variable */
 	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
@@ -37,6 +40,7 @@ enum event_kind {
 	 * `address` is where that begins and `occurrence` its bytes.
 	 */
 	EVENT_ADDRESS,
+	EVENT_TARGET, /* what is called lies at `term`; EVENT_ADDRESS behind it keeps it what it was */
 	EVENT_DIVISOR, /* must not be zero */
 	EVENT_INDEX,   /* the same, and it does lie there */
 	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */

@@ -209,6 +209,20 @@ static void note_effect(struct walker *walker, const struct code *code, const ui
 	}
 }
 
+/* Another function might be called here, or what is none. */
+static void pin_callee(struct walker *walker, const struct code *code)
+{
+	struct term *term = walk_operand_term(walker, code->a);
+	struct walk_event *event = walk_pin(walker, EVENT_TARGET, term, code);
+
+	if (!event)
+		return;
+	event = walk_add_event(walker, EVENT_ADDRESS);
+	event->term = term;
+	event->value = term->value;
+	event->instruction = code->value;
+}
+
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
@@ -219,7 +233,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	bool is_noted;
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
-		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code);
+		pin_callee(walker, code);
 	if (callee) {
 		if (walker->mode & WALK_EVENTS && callee->is_excluded)
 			pin_arguments(walker, code, true); /* it was left out on purpose */

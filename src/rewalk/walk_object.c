@@ -138,9 +138,6 @@ static bool is_choice(
 	return is_choice_in(&choice, term, begin);
 }
 
-/* Nothing is there, in any program. */
-#define NULL_PAGE 4096
-
 static void tell_address(
 	struct walker *walker, const struct code *code, struct term *term, bool is_open)
 {

@@ -11,8 +11,6 @@
 #define VALUES_MOST ADDRESSES_MOST
 /* Terms of more operations only have the value of the run. */
 #define SIZE_MOST 60
-/* No program has anything there. */
-#define NULL_PAGE 4096
 
 struct value_set {
 	uint64_t items[VALUES_MOST];
@@ -156,6 +154,17 @@ static bool compute(const struct term *term, const uint64_t operands[3], uint64_
 	}
 }
 
+static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	const struct run_record *record = walk->record;
+
+	for (uint32_t i = 0; i < record->image_count; i++)
+		if (address >= record->images[i].address &&
+			address + bytes <= record->images[i].address + record->images[i].bytes)
+			return true;
+	return false;
+}
+
 static void find_values(struct builder *builder, const struct term *term, struct value_set *out);
 
 /* What the read may give: what was written to wherever it may go. */
@@ -175,7 +184,12 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		find_values(builder, read->at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {
 		const struct place *place = place_slot(builder, where.items[i], read->bytes);
+		uint64_t initial;
 
+		/* A member of an object that the run had nothing to do with: its table of virtual functions. */
+		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
+			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
+			add_value(set, initial);
 		for (uint32_t j = 0; place->address && j < place->values.count; j++)
 			add_value(set, place->values.items[j]);
 	}
@@ -230,17 +244,6 @@ static void close_builder(struct builder *builder)
 {
 	free(builder->places);
 	free(builder->variables);
-}
-
-static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
-{
-	const struct run_record *record = walk->record;
-
-	for (uint32_t i = 0; i < record->image_count; i++)
-		if (address >= record->images[i].address &&
-			address + bytes <= record->images[i].address + record->images[i].bytes)
-			return true;
-	return false;
 }
 
 /* Is it known what stands there? */

@@ -146,6 +146,8 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 		return equals(constraints, event->term, event->is_taken);
 	case EVENT_CHOICE:
 		return NULL; /* its value is a term, whichever it is */
+	case EVENT_TARGET:
+		return NULL; /* its address is behind it */
 	case EVENT_DIVISOR:
 		return Z3_mk_not(constraints->z3, equals(constraints, event->term, 0));
 	case EVENT_INDEX:
@@ -162,6 +164,22 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	}
 }
 
+/* Or a member of what would be there. */
+static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
+{
+	return Z3_mk_bvult(constraints->z3, constraints_term(constraints, event->term),
+		constraints_bits(constraints, event->term->width, NULL_PAGE));
+}
+
+static Z3_ast is_elsewhere(struct constraints *constraints, const struct walk_event *event)
+{
+	Z3_ast either[2];
+
+	either[0] = equals(constraints, event->term, event->value);
+	either[1] = is_null(constraints, event);
+	return Z3_mk_not(constraints->z3, Z3_mk_or(constraints->z3, 2, either));
+}
+
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)
 {
 	switch (event->kind) {
@@ -173,10 +191,10 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 		return equals(constraints, event->term, 0);
 	case EVENT_INDEX:
 		return is_outside(constraints, event);
+	case EVENT_TARGET:
+		return is_elsewhere(constraints, event);
 	case EVENT_ADDRESS:
-		/* Null, or a member of what would be there. */
-		return Z3_mk_bvult(constraints->z3, constraints_term(constraints, event->term),
-			constraints_bits(constraints, event->term->width, 4096));
+		return is_null(constraints, event);
 	default:
 		return NULL;
 	}

@@ -363,7 +363,7 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 static bool only_looks(const struct walk_event *event)
 {
 	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
-	       event->kind == EVENT_INDEX;
+	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
 }
 
 /*

@@ -14,7 +14,6 @@
 #define SOLVERS_BYTES "2000000000"
 
 /* Null, or a member of what would be there; as constraints_otherwise() has it. */
-#define NULL_PAGE 4096
 
 static sensitivity_bug *report;
 
@@ -206,6 +205,8 @@ static enum sensitivity_verdict judge_event(
 	own = find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
 	if (event->kind == EVENT_ADDRESS)
 		verdict = judge_pointer(&walk.threads[thread], goal, own);
+	else if (own && event->kind == EVENT_TARGET)
+		verdict = own->value == event->value ? VERDICT_SAME : VERDICT_FLIPPED;
 	else if (own && event->kind == EVENT_DIVISOR)
 		verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
 	else if (own) /* its object may be elsewhere than in the record */
@@ -236,7 +237,7 @@ static enum sensitivity_verdict sensitivity_compare(
 		if (watch.is_reached)
 			analysis->flipped_position = watch.position;
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
-			event->kind == EVENT_ADDRESS)
+			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
 			verdict = judge_event(analysis, &walk, watch.thread);
 		else if (watch.is_reached)
 			verdict =

@@ -349,6 +349,7 @@ static void tell_goal(struct sensitivity *analysis, const struct walk_event *eve
 		[EVENT_BRANCH] = {"the condition false", "the condition true"},
 		[EVENT_CHOICE] = {"the condition false", "the condition true"},
 		[EVENT_ADDRESS] = {"memory behind the pointer", "a null pointer"},
+		[EVENT_TARGET] = {"a function to call", "another function to call"},
 		[EVENT_DIVISOR] = {"a divisor that is not 0", "the divisor 0"},
 		[EVENT_INDEX] = {"the index inside", "the index outside"},
 	};

@@ -33,6 +33,8 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	switch (event->kind) {
 	case EVENT_ADDRESS:
 		return SENSITIVE_NULL;
+	case EVENT_TARGET:
+		return SENSITIVE_TARGET;
 	case EVENT_DIVISOR:
 		return SENSITIVE_DIVISOR;
 	case EVENT_INDEX:
@@ -51,14 +53,16 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 
 static bool is_condition(enum sensitive_kind kind)
 {
-	return kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR && kind != SENSITIVE_INDEX;
+	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
+	       kind != SENSITIVE_INDEX;
 }
 
 static bool is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
 	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
-	       event->kind == EVENT_DIVISOR || event->kind == EVENT_INDEX;
+	       event->kind == EVENT_TARGET || event->kind == EVENT_DIVISOR ||
+	       event->kind == EVENT_INDEX;
 }
 
 /* ---- the list ---- */
@@ -285,6 +289,8 @@ void places_describe(
 	free(analysis->function);
 	free(analysis->directory);
 	analysis->file = text_of(text, length);
+	if (*analysis->file == '/')
+		symbols_simplify_path(analysis->file);
 	text = LLVMGetDebugLocDirectory(instruction, &length);
 	analysis->directory = text_of(text, length);
 	analysis->function = places_function(instruction);
@@ -334,6 +340,14 @@ static void add_name(struct strbuf *out, LLVMValueRef variable)
 	free(linked);
 }
 
+static void add_type(struct strbuf *out, const char *type)
+{
+	char *text = symbols_readable_type(type);
+
+	strbuf_adds(out, text);
+	free(text);
+}
+
 void places_name_access(
 	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out)
 {
@@ -346,7 +360,7 @@ void places_name_access(
 	if (LLVMIsAGlobalVariable(object))
 		add_name(out, object);
 	else
-		strbuf_adds(out, has_field ? site->type : "memory");
+		add_type(out, has_field ? site->type : "memory");
 	if (has_field)
 		strbuf_addf(out, ".%s", site->field);
 }

@@ -22,6 +22,7 @@ enum sensitive_kind {
 	SENSITIVE_SWITCH,
 	SENSITIVE_CHOICE,    /* a value chosen by a condition, without control flow */
 	SENSITIVE_ASSERTION, /* a branch whose other side ends the program */
+	SENSITIVE_TARGET,    /* a call through a pointer that may lead to another function */
 	SENSITIVE_NULL,	     /* a pointer that may be null where it is dereferenced */
 	SENSITIVE_DIVISOR,   /* may be zero */
 	SENSITIVE_INDEX,     /* an access that may be outside of its array */

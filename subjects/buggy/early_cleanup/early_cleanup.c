@@ -6,7 +6,7 @@
  *
  * EXPECT-PATTERN: W1-R2 session.handler @clear @deliver
  * EXPECT-BRANCH: assert(handler); [bug]
- * EXPECT-BRANCH: while (atomic_load(&session.answered) == 0) [ad hoc synchronisation]
+ * EXPECT-BRANCH: while (atomic_load(&session.answered) == 0) [ad hoc synchronisation|bug]
  */
 #include <assert.h>
 #include <pthread.h>
