@@ -369,7 +369,7 @@ static void exclude(struct constraints *constraints, const struct order_section 
 				left_before(constraints, b, a))));
 }
 
-static Z3_ast is_inside(
+Z3_ast constraints_is_inside(
 	struct constraints *constraints, struct event_id event, const struct order_section *section)
 {
 	const struct event_id begin = {section->thread, section->begin};
@@ -417,7 +417,7 @@ static void add_failed_tries(struct constraints *constraints)
 			if (order->sections[j].lock == failure->lock &&
 				constraints_counts(constraints, &order->sections[j]))
 				somewhere = constraints_or(constraints, somewhere,
-					is_inside(
+					constraints_is_inside(
 						constraints, failure->event, &order->sections[j]));
 		constraints_add(constraints,
 			constraints_implies(constraints,

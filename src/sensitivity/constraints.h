@@ -113,8 +113,12 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
+/* Does the event happen while the section's thread has the lock? */
+Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
+	const struct order_section *section);
+
 /*
- * Who yields lets another thread move (constraints_yields.c). Not of constraints_open(): the recorded run, where accesses
+ * Who yields lets the others move (constraints_yields.c). Not of constraints_open(): the recorded run, where accesses
  * were no points, may not have.
  */
 void constraints_add_yields(struct constraints *constraints);

@@ -1,6 +1,7 @@
 /*
- * Who is about to yield does not move before another thread has made a step (engine/fairness.c), so a schedule that
- * lets it would be left there.
+ * Who is about to yield stands back until each thread that could move has made a step (engine/fairness.c), so a schedule that
+ * lets it go on before would be left there. Said of each yield and each other thread: the first step that the other has not made when
+ * the yielding thread has made its last one is made before the yield, or cannot be made yet.
  */
 #include <stdlib.h>
 
@@ -11,68 +12,246 @@
 /* So many steps of each other thread are looked at. */
 #define STEPS_MOST 200
 
+#define NONE UINT32_MAX
+
+/* Of the order, what may keep steps from being made. */
+struct blockers {
+	uint32_t **edges; /* by thread and event: number of the last edge to it; NONE */
+	uint32_t *next;	  /* by edge: of another one to the same event */
+};
+
+/* A yield and the step of its thread before it. */
+struct yield {
+	struct event_id at, before;
+	bool is_before_window; /* the step before it is */
+};
+
+static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+{
+	return &constraints->walk->threads[id.thread].events[id.index];
+}
+
+static const struct record_op *op_of(
+	const struct constraints *constraints, const struct walk_event *event)
+{
+	return event->kind == EVENT_OP && event->value != UINT64_MAX
+		       ? &constraints->walk->record->ops[event->value]
+		       : NULL;
+}
+
 static bool is_yield(const struct constraints *constraints, const struct walk_event *event)
 {
-	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
-	       constraints->walk->record->ops[event->value].kind == OP_YIELD;
+	const struct record_op *op = op_of(constraints, event);
+
+	return op && op->kind == OP_YIELD;
 }
 
-/* The thread's last event in the window before this one that has a moment; UINT32_MAX: there is none. */
-static uint32_t step_before(const struct constraints *constraints, struct event_id of)
+static bool is_step(const struct walk_event *event)
 {
-	for (uint32_t i = of.index; i-- > constraints->window->begin[of.thread];)
-		if (constraints->moments[of.thread][i])
+	return event->kind == EVENT_OP ||
+	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
+}
+
+/* The thread's last step among its events below `end`; NONE: there is none. */
+static uint32_t step_below(const struct constraints *constraints, uint16_t thread, uint32_t end)
+{
+	for (uint32_t i = end; i-- > 0;)
+		if (is_step(&constraints->walk->threads[thread].events[i]))
 			return i;
-	return UINT32_MAX;
+	return NONE;
 }
 
-/* A step of the other thread lies between, or of those before; NULL: there is none that could. */
-static Z3_ast add_steps(struct constraints *constraints, Z3_ast any, uint16_t other,
-	struct event_id before, struct event_id yield)
+static void open_blockers(const struct order *order, struct blockers *blockers)
 {
-	uint32_t left = STEPS_MOST;
+	blockers->edges = calloc(order->thread_count + 1u, sizeof *blockers->edges);
+	blockers->next = calloc(order->edge_count + 1u, sizeof *blockers->next);
+	BUG_ON(!blockers->edges || !blockers->next);
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint64_t count = order->walk->threads[i].count;
 
-	for (uint32_t i = constraints->window->begin[other];
-		i < constraints->window->end[other] && left; i++) {
-		const struct event_id id = {other, i};
-		Z3_ast between;
+		blockers->edges[i] = calloc(count + 1, sizeof **blockers->edges);
+		BUG_ON(!blockers->edges[i]);
+		for (uint64_t j = 0; j < count; j++)
+			blockers->edges[i][j] = NONE;
+	}
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct event_id id = order->edges[i].second;
 
-		if (!constraints->moments[other][i] ||
-			order_is_before(constraints->order, yield, id) ||
-			order_is_before(constraints->order, id, before))
-			continue;
-		left--;
-		between = constraints_and(constraints, constraints_happens(constraints, id),
-			constraints_and(constraints, constraints_before(constraints, before, id),
-				constraints_before(constraints, id, yield)));
-		any = any ? constraints_or(constraints, any, between) : between;
+		blockers->next[i] = blockers->edges[id.thread][id.index];
+		blockers->edges[id.thread][id.index] = i;
+	}
+}
+
+static void close_blockers(const struct order *order, struct blockers *blockers)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		free(blockers->edges[i]);
+	free(blockers->edges);
+	free(blockers->next);
+}
+
+/* Where nothing says which of two events is the earlier one the solver may leave them at one moment: both of these are false then. */
+static Z3_ast happens_before(
+	struct constraints *constraints, struct event_id event, struct event_id other)
+{
+	if (constraints_is_past(constraints, event) || !constraints_has(constraints, event))
+		return constraints_happens(constraints, event);
+	return constraints_and(constraints, constraints_happens(constraints, event),
+		constraints_before(constraints, event, other));
+}
+
+static Z3_ast happens_later(
+	struct constraints *constraints, struct event_id event, struct event_id other)
+{
+	Z3_ast never = Z3_mk_not(constraints->z3, constraints_happens(constraints, event));
+
+	if (constraints_is_past(constraints, event) || !constraints_has(constraints, event))
+		return never;
+	return constraints_or(constraints, never, constraints_before(constraints, other, event));
+}
+
+static Z3_ast is_locked(struct constraints *constraints, const struct record_op *op,
+	struct event_id step, struct event_id yield)
+{
+	const struct order *order = constraints->order;
+	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
+	Z3_ast any = Z3_mk_false(constraints->z3);
+
+	for (uint32_t i = 0; i < order->section_count; i++) {
+		const struct order_section *section = &order->sections[i];
+
+		if (section->lock == op->address && section->thread != step.thread &&
+			!(section->is_shared && is_read) &&
+			constraints_counts(constraints, section))
+			any = constraints_or(constraints, any,
+				constraints_is_inside(constraints, yield, section));
 	}
 	return any;
+}
+
+/* Is the thread held up before this step while the other one yields? */
+static Z3_ast is_blocked(struct constraints *constraints, const struct blockers *blockers,
+	struct event_id step, struct event_id yield)
+{
+	const struct record_op *op = op_of(constraints, event_of(constraints, step));
+	Z3_ast any = Z3_mk_false(constraints->z3);
+
+	if (event_of(constraints, step)->kind != EVENT_OP)
+		return any;
+	if (!op)
+		return Z3_mk_true(constraints->z3); /* it was never made: nothing is known */
+	switch (op->kind) {
+	case OP_SLEEP:
+	case OP_FD_READ:
+	case OP_FD_WRITE:
+	case OP_FD_POLL:
+	case OP_CHILD_WAIT:
+	case OP_SIGNAL_WAIT:
+		return Z3_mk_true(constraints->z3); /* what is outside is not modelled */
+	default:
+		if (op->kind != OP_THREAD_BEGIN &&
+			!(op_descriptions[op->kind].flags & OP_MAYBLOCK))
+			return any;
+	}
+	for (uint32_t i = blockers->edges[step.thread][step.index]; i != NONE;
+		i = blockers->next[i])
+		any = constraints_or(constraints, any,
+			happens_later(
+				constraints, constraints->order->edges[i].first, yield));
+	if (op_descriptions[op->kind].flags & OP_ACQUIRE)
+		any = constraints_or(constraints, any, is_locked(constraints, op, step, yield));
+	return any;
+}
+
+/* The other thread, which has made the step `last` (NONE: the last before the window), makes `next`, or cannot. */
+static void add_next(struct constraints *constraints, const struct blockers *blockers,
+	const struct yield *yield, uint32_t last, struct event_id next)
+{
+	Z3_context z3 = constraints->z3;
+	const uint32_t end = constraints->window->end[next.thread];
+	Z3_ast is_next = constraints_happens(constraints, yield->at);
+	Z3_ast is_made = Z3_mk_false(z3);
+
+	if (last != NONE)
+		is_next = constraints_and(constraints, is_next,
+			happens_before(constraints, (struct event_id){next.thread, last},
+				yield->before));
+	if (constraints_has(constraints, next)) {
+		if (!yield->is_before_window)
+			is_next = constraints_and(constraints, is_next,
+				Z3_mk_not(z3, happens_before(constraints, next, yield->before)));
+		is_made = happens_before(constraints, next, yield->at);
+		if (!yield->is_before_window)
+			is_made = constraints_and(constraints, is_made,
+				constraints_before(constraints, yield->before, next));
+	}
+	constraints_add(constraints,
+		constraints_implies(constraints, is_next,
+			constraints_or(constraints, is_made,
+				constraints_and(constraints,
+					Z3_mk_ge(z3, constraints->cuts[next.thread],
+						Z3_mk_int(z3, (int)(next.index < end ? next.index : end),
+							constraints->integer)),
+					is_blocked(constraints, blockers, next, yield->at)))));
+}
+
+static void add_other(struct constraints *constraints, const struct blockers *blockers,
+	const struct yield *yield, uint16_t other)
+{
+	const struct order *order = constraints->order;
+	const struct walked_thread *walked = &constraints->walk->threads[other];
+	const uint32_t begin = constraints->window->begin[other];
+	const uint32_t past = step_below(constraints, other, begin);
+	uint32_t last = NONE, left = STEPS_MOST;
+
+	/* It has moved since, before the window. */
+	if (yield->is_before_window && past != NONE &&
+		walked->events[past].position > event_of(constraints, yield->before)->position)
+		return;
+	for (uint32_t i = begin; i < walked->count && left; i++) {
+		const struct event_id next = {other, i};
+
+		if (!is_step(&walked->events[i]))
+			continue;
+		if (last != NONE &&
+			(yield->is_before_window ||
+				order_is_before(order, yield->before,
+					(struct event_id){other, last})))
+			return;
+		if (yield->is_before_window || !order_is_before(order, next, yield->before)) {
+			add_next(constraints, blockers, yield, last, next);
+			left--;
+		}
+		if (!constraints_has(constraints, next))
+			return;
+		last = i;
+	}
 }
 
 void constraints_add_yields(struct constraints *constraints)
 {
 	const uint32_t threads = constraints->order->thread_count;
+	struct blockers blockers = {0};
 
 	for (uint16_t thread = 0; thread < threads; thread++)
 		for (uint32_t i = constraints->window->begin[thread];
-			i < constraints->window->end[thread]; i++) {
-			const struct event_id yield = {thread, i};
-			struct event_id before = {thread, 0};
-			Z3_ast any = NULL;
+			i < constraints->window->end[thread] && !constraints_is_late(constraints);
+			i++) {
+			struct yield yield = {.at = {thread, i}};
 
-			if (constraints_is_late(constraints))
-				return;
 			if (!is_yield(constraints, &constraints->walk->threads[thread].events[i]))
 				continue;
-			before.index = step_before(constraints, yield);
-			if (before.index == UINT32_MAX)
+			yield.before = (struct event_id){
+				thread, step_below(constraints, thread, i)};
+			if (yield.before.index == NONE)
 				continue;
+			yield.is_before_window = constraints_is_past(constraints, yield.before);
+			if (!blockers.edges)
+				open_blockers(constraints->order, &blockers);
 			for (uint16_t other = 0; other < threads; other++)
 				if (other != thread)
-					any = add_steps(constraints, any, other, before, yield);
-			constraints_add(
-				constraints, constraints_implies(constraints,
-						     constraints_happens(constraints, yield), any));
+					add_other(constraints, &blockers, &yield, other);
 		}
+	if (blockers.edges)
+		close_blockers(constraints->order, &blockers);
 }

@@ -7,7 +7,7 @@
 struct moment {
 	int64_t at;
 	struct event_id id;
-	uint64_t step;
+	uint64_t steps; /* of the thread, with this one */
 };
 
 struct moments {
@@ -47,6 +47,23 @@ static void add(struct moments *list, struct moment moment)
 	list->items[list->count++] = moment;
 }
 
+/*
+ * Steps of the thread up to the event and with it. Behind it are steps that are no events (accesses to what nobody shares, at
+ * sites that also share): those up to an operation that the thread comes to are made at once, as who waits for
+ * it to come there counts on (constraints_yields.c).
+ */
+static uint64_t steps_with(const struct constraints *constraints, struct event_id id, int64_t cut)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[id.thread];
+
+	for (uint64_t i = id.index + 1u; i < walked->count && (int64_t)i <= cut; i++)
+		if (walked->events[i].kind == EVENT_OP)
+			return walked->events[i].step;
+		else if (walked->events[i].kind <= EVENT_OP && !walked->events[i].is_atomic)
+			break;
+	return walked->events[id.index].step + 1;
+}
+
 static void collect(const struct constraints *constraints, Z3_model model, struct moments *list)
 {
 	const struct walk *walk = constraints->walk;
@@ -62,15 +79,15 @@ static void collect(const struct constraints *constraints, Z3_model model, struc
 						(int64_t)walk->threads[thread].events[i].position -
 							INT64_MAX,
 						{(uint16_t)thread, i},
-						walk->threads[thread].events[i].step});
+						walk->threads[thread].events[i].step + 1});
 		for (uint32_t i = constraints->window->begin[thread];
 			i < constraints->window->end[thread] && i < cut; i++) {
+			const struct event_id id = {(uint16_t)thread, i};
 			Z3_ast at = constraints->moments[thread][i];
 
 			if (at)
-				add(list, (struct moment){value_of(constraints, model, at),
-						  {(uint16_t)thread, i},
-						  walk->threads[thread].events[i].step});
+				add(list, (struct moment){value_of(constraints, model, at), id,
+						  steps_with(constraints, id, cut)});
 		}
 	}
 	if (list->count)
@@ -149,10 +166,10 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 		/* What others do after the last step towards the goal has no part in it. */
 		if (done[goal.thread] >= wanted)
 			break;
-		if (moment->step + 1 <= done[thread])
+		if (moment->steps <= done[thread])
 			continue;
-		solution_add(solution, thread, moment->step + 1 - done[thread]);
-		done[thread] = moment->step + 1;
+		solution_add(solution, thread, moment->steps - done[thread]);
+		done[thread] = moment->steps;
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
