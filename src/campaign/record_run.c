@@ -61,6 +61,25 @@ static void take_modules(struct run_record *record, const struct contract_memory
 	}
 }
 
+/* The same as the walk of the run looks at it. */
+static uint64_t *copy_points(const struct record_request *request)
+{
+	const struct run_record *like = request->like;
+	uint32_t sites = 0;
+	uint64_t *points;
+
+	if (!like)
+		return NULL;
+	for (uint32_t i = 0; i < like->module_count; i++)
+		if (like->modules[i].first + like->modules[i].count > sites)
+			sites = like->modules[i].first + like->modules[i].count;
+	points = calloc(BITSET_WORDS(sites) + 1, sizeof *points);
+	BUG_ON(!points);
+	for (uint32_t word = 0; word < BITSET_WORDS(sites); word++)
+		points[word] = request->chosen[word];
+	return points;
+}
+
 /* ---- one run ---- */
 
 /* A run that is under way: what it records is taken whenever the guest has no room left. */
@@ -275,6 +294,7 @@ static void tell(struct recorded *out, const struct record_request *request, str
 	out->diverged_step = probe->diverged_step;
 	failure_take(&out->run, contract);
 	take_modules(&out->record, contract_memory(contract));
+	out->record.points = copy_points(request);
 	for (uint32_t i = 0; i < out->record.thread_count; i++) {
 		struct run_thread *thread = &out->record.threads[i];
 

@@ -16,6 +16,7 @@ void run_record_release(struct run_record *record)
 	free(record->op_stream);
 	free(record->images);
 	free(record->image_bytes);
+	free(record->points);
 	*record = (struct run_record){0};
 }
 

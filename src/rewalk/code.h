@@ -110,6 +110,16 @@ enum allocation {
 	ALLOCATION_END	    /* the first argument is given back */
 };
 
+/* Calls whose result says what came of an operation that may come out otherwise under another schedule (walk_outcome.c). */
+enum outcome {
+	OUTCOME_NONE,
+	OUTCOME_TRY,	  /* to lock: 0 or EBUSY */
+	OUTCOME_TAKE,	  /* from a semaphore: 0 or -1 */
+	OUTCOME_BARRIER,  /* -1 for who comes last, 0 for the others */
+	OUTCOME_ONCE,	  /* no result: whether it takes a step depends on whether all is done */
+	OUTCOME_BEGINNING /* of a semaphore: how often it can be taken is the third argument */
+};
+
 struct function;
 
 /* Of a value that is taken for one of another kind, at most. */
@@ -184,6 +194,7 @@ struct code {
 	uint32_t instructions; /* ends of blocks: how many the block has */
 	uint32_t branch;       /* BRANCH, SWITCH, SELECT: number among those of the program */
 	uint8_t allocates;     /* CALL: enum allocation */
+	uint8_t outcome;       /* CALL: enum outcome */
 	int64_t immediate;
 	struct object_part object; /* LOAD, STORE, UPDATE, EXCHANGE */
 	union {
@@ -331,6 +342,7 @@ bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
 bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
 /* decode_library.c: what the call reads, the caller's to free; NULL: it is none whose result is computed. */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
+enum outcome decode_outcome(LLVMValueRef call);
 /* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);

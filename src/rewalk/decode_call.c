@@ -333,6 +333,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	code->a = target;
 	code->sub = is_assembly;
 	code->allocates = (uint8_t)allocation_of(callee);
+	code->outcome = (uint8_t)decode_outcome(call);
 	code->is_blind = writes_unseen(callee);
 	code->operands = operands;
 	code->count = count;

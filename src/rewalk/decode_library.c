@@ -77,3 +77,25 @@ struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef c
 	}
 	return read;
 }
+
+enum outcome decode_outcome(LLVMValueRef call)
+{
+	static const struct {
+		const char *name;
+		enum outcome outcome;
+	} names[] = {{"pthread_mutex_trylock", OUTCOME_TRY},
+		{"pthread_rwlock_tryrdlock", OUTCOME_TRY},
+		{"pthread_rwlock_trywrlock", OUTCOME_TRY}, {"pthread_spin_trylock", OUTCOME_TRY},
+		{"sem_trywait", OUTCOME_TAKE}, {"pthread_barrier_wait", OUTCOME_BARRIER},
+		{"pthread_once", OUTCOME_ONCE}, {"sem_init", OUTCOME_BEGINNING}};
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	size_t length;
+	const char *name = LLVMIsAFunction(callee) && LLVMIsDeclaration(callee)
+				   ? LLVMGetValueName2(callee, &length)
+				   : "";
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i].name, name) == 0)
+			return names[i].outcome;
+	return OUTCOME_NONE;
+}

@@ -102,6 +102,7 @@ void walk_close(struct walk *walk)
 	free(walk->shared.words);
 	free(walk->shared_lines);
 	free(walk->unknowns);
+	free(walk->semaphores);
 	free(walk->wanted);
 	free(walk->copied.pairs);
 	objects_release(&walk->objects);

@@ -32,7 +32,8 @@ enum event_kind {
 	EVENT_READ,  /* of shared memory; `term` is the variable */
 	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
 	EVENT_STEPS, /* before the part: all steps of the thread up to this one */
-	EVENT_OP,    /* of the engine */
+	/* Of the engine. `term`: what came of it, where that may be another; then that is `address`. Else NULL. */
+	EVENT_OP,
 	EVENT_BRANCH,
 	EVENT_CHOICE, /* a value that is selected by a condition: no control flow depends on it */
 	/*
@@ -44,7 +45,8 @@ enum event_kind {
 	EVENT_DIVISOR, /* must not be zero */
 	EVENT_INDEX,   /* the same, and it does lie there */
 	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */
-	EVENT_FENCE    /* of sequential consistency */
+	EVENT_FENCE,   /* of sequential consistency */
+	EVENT_ONCE     /* pthread_once() at `address` found all done, which took no step */
 };
 
 struct walk_event {
@@ -145,6 +147,13 @@ struct walk_unknown {
 	uint64_t count;
 };
 
+/* A semaphore that the program made. */
+struct walk_semaphore {
+	uint64_t address;
+	uint32_t value; /* that it began with */
+	bool is_known;	/* it was made once */
+};
+
 struct walk_room;
 
 struct walk {
@@ -165,6 +174,8 @@ struct walk {
 	uint32_t unknown_count;
 	struct walk_watch *watches;
 	uint32_t watch_count;
+	struct walk_semaphore *semaphores; /* WALK_EVENTS */
+	uint32_t semaphore_count;
 	/* Written by the first thread before there were others: the last values, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;

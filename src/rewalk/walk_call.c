@@ -148,6 +148,21 @@ static bool has_site(
 	return false;
 }
 
+/* Is what the function reads or writes a scheduling point of the run? */
+static bool has_point(const struct walker *walker, const struct code *code)
+{
+	const struct image *image = walker->book->image;
+	uint32_t site = walker->walk->record->points
+				? value_map_get(&image->first_site, code->value)
+				: SITE_NONE;
+
+	for (; site != SITE_NONE; site = image->sites[site].next)
+		if (image->sites[site].kind >= SITE_RANGE_READ &&
+			image->sites[site].kind <= SITE_STRING_WRITE && walk_is_point(walker, site))
+			return true;
+	return false;
+}
+
 /* Functions whose result tells of the bytes that they read: those that compare, search and measure. */
 static bool tells_of_bytes(LLVMValueRef callee)
 {
@@ -244,10 +259,14 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		if (step != STEP_NEXT)
 			return step;
 	}
+	if (!has_returned && has_point(walker, code))
+		walk_settle(walker);
 	is_noted = !has_returned && !code->reads && note_reads(walker, code, registers);
 	if (walker->mode & WALK_EVENTS && !has_returned && !code->reads &&
 		LLVMGetFirstUse(code->value))
 		pin_arguments(walker, code, is_noted);
+	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
+		walk_note_entry(walker, code, registers);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
 	step = walk_tell_results(walker, code, registers);
@@ -261,6 +280,12 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (walker->mode & WALK_EVENTS && !has_returned)
 		for (int32_t i = 0; i < code->b; i++)
 			walk_set_term(walker, code->to + i, NULL);
+	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome) {
+		struct term *outcome = walk_outcome(walker, code, registers);
+
+		if (outcome)
+			walk_set_term(walker, code->to, outcome);
+	}
 	if (walker->mode & WALK_EVENTS && !has_returned && code->reads)
 		walk_library_result(walker, code, registers, &library);
 	if (!code->normal)

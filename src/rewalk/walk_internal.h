@@ -2,6 +2,7 @@
 #ifndef RADDLE_REWALK_WALK_INTERNAL_H
 #define RADDLE_REWALK_WALK_INTERNAL_H
 
+#include "base/bitset.h"
 #include <string.h>
 
 #include "rewalk/compute.h"
@@ -125,6 +126,8 @@ void walk_next_entry(struct walker *walker);
 uint64_t walk_number(struct walker *walker);
 /* Until a report can be taken: STEP_NEXT (it was predicted), STEP_ENTRY or STEP_JUMP; or not here. */
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
+/* The op that the thread performs before its next report; NULL: none. */
+const struct record_op *walk_coming_op(const struct walker *walker);
 /* Code without bitcode has run: the last write has not been looked at. */
 void walk_drop(struct walker *walker);
 /* Checked records: the report of a site that tells nothing. */
@@ -204,6 +207,14 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 		memcpy(&value, place, bytes);
 		return value;
 	}
+}
+
+/* Was an access there a scheduling point of the run? Before one the last write is looked at: record_settle(). */
+static inline bool walk_is_point(const struct walker *walker, uint32_t site)
+{
+	const uint64_t *points = walker->walk->record->points;
+
+	return points && walker->is_live && site != SITE_NONE && bitset_has(points, site);
 }
 
 /* Up to eight bytes at an address, as a site tells them. */
@@ -316,6 +327,14 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 /* The same; but of shared memory, if it may be, without pinning: then the term of the address. */
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
+
+/* ---- walk_outcome.c ---- */
+
+/* The call is made, or its function has been for a while. */
+void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
+/* The call has returned. The term of its result; NULL: that is the same in every run, or not known to be otherwise. */
+struct term *walk_outcome(
+	struct walker *walker, const struct code *call, const uint64_t *registers);
 
 /* ---- walk_access.c ---- */
 

@@ -156,4 +156,5 @@ void walk_forget_events(struct walk *walk)
 	free(walk->initials);
 	walk->initials = NULL;
 	walk->initial_count = walk->initial_capacity = 0;
+	walk->semaphore_count = 0;
 }

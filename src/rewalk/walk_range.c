@@ -231,7 +231,15 @@ static bool is_told(const struct walker *walker, const struct code *code, uint64
 	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
 }
 
-/* What becomes of the last write: see record_look_back(). */
+/* Before a range is written. */
+static void drop_before(struct walker *walker, uint32_t site)
+{
+	if (walk_is_point(walker, site))
+		walk_settle(walker);
+	else
+		walk_drop(walker);
+}
+
 static void look_back(struct walker *walker, const struct code *code)
 {
 	const uint16_t flags =
@@ -240,7 +248,7 @@ static void look_back(struct walker *walker, const struct code *code)
 	if (code->place_from == PLACE_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
 		walk_settle(walker);
 	else if (code->place != PLACE_LOCAL)
-		walk_drop(walker);
+		drop_before(walker, code->site_to);
 }
 
 /* NULL: the source is not the walk's own. False: it is, and is not where it should be. */
@@ -306,7 +314,7 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 			return walk_outside_of_own(walker);
 		memset(target, (int)registers[code->b], bytes);
 	} else {
-		walk_drop(walker);
+		drop_before(walker, code->site_to);
 	}
 	range.to = side_of(code, code->place, code->site_to, to);
 	range.bytes = bytes;

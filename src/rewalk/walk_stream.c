@@ -180,6 +180,22 @@ static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t
 	return first < record->op_count && record->ops[first].step == step ? first : UINT64_MAX;
 }
 
+const struct record_op *walk_coming_op(const struct walker *walker)
+{
+	const struct run_record *record = walker->walk->record;
+	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
+	struct walker look = {
+		.at = walker->at, .end = walker->end}; /* what has not come yet is not there */
+	uint64_t number;
+
+	if (walker->left ||
+		!(is_next || walker->tag == RECORD_SYNC || walker->tag == RECORD_SYNC_OUTSIDE))
+		return NULL;
+	number = find_op(
+		record, walker->op_step + (is_next ? 1 : walk_number(&look)), walker->op_number);
+	return number == UINT64_MAX ? NULL : &record->ops[number];
+}
+
 static void sync(struct walker *walker)
 {
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;

@@ -180,6 +180,10 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 	set->is_known =
 		true; /* addresses depend on earlier reads only, so nobody comes here again */
 	add_value(set, variable->value);
+	if (read->kind == EVENT_OP) { /* what came of it */
+		add_value(set, read->address);
+		return set;
+	}
 	if (read->at)
 		find_values(builder, read->at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {

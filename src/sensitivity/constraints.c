@@ -292,50 +292,6 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 	}
 }
 
-/* What is still in the buffer of a thread that ends is seen before it has ended. */
-static void drain(struct constraints *constraints, const struct order_edge *edge)
-{
-	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
-
-	for (uint32_t i = edge->first.index + 1;
-		constraints->has_store_buffers &&
-		i-- > constraints->window->begin[edge->first.thread];)
-		if (walked->events[i].kind == EVENT_WRITE &&
-			has_moment(constraints, &walked->events[i])) {
-			constraints_add(constraints,
-				constraints_before(constraints,
-					(struct event_id){edge->first.thread, i}, edge->second));
-			return;
-		}
-}
-
-static void add_edges(struct constraints *constraints)
-{
-	const struct order *order = constraints->order;
-
-	for (uint32_t i = 0; i < order->edge_count; i++) {
-		const struct order_edge *edge = &order->edges[i];
-
-		if (constraints_is_past(constraints, edge->second) ||
-			!constraints_has(constraints, edge->second) ||
-			constraints_is_past(constraints, edge->first))
-			continue;
-		if (!constraints_has(constraints, edge->first)) {
-			constraints_add(constraints,
-				Z3_mk_not(constraints->z3,
-					constraints_happens(constraints, edge->second)));
-			continue;
-		}
-		constraints_add(
-			constraints, constraints_before(constraints, edge->first, edge->second));
-		drain(constraints, edge);
-		constraints_add(
-			constraints, constraints_implies(constraints,
-					     constraints_happens(constraints, edge->second),
-					     constraints_happens(constraints, edge->first)));
-	}
-}
-
 static Z3_ast left_before(struct constraints *constraints, const struct order_section *first,
 	const struct order_section *second)
 {
@@ -361,12 +317,13 @@ static void exclude(struct constraints *constraints, const struct order_section 
 		(b->end != UINT32_MAX && order_is_before(constraints->order,
 						 (struct event_id){b->thread, b->end}, first)))
 		return;
-	constraints_add(constraints,
-		constraints_implies(constraints,
-			constraints_and(constraints, constraints_happens(constraints, first),
-				constraints_happens(constraints, second)),
-			constraints_or(constraints, left_before(constraints, a, b),
-				left_before(constraints, b, a))));
+	constraints_add(
+		constraints, constraints_implies(constraints,
+				     constraints_and(constraints,
+					     constraints_comes_as_it_did(constraints, first),
+					     constraints_comes_as_it_did(constraints, second)),
+				     constraints_or(constraints, left_before(constraints, a, b),
+					     left_before(constraints, b, a))));
 }
 
 Z3_ast constraints_is_inside(
@@ -374,7 +331,7 @@ Z3_ast constraints_is_inside(
 {
 	const struct event_id begin = {section->thread, section->begin};
 	const struct event_id end = {section->thread, section->end};
-	Z3_ast in = constraints_and(constraints, constraints_happens(constraints, begin),
+	Z3_ast in = constraints_and(constraints, constraints_comes_as_it_did(constraints, begin),
 		constraints_before(constraints, begin, event));
 
 	if (section->end == UINT32_MAX || !constraints_has(constraints, end))
@@ -421,7 +378,8 @@ static void add_failed_tries(struct constraints *constraints)
 						constraints, failure->event, &order->sections[j]));
 		constraints_add(constraints,
 			constraints_implies(constraints,
-				constraints_happens(constraints, failure->event), somewhere));
+				constraints_comes_as_it_did(constraints, failure->event),
+				somewhere));
 	}
 }
 
@@ -457,9 +415,10 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	for (uint32_t i = 0; i < threads; i++)
 		add_thread(constraints, (uint16_t)i);
 	constraints_list_sections(constraints);
-	add_edges(constraints);
+	constraints_add_edges(constraints);
 	add_locks(constraints);
 	add_failed_tries(constraints);
+	constraints_add_operations(constraints);
 	constraints_add_memory(constraints);
 	for (uint32_t i = 0; i < threads; i++)
 		add_outcomes(constraints, (uint16_t)i);

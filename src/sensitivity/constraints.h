@@ -113,6 +113,22 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
+/* The event happens, and surely before the other one. (Where nothing says which is the earlier one both may have one moment.) */
+Z3_ast constraints_happens_before(
+	struct constraints *constraints, struct event_id event, struct event_id other);
+/* The event surely does not come before the other one. */
+Z3_ast constraints_happens_later(
+	struct constraints *constraints, struct event_id event, struct event_id other);
+
+/* What must happen before what (constraints_order.c). */
+void constraints_add_edges(struct constraints *constraints);
+/* Operations whose outcome may be another one (constraints_outcomes.c), and semaphores. */
+void constraints_add_operations(struct constraints *constraints);
+/* What came of the operation is not what it was, if it happens; NULL: it always is. */
+Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
+/* It happens, and comes to what it did. */
+Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
+
 /* Does the event happen while the section's thread has the lock? */
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);

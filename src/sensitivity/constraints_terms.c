@@ -326,11 +326,16 @@ static bool is_division(uint8_t opcode)
 
 static uint32_t cost_of(const struct term *term)
 {
+	const bool has_unknowns = term->op == CODE_BINARY && term->a->op != TERM_CONSTANT &&
+				  term->b->op != TERM_CONSTANT;
+
 	switch (term->op) {
 	case CODE_BINARY:
-		return is_division(term->sub) && term->width > 16 && !shift_of(term->b)
-			       ? COST_OF_PRODUCT
-			       : 0;
+		if (term->width <= 16)
+			return 0;
+		if (is_division(term->sub))
+			return shift_of(term->b) ? 0 : (1u + has_unknowns) * COST_OF_PRODUCT;
+		return term->sub == LLVMMul && has_unknowns ? COST_OF_PRODUCT : 0;
 	case CODE_FLOAT:
 		return term->sub == LLVMFAdd || term->sub == LLVMFSub ? COST_OF_SUM
 								      : COST_OF_PRODUCT;
@@ -347,7 +352,6 @@ static uint32_t cost_of(const struct term *term)
 	}
 }
 
-/* Products and quotients of two unknowns take solvers for ever. */
 static bool is_too_hard(struct constraints *constraints, const struct term *term)
 {
 	const uint32_t cost = cost_of(term);
@@ -355,8 +359,7 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 	if (cost && (term->size > FLOAT_SIZE_MOST || constraints->hard_cost + cost > COST_MOST))
 		return true;
 	constraints->hard_cost += cost;
-	return term->op == CODE_BINARY && term->sub >= LLVMMul && term->sub <= LLVMFRem &&
-	       term->a->op != TERM_CONSTANT && term->b->op != TERM_CONSTANT && term->width > 16;
+	return false;
 }
 
 /* Does what is computed behind this event not depend on it? */

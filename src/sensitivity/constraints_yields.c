@@ -90,26 +90,6 @@ static void close_blockers(const struct order *order, struct blockers *blockers)
 	free(blockers->next);
 }
 
-/* Where nothing says which of two events is the earlier one the solver may leave them at one moment: both of these are false then. */
-static Z3_ast happens_before(
-	struct constraints *constraints, struct event_id event, struct event_id other)
-{
-	if (constraints_is_past(constraints, event) || !constraints_has(constraints, event))
-		return constraints_happens(constraints, event);
-	return constraints_and(constraints, constraints_happens(constraints, event),
-		constraints_before(constraints, event, other));
-}
-
-static Z3_ast happens_later(
-	struct constraints *constraints, struct event_id event, struct event_id other)
-{
-	Z3_ast never = Z3_mk_not(constraints->z3, constraints_happens(constraints, event));
-
-	if (constraints_is_past(constraints, event) || !constraints_has(constraints, event))
-		return never;
-	return constraints_or(constraints, never, constraints_before(constraints, other, event));
-}
-
 static Z3_ast is_locked(struct constraints *constraints, const struct record_op *op,
 	struct event_id step, struct event_id yield)
 {
@@ -149,14 +129,13 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	case OP_SIGNAL_WAIT:
 		return Z3_mk_true(constraints->z3); /* what is outside is not modelled */
 	default:
-		if (op->kind != OP_THREAD_BEGIN &&
-			!(op_descriptions[op->kind].flags & OP_MAYBLOCK))
+		if (op->kind != OP_THREAD_BEGIN && !(op_descriptions[op->kind].flags & OP_MAYBLOCK))
 			return any;
 	}
 	for (uint32_t i = blockers->edges[step.thread][step.index]; i != NONE;
 		i = blockers->next[i])
 		any = constraints_or(constraints, any,
-			happens_later(
+			constraints_happens_later(
 				constraints, constraints->order->edges[i].first, yield));
 	if (op_descriptions[op->kind].flags & OP_ACQUIRE)
 		any = constraints_or(constraints, any, is_locked(constraints, op, step, yield));
@@ -174,13 +153,14 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 
 	if (last != NONE)
 		is_next = constraints_and(constraints, is_next,
-			happens_before(constraints, (struct event_id){next.thread, last},
-				yield->before));
+			constraints_happens_before(
+				constraints, (struct event_id){next.thread, last}, yield->before));
 	if (constraints_has(constraints, next)) {
 		if (!yield->is_before_window)
 			is_next = constraints_and(constraints, is_next,
-				Z3_mk_not(z3, happens_before(constraints, next, yield->before)));
-		is_made = happens_before(constraints, next, yield->at);
+				Z3_mk_not(z3, constraints_happens_before(
+						      constraints, next, yield->before)));
+		is_made = constraints_happens_before(constraints, next, yield->at);
 		if (!yield->is_before_window)
 			is_made = constraints_and(constraints, is_made,
 				constraints_before(constraints, yield->before, next));
@@ -190,7 +170,8 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 			constraints_or(constraints, is_made,
 				constraints_and(constraints,
 					Z3_mk_ge(z3, constraints->cuts[next.thread],
-						Z3_mk_int(z3, (int)(next.index < end ? next.index : end),
+						Z3_mk_int(z3,
+							(int)(next.index < end ? next.index : end),
 							constraints->integer)),
 					is_blocked(constraints, blockers, next, yield->at)))));
 }
@@ -214,9 +195,8 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 		if (!is_step(&walked->events[i]))
 			continue;
 		if (last != NONE &&
-			(yield->is_before_window ||
-				order_is_before(order, yield->before,
-					(struct event_id){other, last})))
+			(yield->is_before_window || order_is_before(order, yield->before,
+							    (struct event_id){other, last})))
 			return;
 		if (yield->is_before_window || !order_is_before(order, next, yield->before)) {
 			add_next(constraints, blockers, yield, last, next);
@@ -241,8 +221,8 @@ void constraints_add_yields(struct constraints *constraints)
 
 			if (!is_yield(constraints, &constraints->walk->threads[thread].events[i]))
 				continue;
-			yield.before = (struct event_id){
-				thread, step_below(constraints, thread, i)};
+			yield.before =
+				(struct event_id){thread, step_below(constraints, thread, i)};
 			if (yield.before.index == NONE)
 				continue;
 			yield.is_before_window = constraints_is_past(constraints, yield.before);

@@ -7,16 +7,6 @@
 
 /* ---- events of ops in the order of the run ---- */
 
-struct op_event {
-	const struct record_op *op;
-	struct event_id id;
-};
-
-struct op_list {
-	struct op_event *items;
-	uint32_t count, capacity;
-};
-
 static int compare_steps(const void *left, const void *right)
 {
 	const struct op_event *a = left, *b = right;
@@ -47,7 +37,7 @@ static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *
 		qsort(list->items, list->count, sizeof *list->items, compare_steps);
 }
 
-static void add_edge(struct order *order, struct event_id first, struct event_id second)
+void order_add_edge(struct order *order, struct event_id first, struct event_id second)
 {
 	if (first.thread == second.thread)
 		return;
@@ -56,7 +46,7 @@ static void add_edge(struct order *order, struct event_id first, struct event_id
 		order->edges = realloc(order->edges, order->edge_capacity * sizeof *order->edges);
 		BUG_ON(!order->edges);
 	}
-	order->edges[order->edge_count++] = (struct order_edge){first, second};
+	order->edges[order->edge_count++] = (struct order_edge){.first = first, .second = second};
 }
 
 /* ---- locks ---- */
@@ -194,10 +184,10 @@ static void add_thread_edges(struct order *order, const struct op_event *event)
 	if (op->other >= order->thread_count)
 		return;
 	if (op->kind == OP_THREAD_CREATE && walk->threads[op->other].count)
-		add_edge(order, event->id, first_of(walk, op->other));
+		order_add_edge(order, event->id, first_of(walk, op->other));
 	if ((op->kind == OP_THREAD_JOIN || op->kind == OP_THREAD_TRYJOIN) &&
 		!(op->flags & RECORD_OP_FAILED) && walk->threads[op->other].count)
-		add_edge(order,
+		order_add_edge(order,
 			(struct event_id){
 				op->other, (uint32_t)(walk->threads[op->other].count - 1)},
 			event->id);
@@ -235,8 +225,8 @@ static void add_wake_edge(struct order *order, const struct op_list *list, uint3
 		if (signal->op->address != list->items[wait].op->address ||
 			!is_signal(signal->op->kind))
 			continue;
-		add_edge(order, list->items[wait].id, signal->id);
-		add_edge(order, signal->id, event->id);
+		order_add_edge(order, list->items[wait].id, signal->id);
+		order_add_edge(order, signal->id, event->id);
 		return;
 	}
 }
@@ -255,8 +245,13 @@ static void add_barrier_edges(struct order *order, const struct op_list *list, u
 		if (before->op->kind == OP_BARRIER_ARRIVE &&
 			before->op->address == event->op->address &&
 			before->op->argument == event->op->argument &&
-			(!is_leave || before->op->flags & RECORD_OP_LAST))
-			add_edge(order, before->id, event->id);
+			(!is_leave || before->op->flags & RECORD_OP_LAST)) {
+			const uint32_t count = order->edge_count;
+
+			order_add_edge(order, before->id, event->id);
+			if (order->edge_count > count)
+				order->edges[count].is_of_round = !is_leave;
+		}
 	}
 }
 
@@ -289,38 +284,9 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 		if (!is_kept(before->op->kind) || before->op->address != event->op->address ||
 			before->op->argument != event->op->argument)
 			continue;
-		add_edge(order, before->id, event->id);
+		order_add_edge(order, before->id, event->id);
 		return;
 	}
-}
-
-/* Posts may pass each other; a wait keeps its place behind the post that let it through. */
-static void add_semaphore_edge(struct order *order, const struct op_list *list, uint32_t wait)
-{
-	const struct op_event *event = &list->items[wait];
-	uint32_t waits = 0, posts = 0, surplus = 0;
-
-	/* What the semaphore must have held at first. */
-	for (uint32_t i = 0; i <= wait; i++) {
-		const struct op_event *before = &list->items[i];
-
-		if (before->op->address != event->op->address ||
-			before->op->flags & RECORD_OP_FAILED)
-			continue;
-		posts += before->op->kind == OP_SEM_POST;
-		waits += before->op->kind == OP_SEM_WAIT || before->op->kind == OP_SEM_TRYWAIT;
-		if (waits > posts + surplus)
-			surplus = waits - posts;
-	}
-	if (waits <= surplus)
-		return;
-	posts = waits - surplus;
-	for (uint32_t i = 0; i < wait; i++)
-		if (list->items[i].op->address == event->op->address &&
-			list->items[i].op->kind == OP_SEM_POST && --posts == 0) {
-			add_edge(order, list->items[i].id, event->id);
-			return;
-		}
 }
 
 /*
@@ -338,7 +304,7 @@ static void add_arrival_edge(
 		if (before->op->kind != kind || before->id.thread == event->id.thread ||
 			(kind == OP_SIGNAL_SEND && before->op->address != event->op->address))
 			continue;
-		add_edge(order, before->id, event->id);
+		order_add_edge(order, before->id, event->id);
 		return;
 	}
 }
@@ -359,11 +325,8 @@ static void add_edges(struct order *order, const struct op_list *list)
 			break;
 		case OP_SEM_WAIT:
 		case OP_SEM_TRYWAIT:
-			if (!(event->op->flags & RECORD_OP_FAILED))
-				add_semaphore_edge(order, list, i);
-			break;
 		case OP_SEM_POST:
-			break;
+			break; /* order_waits.c */
 		case OP_SIGNAL_WAIT:
 			add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
 			add_kept_edge(order, list, i);
@@ -390,6 +353,8 @@ void order_build(struct order *order, const struct walk *walk)
 	order_sections_build(
 		&order->by_thread, order->sections, order->section_count, order->thread_count);
 	add_edges(order, &list);
+	order_add_semaphores(order, &list);
+	order_add_once(order, &list);
 	free(list.items);
 	order_fill_clocks(order);
 	hidden_find(order);
@@ -407,6 +372,9 @@ void order_release(struct order *order)
 	order_sections_release(&order->by_thread);
 	free(order->failures);
 	free(order->hidden);
+	for (uint32_t i = 0; i < order->semaphore_count; i++)
+		free(order->semaphores[i].uses);
+	free(order->semaphores);
 	addresses_release(&order->addresses);
 	*order = (struct order){0};
 }

@@ -1,6 +1,6 @@
 /*
  * What must happen in the order in which it happened, whatever the schedule: creation and joins, barriers,
- * and (more strictly than need be) condition variables, semaphores and everything else that threads wait
+ * and (more strictly than need be) condition variables and everything else that threads wait
  * for. And the critical sections, which exclude each other in either order.
  *
  * Events are named by thread and index in its list (rewalk/walk.h).
@@ -22,6 +22,8 @@ struct event_id {
 /* `first` comes before `second`, and has happened where `second` has. */
 struct order_edge {
 	struct event_id first, second;
+	bool is_usual;	  /* a semaphore's wait and its post in the run: another one may do */
+	bool is_of_round; /* arrivals at a barrier, `second` the last one: unless another one is */
 };
 
 struct order_section {
@@ -35,6 +37,22 @@ struct order_section {
 struct order_failure {
 	uint64_t lock;
 	struct event_id event;
+};
+
+/* An op on a semaphore. */
+struct order_use {
+	struct event_id event;
+	uint8_t kind; /* OP_SEM_WAIT (TRYWAIT, too), OP_SEM_POST, OP_SEM_READ */
+	bool has_failed;
+	uint32_t value; /* of the semaphore before it, in this run */
+};
+
+/* A semaphore of which all is known: how often it was given and taken before says whether it can be taken. */
+struct order_semaphore {
+	uint64_t address;
+	uint32_t value; /* that it began with */
+	struct order_use *uses;
+	uint32_t count;
 };
 
 /*
@@ -75,6 +93,8 @@ struct order {
 	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
+	struct order_semaphore *semaphores; /* those of which all is known */
+	uint32_t semaphore_count;
 	struct event_id *events; /* all of them, in the order of the run */
 	uint64_t event_count;
 	struct order_clocks clocks;

@@ -168,7 +168,9 @@ static void fill_clocks(struct order *order)
 			order->edges[*edge].second.thread == id.thread &&
 			order->edges[*edge].second.index == id.index;
 			(*edge)++) {
-			join(order, &order->clocks, id, order->edges[*edge].first, &has_clock);
+			if (!order->edges[*edge].is_usual)
+				join(order, &order->clocks, id, order->edges[*edge].first,
+					&has_clock);
 			join(order, &order->pasts, id, order->edges[*edge].first, &has_past);
 		}
 		note_past(order, &table, id, &has_past);
@@ -209,7 +211,7 @@ static void list_reads(struct order *order)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];
 
-			if (event->kind == EVENT_READ)
+			if (event->kind == EVENT_READ || (event->kind == EVENT_OP && event->term))
 				order->reads[event->term->number] =
 					(struct event_id){(uint16_t)i, (uint32_t)j};
 		}

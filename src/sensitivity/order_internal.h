@@ -11,6 +11,23 @@ static inline uint64_t order_lock_of(const struct record_op *op)
 	return op->kind == OP_COND_WAIT ? op->argument : op->address;
 }
 
+struct op_event {
+	const struct record_op *op;
+	struct event_id id;
+};
+
+/* Events of ops in the order of the run. */
+struct op_list {
+	struct op_event *items;
+	uint32_t count, capacity;
+};
+
+/* Within a thread there are none to be added. */
+void order_add_edge(struct order *order, struct event_id first, struct event_id second);
+/* order_waits.c: what semaphores and pthread_once() keep in order. */
+void order_add_semaphores(struct order *order, const struct op_list *list);
+void order_add_once(struct order *order, const struct op_list *list);
+
 /* Of the edges: sorts them, and the events; fills `reads`, `clocks` and `pasts`. */
 void order_fill_clocks(struct order *order);
 void order_release_clocks(struct order_clocks *clocks, uint32_t threads);

@@ -195,6 +195,7 @@ static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint6
 									    : EFFECT_STOPPED;
 	case EVENT_STEPS:
 	case EVENT_FENCE:
+	case EVENT_ONCE:
 		return EFFECT_NONE;
 	default:
 		return look_at_value(rehearsal, player, event);

@@ -1,0 +1,104 @@
+/* What must happen in the order in which it did (order.h). */
+#include "model/op.h"
+#include "sensitivity/constraints.h"
+
+/* What is still in the buffer of a thread that ends is seen before it has ended. */
+static void drain(struct constraints *constraints, const struct order_edge *edge)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
+
+	for (uint32_t i = edge->first.index + 1;
+		constraints->has_store_buffers &&
+		i-- > constraints->window->begin[edge->first.thread];)
+		if (walked->events[i].kind == EVENT_WRITE &&
+			constraints->moments[edge->first.thread][i]) {
+			constraints_add(constraints,
+				constraints_before(constraints,
+					(struct event_id){edge->first.thread, i}, edge->second));
+			return;
+		}
+}
+
+/* Who came last to a barrier did, unless somebody is told otherwise (constraints_outcomes.c). */
+static void add_arrival(struct constraints *constraints, const struct order_edge *edge)
+{
+	Z3_ast last = constraints_comes_as_it_did(constraints, edge->second);
+	Z3_ast other = constraints_comes_otherwise(constraints, edge->first);
+	Z3_ast before = constraints_happens_before(constraints, edge->first, edge->second);
+
+	constraints_add(constraints,
+		constraints_implies(constraints, last,
+			other ? constraints_or(constraints, before,
+					constraints_and(constraints, other,
+						constraints_happens(constraints, edge->first)))
+			      : before));
+	drain(constraints, edge);
+}
+
+static bool is_op(const struct constraints *constraints, struct event_id id, enum op_kind kind)
+{
+	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
+
+	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
+	       constraints->walk->record->ops[event->value].kind == kind;
+}
+
+/*
+ * Who finds a routine done takes no step for it, and had made its last one behind that (true: this is such an edge). Who takes one
+ * to look had made its last one before.
+ */
+static bool add_once(struct constraints *constraints, const struct order_edge *edge)
+{
+	const struct walk_event *second =
+		&constraints->walk->threads[edge->second.thread].events[edge->second.index];
+
+	if (second->kind == EVENT_ONCE) {
+		constraints_add(constraints, constraints_implies(constraints,
+						     constraints_happens(constraints, edge->second),
+						     constraints_happens_before(constraints,
+							     edge->first, edge->second)));
+		return true;
+	}
+	if (edge->second.index && is_op(constraints, edge->second, OP_ONCE_ENTER) &&
+		is_op(constraints, edge->first, OP_ONCE_DONE))
+		constraints_add(constraints, constraints_implies(constraints,
+						     constraints_happens(constraints, edge->second),
+						     constraints_before(constraints,
+							     (struct event_id){edge->second.thread,
+								     edge->second.index - 1},
+							     edge->first)));
+	return false;
+}
+
+void constraints_add_edges(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		if (edge->is_usual || constraints_is_past(constraints, edge->second) ||
+			!constraints_has(constraints, edge->second) ||
+			constraints_is_past(constraints, edge->first))
+			continue;
+		if (!constraints_has(constraints, edge->first)) {
+			constraints_add(constraints,
+				Z3_mk_not(constraints->z3,
+					constraints_happens(constraints, edge->second)));
+			continue;
+		}
+		if (edge->is_of_round) {
+			add_arrival(constraints, edge);
+			continue;
+		}
+		if (add_once(constraints, edge))
+			continue;
+		constraints_add(
+			constraints, constraints_before(constraints, edge->first, edge->second));
+		drain(constraints, edge);
+		constraints_add(
+			constraints, constraints_implies(constraints,
+					     constraints_happens(constraints, edge->second),
+					     constraints_happens(constraints, edge->first)));
+	}
+}
