@@ -154,8 +154,8 @@ static int follow(const struct probe_params *params, struct failure *failure, st
  * Minimising ends so long after the time of the search, at the latest, and after so long no failure is looked at any more: the
  * command is to end no later than ten seconds after it, with what comes behind minimising (a second, mostly).
  */
-#define MINIMISE_UNTIL_NS UINT64_C(5000000000)
-#define LOOK_UNTIL_NS UINT64_C(7000000000)
+#define MINIMISE_UNTIL_NS UINT64_C(4000000000)
+#define LOOK_UNTIL_NS UINT64_C(6000000000)
 
 /* Of the time that is left until so long after that of the search. 1: none. 0: there is no limit. */
 static uint64_t time_until(const struct branches_state *state, uint64_t after_ns)

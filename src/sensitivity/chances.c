@@ -180,6 +180,8 @@ static void list_kinds(struct chances *chances)
 	struct kind_table table = {0};
 	uint32_t *kinds = ranks_of(chances), *used;
 
+	chances->kinds_of = kinds;
+
 	for (uint32_t rank = 0; rank < count; rank++)
 		if (is_chance(chances, rank)) {
 			kinds[rank] = kind_of(chances, &table, rank);
@@ -197,7 +199,6 @@ static void list_kinds(struct chances *chances)
 			chances->items[chances->kinds[kinds[rank]].first + used[kinds[rank]]++] =
 				rank;
 	free(used);
-	free(kinds);
 }
 
 void chances_open(struct chances *chances, const struct rehearsal *rehearsal)
@@ -216,6 +217,7 @@ void chances_release(struct chances *chances)
 	free(chances->rivals);
 	free(chances->rival_writes);
 	free(chances->sources);
+	free(chances->kinds_of);
 	free(chances->kinds);
 	free(chances->items);
 	*chances = (struct chances){0};
@@ -295,15 +297,20 @@ void chances_add(const struct chances *chances, uint32_t rank, bool is_long, str
 
 /* ---- what an outcome depends on ---- */
 
-/* So many accesses behind one outcome, and so many operations of one term. */
-#define BEHIND_MOST 64
+/*
+ * So many accesses behind one outcome, of which so many of one term, so that what is behind the first ones has its share; of one
+ * kind so many are tried. And so many operations of one term are looked at.
+ */
+#define BEHIND_MOST 256
+#define READS_MOST 8
+#define ALIKE_MOST 4
 #define TERMS_MOST 4096
 
 struct behind {
 	const struct chances *chances;
 	uint32_t ranks[BEHIND_MOST]; /* accesses, the nearest first */
 	uint32_t count;
-	uint32_t terms_left;
+	uint32_t terms_left, reads_left; /* of the term that is looked at */
 };
 
 static void add_access(struct behind *behind, uint32_t rank)
@@ -319,13 +326,13 @@ static void add_reads(struct behind *behind, const struct term *term)
 {
 	const struct rehearsal *rehearsal = behind->chances->rehearsal;
 
-	while (term && term->op != TERM_CONSTANT && behind->terms_left &&
-		behind->count < BEHIND_MOST) {
+	while (term && term->op != TERM_CONSTANT && behind->terms_left && behind->reads_left) {
 		behind->terms_left--;
 		if (term->op == TERM_VARIABLE) {
 			const struct event_id read = rehearsal->order->reads[term->number];
 
 			add_access(behind, rehearsal->ranks[read.thread][read.index]);
+			behind->reads_left--;
 			return;
 		}
 		/* Sums lean to the left: the last thing that was added comes first. */
@@ -335,21 +342,39 @@ static void add_reads(struct behind *behind, const struct term *term)
 	}
 }
 
+static void add_term(struct behind *behind, const struct term *term)
+{
+	behind->terms_left = TERMS_MOST;
+	behind->reads_left = READS_MOST;
+	add_reads(behind, term);
+}
+
+/* Are there enough like it among those before? */
+static bool is_one_of_many(const struct behind *behind, uint32_t number)
+{
+	const uint32_t *kinds = behind->chances->kinds_of;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < number; i++)
+		count += kinds[behind->ranks[i]] == kinds[behind->ranks[number]];
+	return count >= ALIKE_MOST;
+}
+
 void chances_add_behind(const struct chances *chances, struct event_id goal, struct hold_list *list)
 {
-	struct behind behind = {.chances = chances, .terms_left = TERMS_MOST};
+	struct behind behind = {.chances = chances};
 
-	add_reads(&behind, chances->rehearsal->walk->threads[goal.thread].events[goal.index].term);
+	add_term(&behind, chances->rehearsal->walk->threads[goal.thread].events[goal.index].term);
 	for (uint32_t i = 0; i < behind.count; i++) {
 		const struct walk_event *event = event_at(chances, behind.ranks[i]);
 		const uint32_t source = chances->sources[behind.ranks[i]];
 
-		chances_add(chances, behind.ranks[i], true, list);
-		behind.terms_left = TERMS_MOST;
-		add_reads(&behind, event->at);
+		if (!is_one_of_many(&behind, i))
+			chances_add(chances, behind.ranks[i], true, list);
+		add_term(&behind, event->at);
 		if (event->kind == EVENT_WRITE) {
-			add_reads(&behind, event->term);
-			add_reads(&behind, event->when);
+			add_term(&behind, event->term);
+			add_term(&behind, event->when);
 		} else if (source != NONE) {
 			add_access(&behind, source);
 		}

@@ -7,11 +7,6 @@
 
 #include "sensitivity/rehearsal.h"
 
-/* One of a pair of instructions. */
-struct chance {
-	struct event_id held, until;
-};
-
 /* Those of one pair of instructions, in the order of the run. */
 struct chance_kind {
 	uint32_t first, count;
@@ -23,6 +18,7 @@ struct chances {
 	uint32_t *rivals; /* an access by another thread that comes later, one of both writes */
 	uint32_t *rival_writes; /* a write that does */
 	uint32_t *sources;	/* of reads: the write whose value it gave */
+	uint32_t *kinds_of;	/* likewise: their kind */
 	struct chance_kind *kinds;
 	uint32_t kind_count, kind_capacity;
 	uint32_t *items; /* places in the order of the run, kind by kind */

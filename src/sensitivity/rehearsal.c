@@ -11,6 +11,8 @@
 /* After so many events, and then after twice as many again, it is looked whether a trial is over. */
 #define LOOK_EVENTS 64
 
+#define THREADS_OF_EVENT 8
+
 static const struct walk_event *event_of(const struct rehearsal *rehearsal, struct event_id id)
 {
 	return &rehearsal->walk->threads[id.thread].events[id.index];
@@ -225,6 +227,8 @@ static bool choose(struct rehearsal *rehearsal)
 {
 	const uint32_t wanted = rehearsal->hold.until.thread;
 
+	/* Looking at some threads takes as long as an event. */
+	rehearsal->spent += rehearsal->thread_count / THREADS_OF_EVENT;
 	if (has_settled(rehearsal))
 		return false;
 	rehearsal->is_holding &= rehearsal->hold.is_long || !rehearsal->players[wanted].is_stopped;

@@ -19,6 +19,8 @@
 
 /* Events of a trial that goes no further than to what is near. */
 #define EVENTS_NEAR 4000
+/* After so many it is looked whether there is time for more. */
+#define EVENTS_AT_ONCE 100000
 /* A trial that goes far has so many shares of what its round has left. */
 #define SHARES 8
 
@@ -34,7 +36,8 @@ struct rehearsals {
 	uint32_t round;	       /* the next one */
 	uint64_t events_left, round_left;
 	bool is_trial;	 /* there is one under way */
-	uint64_t before; /* it: events of all trials */
+	uint64_t most;	 /* it: events that it may take */
+	uint64_t before; /* and events of all trials before it */
 	bool is_over;
 };
 
@@ -184,9 +187,24 @@ static void begin(struct rehearsals *rehearsals)
 
 	if (most > rehearsals->round_left)
 		most = rehearsals->round_left;
+	rehearsals->most = most;
 	rehearsals->before = rehearsals->rehearsal.spent;
 	rehearsals->is_trial = true;
-	rehearsal_begin(&rehearsals->rehearsal, &rehearsals->list.items[rehearsals->next++], most);
+	rehearsal_begin(&rehearsals->rehearsal, &rehearsals->list.items[rehearsals->next++],
+		most < EVENTS_AT_ONCE ? most : EVENTS_AT_ONCE);
+}
+
+/* The trial has come to where it should be looked at the time. False: it is over. */
+static bool goes_on(struct sensitivity *analysis)
+{
+	struct rehearsals *rehearsals = analysis->search.rehearsals;
+	struct rehearsal *rehearsal = &rehearsals->rehearsal;
+	const uint64_t left = rehearsals->most - rehearsal->room;
+
+	if (rehearsal->done_count < rehearsal->room || !left || !search_may_go_on(analysis))
+		return false;
+	rehearsal->room += left < EVENTS_AT_ONCE ? left : EVENTS_AT_ONCE;
+	return true;
 }
 
 static void end(struct rehearsals *rehearsals)
@@ -250,9 +268,11 @@ bool rehearsals_next(struct sensitivity *analysis)
 			rehearsals->is_over = true;
 			break;
 		}
-		while (rehearsal_next(&rehearsals->rehearsal, &goal))
-			if (take(analysis, goal))
-				return true;
+		do {
+			while (rehearsal_next(&rehearsals->rehearsal, &goal))
+				if (take(analysis, goal))
+					return true;
+		} while (goes_on(analysis));
 		end(rehearsals);
 	}
 	return false;
