@@ -11,7 +11,7 @@
 
 /*
  * Events of all trials: some ten millions take a second. With less time than TIME_FOR_ALL there are as many fewer, and a round has
- * a part of what is left.
+ * a part of what is left; so has each part of a run that is looked at in parts.
  */
 #define EVENTS_MOST UINT64_C(40000000)
 #define TIME_FOR_ALL UINT64_C(10000000000)
@@ -62,6 +62,7 @@ static void open(struct sensitivity *analysis)
 	rehearsals->events_left = time_ns && time_ns < TIME_FOR_ALL
 					  ? EVENTS_MOST / 1000 * (time_ns / (TIME_FOR_ALL / 1000))
 					  : EVENTS_MOST;
+	rehearsals->events_left /= analysis->part_count;
 	rehearsal_open(&rehearsals->rehearsal, &analysis->order, analysis->walk.has_open_addresses);
 	chances_open(&rehearsals->chances, &rehearsals->rehearsal);
 }
