@@ -13,7 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-namespace {
+namespace
+{
 
 long rounds;
 std::mutex mutex;
@@ -58,13 +59,23 @@ struct shape {
 };
 struct square : shape {
 	long side;
-	explicit square(long s) : side(s) {}
-	long area() const override { return side * side; }
+	explicit square(long s) : side(s)
+	{
+	}
+	long area() const override
+	{
+		return side * side;
+	}
 };
 struct box : shape {
 	long a, b;
-	box(long x, long y) : a(x), b(y) {}
-	long area() const override { return a * b; }
+	box(long x, long y) : a(x), b(y)
+	{
+	}
+	long area() const override
+	{
+		return a * b;
+	}
 };
 
 long virtuals(int me)
@@ -139,8 +150,8 @@ const struct {
 	long (*work)(int);
 	long rounds;
 } kinds[] = {{"maps", maps, 100000}, {"hashes", hashes, 300000}, {"strings", strings, 60000},
-	{"virtuals", virtuals, 20000}, {"exceptions", exceptions, 10000}, {"vectors", vectors, 2000},
-	{"guards", guards, 40000}, {"functions", functions, 700000}};
+	{"virtuals", virtuals, 20000}, {"exceptions", exceptions, 10000},
+	{"vectors", vectors, 2000}, {"guards", guards, 40000}, {"functions", functions, 700000}};
 
 } // namespace
 
@@ -153,7 +164,8 @@ int main(int argc, char **argv)
 			continue;
 		rounds = argc > 2 ? std::atol(argv[2]) : kind.rounds;
 		long results[2] = {};
-		std::thread first([&] { results[0] = kind.work(0); }), second([&] { results[1] = kind.work(1); });
+		std::thread first([&] { results[0] = kind.work(0); }),
+			second([&] { results[1] = kind.work(1); });
 		first.join();
 		second.join();
 		std::printf("%ld\n", results[0] ^ results[1]);

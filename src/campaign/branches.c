@@ -83,6 +83,7 @@ static bool is_told(const struct branches_result *result, enum sensitive_kind ki
 
 		if (!item->delayed && item->line == place->line &&
 			strcmp(item->file, place->file) == 0 &&
+			(item->line || strcmp(item->function, place->function) == 0) &&
 			(item->kind == kind || (is_condition(item->kind) && is_condition(kind))))
 			return true;
 	}

@@ -97,8 +97,12 @@ static void print_delayed(const struct sensitive_branch *branch)
 
 static void print_branch(const struct sensitive_branch *branch)
 {
-	printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
-		branch->line, branch->function, branch->thread);
+	if (branch->line)
+		printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
+			branch->line, branch->function, branch->thread);
+	else
+		printf("%s: in %s (%s), whose lines are not known: compile with -g\n",
+			sensitive_kind_words[branch->kind], branch->function, branch->thread);
 	print_line(branch);
 	if (*branch->variables)
 		printf("    depends on %s\n", branch->variables);

@@ -17,8 +17,8 @@ static char *parameters_of(char *name)
 	char *close = strrchr(name, ')');
 	unsigned depth = 0;
 
-	/* "f(int)::count" is a variable in a function. */
-	if (close && strstr(close, "::"))
+	/* "f(int)::count" is a variable in a function, "box<void ()>" a type. */
+	if (close && (strstr(close, "::") || strchr(close, '>')))
 		return NULL;
 	for (char *at = close; at && at >= name; at--) {
 		depth += *at == ')';

@@ -11,21 +11,27 @@
 
 class Shape
 {
-public:
+      public:
 	virtual ~Shape() = default;
 	virtual const char *name() const = 0;
 };
 
 class Circle : public Shape
 {
-public:
-	const char *name() const override { return "circle"; }
+      public:
+	const char *name() const override
+	{
+		return "circle";
+	}
 };
 
 class Square : public Shape
 {
-public:
-	const char *name() const override { return "square"; }
+      public:
+	const char *name() const override
+	{
+		return "square";
+	}
 };
 
 static int add(int a, int b)

@@ -59,6 +59,9 @@ static void types__are_named_after_their_descriptions(void **state)
 	(void)state;
 	assert_string_equal(name, "std::__detail::_Hash_node_base");
 	free(name);
+	name = symbols_readable_type("_ZTS3boxIFvvEE");
+	assert_string_equal(name, "box<void ()>");
+	free(name);
 	name = symbols_readable_type("account");
 	assert_string_equal(name, "account");
 	free(name);
