@@ -183,9 +183,12 @@ struct code {
 	uint8_t place;	    /* enum code_place */
 	uint8_t place_from; /* of what COPY copies */
 	bool is_noreturn;
-	bool is_blind;	 /* CALL: of assembly that writes memory, nobody sees which */
-	bool is_handled; /* CALL: an exception has a landing pad here: the last edge */
-	bool is_vector;	 /* LOAD, STORE: `count` lanes of `width` bits; CALL, VALUE: `b` of them */
+	bool is_blind;	   /* CALL: of assembly that writes memory, nobody sees which */
+	bool is_handled;   /* CALL: an exception has a landing pad here: the last edge */
+	bool is_used;	   /* CALL: its result */
+	bool tells_bytes;  /* CALL: of a function of the library, of memory that it reads */
+	bool writes_bytes; /* CALL: likewise, memory, so many bytes at once */
+	bool is_vector; /* LOAD, STORE: `count` lanes of `width` bits; CALL, VALUE: `b` of them */
 	int32_t to, a, b, c;
 	uint32_t bytes;
 	uint32_t count;	       /* lanes, operands, successors; of ends of blocks see below */

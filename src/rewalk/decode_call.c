@@ -299,6 +299,43 @@ static bool writes_unseen(LLVMValueRef callee)
 	return constraints && memmem(constraints, length, "=*", 2);
 }
 
+/* Is there a site of one of these kinds at the call? */
+static bool has_site(
+	const struct decoder *decoder, LLVMValueRef call, enum site_kind a, enum site_kind b)
+{
+	const struct image *image = decoder->image;
+	uint32_t site = value_map_get(&image->first_site, call);
+
+	for (; site != SITE_NONE; site = image->sites[site].next)
+		if (image->sites[site].kind == a || image->sites[site].kind == b)
+			return true;
+	return false;
+}
+
+/* Functions whose result tells of the bytes that they read: those that compare, search and measure. */
+static bool tells_of_bytes(LLVMValueRef callee)
+{
+	static const char *const names[] = {"str", "mem", "bcmp", "wcs", "wmem"};
+	size_t length;
+	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What the walk would otherwise ask for at each call again. */
+static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
+{
+	code->is_used = LLVMGetFirstUse(call) != NULL;
+	/* Does it read memory, and does somebody look at what it tells of that? */
+	code->tells_bytes = !code->sub && code->is_used &&
+			    tells_of_bytes(LLVMGetCalledValue(call)) &&
+			    has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);
+	code->writes_bytes = has_site(decoder, call, SITE_RANGE_WRITE, SITE_STRING_WRITE);
+}
+
 static void add_call(struct decoder *decoder, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -340,6 +377,7 @@ static void add_call(struct decoder *decoder, LLVMValueRef call)
 	set_result(decoder, code, call);
 	code->is_noreturn = never_returns(call);
 	code->reads = reads;
+	look_at_effects(decoder, code, call);
 	code->normal = normal;
 	code->unwind = unwind;
 }

@@ -4,15 +4,6 @@
 
 #include "base/bug.h"
 
-static inline struct term *new_term(struct term_arena *arena)
-{
-	const uint64_t end = (arena->count + 1) * sizeof(struct term);
-
-	if (__builtin_expect(end > arena->memory.ready, 0))
-		stretch_reach(&arena->memory, end);
-	return (struct term *)(void *)arena->memory.memory + arena->count++;
-}
-
 /*
  * Sums and products with constants, as addresses are made of. That a product may wrap round the address space
  * and meet itself again is passed over: what is lost are solutions with such an index.
@@ -55,21 +46,18 @@ static inline void add_operand(struct sum *sum, const struct term *operand)
 	sum->sole = operand->sole;
 }
 
-struct term *term_make(struct term_arena *arena, const struct term *like)
+void term_complete(struct term *term)
 {
-	struct term *term = new_term(arena);
 	struct sum sum = {.size = 1};
 
-	*term = *like;
 	add_operand(&sum, term->a);
 	add_operand(&sum, term->b);
 	add_operand(&sum, term->c);
 	term->size = sum.size > UINT8_MAX ? UINT8_MAX : (uint8_t)sum.size;
-	if (term->a)
-		term->number = sum.number;
+	term->is_pinned = term->is_fixed = term->is_told = false;
+	term->number = sum.number;
 	term->sole = sum.is_mixed ? NULL : sum.sole;
 	term->is_one_to_one = term->sole && is_one_to_one(term);
-	return term;
 }
 
 bool term_pin(struct term *term)
@@ -84,7 +72,7 @@ bool term_pin(struct term *term)
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value)
 {
-	struct term *term = new_term(arena);
+	struct term *term = term_new(arena);
 
 	*term = (struct term){.op = TERM_VARIABLE,
 		.width = (uint8_t)width,

@@ -48,10 +48,35 @@ static inline bool term_is_fixed(const struct term *term)
 	return term->sole && term->sole->is_fixed;
 }
 
+static inline struct term *term_new(struct term_arena *arena)
+{
+	const uint64_t end = (arena->count + 1) * sizeof(struct term);
+
+	if (__builtin_expect(end > arena->memory.ready, 0))
+		stretch_reach(&arena->memory, end);
+	return (struct term *)(void *)arena->memory.memory + arena->count++;
+}
+
+/* All that follows from its op, value and operands. */
+void term_complete(struct term *term);
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
 /* Operands that an op does not have are NULL. */
-struct term *term_make(struct term_arena *arena, const struct term *like);
+static inline struct term *term_make(struct term_arena *arena, const struct term *like)
+{
+	struct term *term = term_new(arena);
+
+	/* One by one: a copy would read what was only just written, in other pieces. */
+	term->op = like->op;
+	term->sub = like->sub;
+	term->width = like->width;
+	term->value = like->value;
+	term->a = like->a;
+	term->b = like->b;
+	term->c = like->c;
+	term_complete(term);
+	return term;
+}
 /* False: it was pinned before, or is a constant. */
 bool term_pin(struct term *term);
 /* Without terms, and with the memory that it had. */

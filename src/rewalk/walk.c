@@ -65,7 +65,7 @@ void walk_through(struct walker *walker)
 		walk_frames(walker);
 	}
 	if (walker->is_before)
-		walker->out->first = walker->out->count;
+		walk_begin_events(walker->out);
 	walker->summary->instructions = walker->instructions;
 	walker->summary->steps = walker->steps;
 }

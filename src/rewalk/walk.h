@@ -49,28 +49,33 @@ enum event_kind {
 	EVENT_ONCE     /* pthread_once() at `address` found all done, which took no step */
 };
 
+/* 64 bytes: there are millions, and each is written to memory that is touched for the first time. */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes;
-	bool is_atomic;	     /* part of one access with the event before: an update's write */
-	bool is_taken;	     /* BRANCH, CHOICE: the condition was true */
-	bool is_open;	     /* ADDRESS, INDEX: what follows may be known for other values, too */
-	uint8_t argument;    /* READ by a function of the library: which of its arguments */
-	bool is_never_null;  /* ADDRESS: nor so small as to be a member of what is not there */
-	uint32_t site;	     /* READ, WRITE; SITE_NONE */
-	uint32_t branch;     /* number in the code book */
-	uint32_t case_value; /* BRANCH of a switch: number of the edge that was taken */
+	bool is_atomic : 1; /* part of one access with the event before: an update's write */
+	bool is_taken : 1;  /* BRANCH, CHOICE: the condition was true */
+	bool is_open : 1;   /* ADDRESS, INDEX: what follows may be known for other values, too */
+	bool is_never_null : 1; /* ADDRESS: nor so small as to be a member of what is not there */
+	uint8_t argument;	/* READ by a function of the library: which of its arguments */
+	union {
+		uint32_t site;	     /* READ, WRITE; OP: SITE_NONE */
+		uint32_t case_value; /* BRANCH, CHOICE: number of the edge that was taken */
+	};
+	uint32_t
+		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
+	uint32_t position; /* in the run: see RECORD_SYNC */
 	uint64_t address;
 	uint64_t
 		value; /* read or written; OP: index among the record's ops, UINT64_MAX: not performed */
-	uint64_t occurrence; /* BRANCH, CHOICE: how often the thread had been there before */
-	uint64_t
-		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
-	uint64_t position; /* in the run: see RECORD_SYNC */
+	union {
+		uint64_t
+			occurrence; /* BRANCH, CHOICE: how often the thread had been there before */
+		struct term *
+			when; /* WRITE: of one bit; it is only made where this is 1, as in the run; else NULL */
+	};
 	struct term *term;
 	struct term *at; /* READ, WRITE: of its address, where that is open; else NULL */
-	struct term *
-		when; /* WRITE: of one bit; it is only made where this is 1, as in the run; else NULL */
 	LLVMValueRef instruction;
 };
 
@@ -118,7 +123,9 @@ struct copied_words {
 struct walked_thread {
 	struct walk_event *events; /* in the walk's memory */
 	uint64_t count, capacity;
-	uint64_t first; /* event that is not before the part */
+	uint64_t first;		 /* event that is not before the part */
+	uint64_t critical_count; /* from there on: reads, writes and operations */
+	uint64_t branch_count;	 /* likewise, with choices */
 	struct walk_summary summary;
 };
 

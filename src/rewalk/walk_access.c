@@ -185,11 +185,40 @@ enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 	return step;
 }
 
+static enum step store_one(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->b], value = registers[code->a];
+
+	if (code->place == PLACE_SITE) {
+		const enum step step = walk_pass_site(walker, code->site, address);
+
+		if (step != STEP_NEXT)
+			return step;
+		walk_written(walker, address, code->bytes, &value);
+		note_write(walker, code, address, &value);
+	} else {
+		uint8_t *memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+
+		if (!memory || code->place != PLACE_LOCAL)
+			return walk_outside_of_own(walker);
+		memcpy(memory, &value, code->bytes);
+	}
+	if (!(walker->mode & WALK_EVENTS))
+		return STEP_NEXT;
+	walker->where = walk_open_address(walker, code, code->b, address);
+	walk_write_term(walker, code, address, code->bytes, compute_mask(value, 8 * code->bytes),
+		walk_operand_term(walker, code->a));
+	walker->where = NULL;
+	return STEP_NEXT;
+}
+
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b];
 	uint64_t parts[8] = {0};
 
+	if (is_of_one(code))
+		return store_one(walker, code, registers);
 	if (!code->is_vector)
 		parts[0] = registers[code->a];
 	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {

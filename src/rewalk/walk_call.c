@@ -135,19 +135,6 @@ enum step walk_tell_results(struct walker *walker, const struct code *code, uint
 	return STEP_NEXT;
 }
 
-/* Is there a site of one of these kinds at the call? */
-static bool has_site(
-	const struct walker *walker, const struct code *code, enum site_kind a, enum site_kind b)
-{
-	const struct image *image = walker->book->image;
-	uint32_t site = value_map_get(&image->first_site, code->value);
-
-	for (; site != SITE_NONE; site = image->sites[site].next)
-		if (image->sites[site].kind == a || image->sites[site].kind == b)
-			return true;
-	return false;
-}
-
 /* Is what the function reads or writes a scheduling point of the run? */
 static bool has_point(const struct walker *walker, const struct code *code)
 {
@@ -163,32 +150,11 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* Functions whose result tells of the bytes that they read: those that compare, search and measure. */
-static bool tells_of_bytes(LLVMValueRef callee)
-{
-	static const char *const names[] = {"str", "mem", "bcmp", "wcs", "wmem"};
-	size_t length;
-	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Is a function of the library about to read memory, and does somebody look at what it tells of that? */
-static bool reads_memory(const struct walker *walker, const struct code *code)
-{
-	return !code->sub && LLVMGetFirstUse(code->value) &&
-	       tells_of_bytes(LLVMGetCalledValue(code->value)) &&
-	       has_site(walker, code, SITE_RANGE_READ, SITE_STRING_READ);
-}
-
 /* It is given the address of shared memory. False: it is not, or that does not matter. */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
-		!reads_memory(walker, code))
+		!code->tells_bytes)
 		return false;
 	for (uint32_t i = 0; i < code->count && i < LLVMGetNumArgOperands(code->value); i++) {
 		const uint64_t address = registers[code->operands[i]];
@@ -209,8 +175,7 @@ static bool note_reads(struct walker *walker, const struct code *code, const uin
 /* Has a function of the library, or assembly, written what others access? It was given the address, then. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
-	if (!walker->is_live ||
-		!(code->sub || has_site(walker, code, SITE_RANGE_WRITE, SITE_STRING_WRITE)))
+	if (!walker->is_live || !(code->sub || code->writes_bytes))
 		return;
 	if (code->is_blind) {
 		walk_note_unknown(walker, code, false);
@@ -262,8 +227,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (!has_returned && has_point(walker, code))
 		walk_settle(walker);
 	is_noted = !has_returned && !code->reads && note_reads(walker, code, registers);
-	if (walker->mode & WALK_EVENTS && !has_returned && !code->reads &&
-		LLVMGetFirstUse(code->value))
+	if (walker->mode & WALK_EVENTS && !has_returned && !code->reads && code->is_used)
 		pin_arguments(walker, code, is_noted);
 	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
 		walk_note_entry(walker, code, registers);

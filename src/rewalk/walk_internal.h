@@ -289,16 +289,40 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 /* The read or write is a step of the thread, where its site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
-/* The call wrote memory that others access, and nobody knows what; or read it. */
-void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
-struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind);
-/* There will be no more: the next thread's begin behind them. */
-void walk_trim_events(struct walk *walk, struct walked_thread *out);
 /* The term of what is read: a new variable, or what is known of the thread's own memory; NULL. */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value, struct term *term);
+
+/* ---- walk_event.c ---- */
+
+/* What is wanted is what comes from here on. */
+void walk_begin_events(struct walked_thread *out);
+/* Room for more. */
+void walk_grow_events(struct walker *walker);
+/* There will be no more: the next thread's begin behind them. */
+void walk_trim_events(struct walk *walk, struct walked_thread *out);
+
+static inline struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
+{
+	struct walked_thread *out = walker->out;
+	struct walk_event *event;
+
+	if (__builtin_expect(out->count == out->capacity, 0))
+		walk_grow_events(walker);
+	event = &out->events[out->count++];
+	out->critical_count += kind <= EVENT_OP;
+	out->branch_count += kind == EVENT_BRANCH || kind == EVENT_CHOICE;
+	*event = (struct walk_event){.kind = (uint8_t)kind,
+		.site = SITE_NONE,
+		.step = (uint32_t)walker->steps,
+		.position = (uint32_t)walker->position};
+	return event;
+}
+
+/* The call wrote memory that others access, and nobody knows what; or read it. */
+void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 /* What follows is only known for this value. NULL: that is known already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);

@@ -223,113 +223,6 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
 
-/* ---- events ---- */
-
-#define EVENTS_AT_ONCE 64u
-
-/*
- * A thread whose events are the last ones goes on where they end: so it is where threads are walked one after the other.
- * Where they take turns (walk_again.c) it moves behind all others.
- */
-static void grow_events(struct walk *walk, struct walked_thread *out)
-{
-	const bool is_last =
-		out->events &&
-		out->events + out->capacity ==
-			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
-	const uint64_t more = is_last || !out->count ? EVENTS_AT_ONCE : 2 * out->count;
-
-	stretch_reach(&walk->event_memory, (walk->event_room + more) * sizeof *out->events);
-	if (!is_last) {
-		struct walk_event *const events =
-			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
-
-		if (out->count)
-			memcpy(events, out->events, out->count * sizeof *events);
-		out->events = events;
-		out->capacity = 0;
-	}
-	out->capacity += more;
-	walk->event_room += more;
-}
-
-void walk_trim_events(struct walk *walk, struct walked_thread *out)
-{
-	if (!out->events ||
-		out->events + out->capacity !=
-			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room)
-		return;
-	walk->event_room -= out->capacity - out->count;
-	out->capacity = out->count;
-}
-
-struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
-{
-	struct walked_thread *out = walker->out;
-	struct walk_event *event;
-
-	if (out->count == out->capacity)
-		grow_events(walker->walk, out);
-	event = &out->events[out->count++];
-	*event = (struct walk_event){.kind = (uint8_t)kind,
-		.site = SITE_NONE,
-		.branch = UINT32_MAX,
-		.step = walker->steps,
-		.position = walker->position};
-	return event;
-}
-
-/* Locks and the like: what is in them is nothing that a program computes with. */
-static bool is_operation(const char *name)
-{
-	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
-
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
-}
-
-void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read)
-{
-	struct walk *walk = walker->walk;
-	LLVMValueRef callee = LLVMGetCalledValue(call->value);
-	size_t length;
-	const char *name = LLVMIsAFunction(callee)    ? LLVMGetValueName2(callee, &length)
-			   : LLVMIsAInlineAsm(callee) ? "inline assembly"
-						      : "a pointer";
-	uint32_t i = 0;
-
-	if (walker->is_before || (is_read && is_operation(name)))
-		return;
-	while (i < walk->unknown_count &&
-		(walk->unknowns[i].is_read != is_read || strcmp(walk->unknowns[i].name, name) != 0))
-		i++;
-	if (i == walk->unknown_count) {
-		walk->unknowns =
-			realloc(walk->unknowns, (walk->unknown_count + 1) * sizeof *walk->unknowns);
-		BUG_ON(!walk->unknowns);
-		walk->unknowns[walk->unknown_count++] =
-			(struct walk_unknown){.name = name, .is_read = is_read};
-	}
-	walk->unknowns[i].count++;
-}
-
-struct walk_event *walk_pin(
-	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
-{
-	struct walk_event *event;
-
-	/* Divisors are only known not to be zero. */
-	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
-		return NULL;
-	event = walk_add_event(walker, kind);
-	event->term = term;
-	event->value = term->value;
-	event->instruction = code->value;
-	return event;
-}
-
 /* ---- terms in memory that the thread has for itself ---- */
 
 static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
@@ -463,7 +356,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	event->term = term;
 	event->at = walker->where;
 	event->instruction = code->value;
-	event->step = walker->steps - 1;
+	event->step = (uint32_t)(walker->steps - 1);
 	return unless_excluded(walker, code, term);
 }
 
@@ -494,5 +387,5 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	event->at = walker->where;
 	event->when = walker->when;
 	event->instruction = code->value;
-	event->step = walker->steps - 1;
+	event->step = (uint32_t)(walker->steps - 1);
 }

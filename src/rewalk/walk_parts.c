@@ -71,12 +71,16 @@ void walk_reach(struct walker *walker, uint64_t position)
 		(void)walk_end_at(walker, WALK_LOST, "a turn that the run did not have");
 		return;
 	}
+	if (position > UINT32_MAX) {
+		(void)walk_end_at(walker, WALK_UNKNOWN, "more points than are counted");
+		return;
+	}
 	walker->position = position;
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	if (walker->is_before && position >= part->begin) {
 		walker->is_before = false;
-		walker->out->first = walker->out->count;
+		walk_begin_events(walker->out);
 	}
 	if (part->end && position >= part->end) {
 		walker->is_over = walker->has_passed = true;
@@ -91,7 +95,7 @@ void walk_note_steps(struct walker *walker)
 
 	if (!event || event->kind != EVENT_STEPS || event->position != walker->position)
 		event = walk_add_event(walker, EVENT_STEPS);
-	event->step = walker->steps - 1;
+	event->step = (uint32_t)(walker->steps - 1);
 }
 
 /* A word as the last writes before the part have left it: of each byte the position of its write, plus one. */

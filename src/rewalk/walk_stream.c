@@ -12,6 +12,8 @@ uint64_t walk_number(struct walker *walker)
 {
 	uint64_t number = 0;
 
+	if (walker->at < walker->end && *walker->at < 128)
+		return *walker->at++;
 	/* What is one entry's lies together, but for the arguments of a call. */
 	if (walker->at >= walker->end && walker->supply)
 		(void)walk_more(walker); /* the end: zeros, as ever */

@@ -191,7 +191,6 @@ static void note(struct walker *walker, const struct code *code, enum event_kind
 	event->term = term;
 	event->value = condition;
 	event->is_taken = condition != 0;
-	event->branch = code->branch;
 	event->case_value = outcome;
 	event->occurrence = occurrence;
 	event->instruction = code->value;

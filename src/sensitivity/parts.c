@@ -142,12 +142,8 @@ static void count_events(struct sensitivity *analysis)
 		const struct walked_thread *thread = &walk->threads[i];
 
 		figures->events += thread->count - thread->first;
-		for (uint64_t j = thread->first; j < thread->count; j++) {
-			const uint8_t kind = thread->events[j].kind;
-
-			figures->critical_events += kind <= EVENT_OP;
-			figures->branches += kind == EVENT_BRANCH || kind == EVENT_CHOICE;
-		}
+		figures->critical_events += thread->critical_count;
+		figures->branches += thread->branch_count;
 	}
 	figures->unknown_writes =
 		count_unknown(walk, false, figures->unknown, sizeof figures->unknown);
