@@ -86,6 +86,7 @@ struct sensitive_branch {
 	uint32_t round;		/* branches that were flipped before it, each in a run of its own */
 	/* How the runs came to it; of none where no run could. */
 	struct branch_interleaving interleavings[SENSITIVE_RUNS];
+	char *called_from; /* "shop.cc:12 in sell": of one in a header of the system; NULL: it is in none */
 	char *delayed; /* writes that others must see late, so that no run can show it; NULL: one did */
 };
 

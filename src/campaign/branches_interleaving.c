@@ -93,6 +93,7 @@ void branches_add_interleavings(
 	struct sensitive_interleaving told[SENSITIVE_RUNS];
 
 	sensitivity_interleavings(state->analysis, run, told);
+	branch->called_from = told[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
 		take(state, records[i], &told[i], &branch->interleavings[i]);
 		sensitive_interleaving_release(&told[i]);

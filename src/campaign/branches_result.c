@@ -122,6 +122,7 @@ void branches_result_release(struct branches_result *result)
 		free(result->items[i].thread);
 		free(result->items[i].variables);
 		free(result->items[i].schedule);
+		free(result->items[i].called_from);
 		free(result->items[i].delayed);
 		for (int run = 0; run < SENSITIVE_RUNS; run++)
 			branches_release_interleaving(&result->items[i].interleavings[run]);

@@ -55,6 +55,8 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 			json_string(outcome_descriptions[branch->outcome.kind].word)));
 	if (*branch->finding)
 		BUG_ON(json_object_set_new(value, "finding", json_string(branch->finding)));
+	if (branch->called_from)
+		BUG_ON(json_object_set_new(value, "called_from", json_string(branch->called_from)));
 	if (branch->round)
 		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
 	if (branch->delayed)

@@ -104,6 +104,8 @@ static void print_branch(const struct sensitive_branch *branch)
 		printf("%s: in %s (%s), whose lines are not known: compile with -g\n",
 			sensitive_kind_words[branch->kind], branch->function, branch->thread);
 	print_line(branch);
+	if (branch->called_from)
+		printf("    called from %s\n", branch->called_from);
 	if (*branch->variables)
 		printf("    depends on %s\n", branch->variables);
 	print_outcomes(branch);

@@ -135,13 +135,17 @@ struct walk_part {
 };
 
 /* A branch whose outcome somebody wants to know. */
+#define WALK_CALLERS_MOST 32
+
 struct walk_watch {
 	uint16_t thread;
 	LLVMValueRef instruction;
 	uint64_t occurrence;
 	bool is_reached;
-	uint64_t outcome;  /* number of the edge; of a select 0 or 1 */
-	uint64_t position; /* in the run */
+	uint64_t outcome;			 /* number of the edge; of a select 0 or 1 */
+	uint64_t position;			 /* in the run */
+	LLVMValueRef callers[WALK_CALLERS_MOST]; /* calls that led there, innermost first */
+	uint32_t caller_count;
 };
 
 /*

@@ -154,6 +154,13 @@ void walk_open_visits(struct walker *walker)
 	}
 }
 
+static void note_callers(const struct walker *walker, struct walk_watch *watch)
+{
+	watch->caller_count = 0;
+	for (uint64_t i = walker->frame_count - 1; i-- && watch->caller_count < WALK_CALLERS_MOST;)
+		watch->callers[watch->caller_count++] = walker->frames[i].at->value;
+}
+
 static void look_at_watches(
 	struct walker *walker, const struct code *code, uint64_t occurrence, uint64_t outcome)
 {
@@ -166,6 +173,7 @@ static void look_at_watches(
 		watch->is_reached = true;
 		watch->outcome = outcome;
 		watch->position = walker->position;
+		note_callers(walker, watch);
 	}
 }
 

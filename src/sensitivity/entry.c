@@ -217,6 +217,13 @@ static enum sensitivity_verdict judge_event(
 	return verdict;
 }
 
+static void take_flipped(struct sensitivity *analysis, const struct walk_watch *watch)
+{
+	analysis->flipped_position = watch->position;
+	analysis->flipped_caller_count = watch->caller_count;
+	memcpy(analysis->flipped_callers, watch->callers, sizeof watch->callers);
+}
+
 static enum sensitivity_verdict sensitivity_compare(
 	struct sensitivity *analysis, const struct run_record *run)
 {
@@ -228,6 +235,7 @@ static enum sensitivity_verdict sensitivity_compare(
 	struct walk walk;
 
 	analysis->flipped_position = UINT64_MAX;
+	analysis->flipped_caller_count = 0;
 	watch.thread = thread_in(analysis->walk.record, run, goal.thread);
 	if (is_alike(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
 		walk_open(&walk, &analysis->book, run);
@@ -235,7 +243,7 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
 		if (watch.is_reached)
-			analysis->flipped_position = watch.position;
+			take_flipped(analysis, &watch);
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
 			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
 			verdict = judge_event(analysis, &walk, watch.thread);

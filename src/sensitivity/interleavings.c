@@ -429,6 +429,8 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	tell_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
 	tell_goal(analysis, event, thread, true, !event->is_taken,
 		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
+	out[SENSITIVE_FLIPPED].called_from = places_called_from(
+		event->instruction, analysis->flipped_callers, analysis->flipped_caller_count);
 	walk_close(&walk);
 	free(list.items);
 }

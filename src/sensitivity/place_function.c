@@ -1,6 +1,9 @@
-/* Functions as people know them: that of the source, of inlined code too, and demangled. */
+/* Functions as people know them: that of the source, of inlined code too, and demangled; and who called them. */
 #include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/bug.h"
 #include "sensitivity/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
@@ -59,4 +62,68 @@ char *places_function(LLVMValueRef instruction)
 		name = name_of(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
 			LLVMDILocationGetScope(location));
 	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
+}
+
+/* ---- callers ---- */
+
+static char *file_of(LLVMMetadataRef location)
+{
+	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
+	unsigned length = 0;
+	const char *text = file ? LLVMDIFileGetFilename(file, &length) : "";
+	char *path = strndup(text, length);
+
+	BUG_ON(!path);
+	if (*path == '/')
+		symbols_simplify_path(path);
+	return path;
+}
+
+/* Headers of the system, and what raddle brings in place of its library (src/stdcxx). */
+static bool is_of_system(const char *file)
+{
+	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
+}
+
+/* The location, or one that its code was inlined into; NULL: all are the system's. `file`: to be freed then. */
+static LLVMMetadataRef find_own(LLVMMetadataRef location, char **file)
+{
+	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
+		*file = file_of(location);
+		if (!is_of_system(*file))
+			return location;
+		free(*file);
+	}
+	return NULL;
+}
+
+static char *describe(LLVMContextRef context, LLVMMetadataRef location, const char *file)
+{
+	const char *raw = name_of(context, LLVMDILocationGetScope(location));
+	char *name = symbols_readable_name(raw ? raw : "");
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s:%u", file, LLVMDILocationGetLine(location));
+	if (*name)
+		strbuf_addf(&text, " in %s", name);
+	free(name);
+	return strbuf_detach(&text);
+}
+
+char *places_called_from(
+	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count)
+{
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+	LLVMMetadataRef own = LLVMInstructionGetDebugLoc(instruction), location;
+	char *file = NULL, *text;
+
+	location = find_own(own, &file);
+	for (uint32_t i = 0; i < caller_count && !location; i++)
+		location = find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
+	if (!location)
+		return NULL;
+	text = location == own ? NULL : describe(context, location, file);
+	free(file);
+	return text;
 }

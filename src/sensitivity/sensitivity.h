@@ -55,6 +55,8 @@ struct sensitive_interleaving {
 	struct sensitive_step *steps;
 	uint32_t count;
 	uint64_t left_out; /* earlier ones */
+	/* SENSITIVE_FLIPPED, of a branch in a header of the system: "shop.cc:12 in sell", whence it was called; else NULL. */
+	char *called_from;
 };
 
 enum { SENSITIVE_RECORDED, SENSITIVE_FLIPPED, SENSITIVE_RUNS };

@@ -129,6 +129,8 @@ struct sensitivity {
 	uint32_t part_count, part; /* the one whose events there are */
 	uint64_t
 		flipped_position; /* in the run that was judged last, of the branch; UINT64_MAX: not known */
+	LLVMValueRef flipped_callers[WALK_CALLERS_MOST]; /* there, of the calls that led to it */
+	uint32_t flipped_caller_count;
 	struct order order;
 	struct places places;
 	struct search search;
@@ -203,6 +205,13 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 /* ---- interleavings.c ---- */
 
 /* Of the last candidate; `thread`: its thread in the run. */
+/*
+ * Where the program's own code led into the header of the system that the instruction is from: through inlined code, or
+ * the calls, innermost first. "shop.cc:12 in sell", to be freed; NULL: it is the program's own, or nobody knows.
+ */
+char *places_called_from(
+	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
+
 void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
