@@ -1,6 +1,6 @@
 /*
  * The nodes of std::map, std::set and their likes: what libstdc++ keeps in its library, so that raddle-c++ never sees it.
- * Programs that raddle-c++ links get these, compiled by it (decision 14). Red-black trees after Cormen, Leiserson, Rivest
+ * Programs that raddle-c++ links get these, compiled by it (decision 15). Red-black trees after Cormen, Leiserson, Rivest
  * and Stein, "Introduction to Algorithms", chapter 13, with links to parents; the header's parent is the root, its
  * left and right are the first and the last node. Weak: who brings their own library has that.
  */
