@@ -55,7 +55,7 @@ static void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 	}
 }
 
-static void record_flush(void)
+void record_flush(void)
 {
 	struct record_moving *moving = record_state.moving;
 	const uint64_t address = moving->pending;
@@ -201,8 +201,7 @@ static void record_argument(uint64_t value)
 	*known = value;
 }
 
-/* Is this the address of code with sites, as far as its module goes? */
-static bool record_is_inside(uintptr_t code)
+bool record_is_inside(uintptr_t code)
 {
 	if (code >= record_state.code_start && code < record_state.code_end)
 		return true;
@@ -396,115 +395,4 @@ bool record_turn_is_over(void)
 	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
 	moving->mark = moving->left = REPORTS_IN_A_TURN;
 	return true;
-}
-
-/* ---- from the engine ---- */
-
-static bool is_memory(uint8_t kind)
-{
-	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
-}
-
-/* What the thread's last one is less than it. */
-static uint64_t record_next_position(struct record_thread *thread)
-{
-	const uint64_t position = record_state.area->position++;
-	const uint64_t difference = position - thread->position;
-
-	thread->position = position;
-	return difference;
-}
-
-/* Nothing is told from here on: as if there were no more room, for any thread. */
-static void record_cut(void)
-{
-	struct record_area *area = record_state.area;
-	struct record_moving *moving = record_state.moving;
-
-	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
-	moving->mark = moving->left;
-	for (uint32_t i = 0; i < THREAD_CAPACITY; i++) {
-		area->threads[i].predicted_at_cut = area->threads[i].predicted;
-		record_close(&area->threads[i]);
-	}
-	record_close(&area->ops);
-	area->is_cut = area->is_full = 1;
-}
-
-/*
- * The moving thread stands at this op, and others move: what it wrote last is looked at now, if the code that wrote it is
- * the one that asks for the op.
- */
-static void record_stand(const struct engine_op *op)
-{
-	struct record_moving *moving = record_state.moving;
-
-	if (!moving->pending)
-		return;
-	if (op && record_is_inside(op->site)) {
-		record_flush();
-		return;
-	}
-	record_drop_pending();
-	record_state.parked[moving->index].has_dropped = true;
-}
-
-/* Of an op: both numbers are one more, nearly always. */
-static void record_sync(uint32_t index, uint64_t step)
-{
-	struct record_thread *own = &record_state.area->threads[index];
-	struct record_parked *parked = &record_state.parked[index];
-	const bool has_dropped = parked->has_dropped;
-	const uint64_t steps = step - own->step;
-
-	parked->has_dropped = false;
-	if (steps == 1 && record_state.area->position - own->position == 1) {
-		if (!record_entry(own, has_dropped ? RECORD_NEXT_OUTSIDE : RECORD_NEXT))
-			return;
-		(void)record_next_position(own); /* one */
-	} else {
-		if (!record_entry(own, has_dropped ? RECORD_SYNC_OUTSIDE : RECORD_SYNC))
-			return;
-		record_number(own, steps);
-		record_number(own, record_next_position(own));
-	}
-	own->step = step;
-}
-
-void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
-{
-	const struct record_area *area = record_state.area;
-	const uint32_t index = thread->id.index;
-
-	if (area->points_most && area->position >= area->points_most && !area->is_cut)
-		record_cut();
-	record_stand(index == record_state.moving->index ? op : engine_current()->op);
-	if (!is_memory(op->kind))
-		record_sync(index, step);
-}
-
-void record_resume(void)
-{
-	struct record_thread *thread = record_state.moving->thread;
-
-	if (record_entry(thread, RECORD_TURN))
-		record_number(thread, record_next_position(thread));
-}
-
-void record_performed(const struct engine_performed *performed)
-{
-	struct record_thread *ops = &record_state.area->ops;
-	const struct record_op op = {.step = performed->step,
-		.address = (uint64_t)(uintptr_t)performed->address,
-		.argument = performed->argument,
-		.site = performed->site,
-		.thread = performed->thread.index,
-		.other = performed->other.index,
-		.kind = performed->kind,
-		.flags = (uint8_t)((performed->has_failed ? RECORD_OP_FAILED : 0) |
-				   (performed->is_last ? RECORD_OP_LAST : 0))};
-
-	if (is_memory(performed->kind) || !record_room(ops))
-		return;
-	ops->at = op_stream_write(&record_state.ops, &op, ops->at);
 }

@@ -102,6 +102,10 @@ void record_resume_thread(uint32_t index);
 
 /* ---- record.c ---- */
 
+/* What the moving thread was about to write is looked at. */
+void record_flush(void);
+/* Is this the address of code with sites? */
+bool record_is_inside(uintptr_t code);
 /* Whatever was about to be written: who knows what has been written there since. */
 void record_drop_pending(void);
 static inline void record_drop(void)

@@ -1,4 +1,4 @@
-/* The workers of an analysis: chunk by chunk, branch by branch, each with a solver of its own. */
+/* The caller's side of a search: workers begin, answers come, time ends. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,6 @@
 /* While workers are at work the caller is told so often how it goes. */
 #define PROGRESS_NS 100000000
 
-/* A chunk has this part of the questions about one place, and at least so many. */
-#define QUERIES_PARTS 10
-#define QUERIES_LEAST 4
-
 uint64_t search_now_ns(void)
 {
 	struct timespec time;
@@ -22,7 +18,7 @@ uint64_t search_now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static bool is_late(const struct sensitivity *analysis)
+bool search_is_late(const struct sensitivity *analysis)
 {
 	return analysis->options.time_ns &&
 	       search_now_ns() - analysis->begin_ns > analysis->options.time_ns;
@@ -31,7 +27,7 @@ static bool is_late(const struct sensitivity *analysis)
 /* Past the end solvers are interrupted; what cannot be is waited for no longer than this. */
 #define GRACE_NS UINT64_C(5000000000)
 
-static uint64_t end_ns(const struct sensitivity *analysis)
+uint64_t search_end_ns(const struct sensitivity *analysis)
 {
 	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
 }
@@ -54,293 +50,6 @@ bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 		return fails || !analysis->options.only_failures;
 	return search_is_of_failures(pass) ? fails : !fails;
 }
-
-/* Following what matters when deciding took half the time of the standard on programs with many locks. */
-#define CASE_SPLIT_RELEVANT 3
-
-static void set_parameters(struct constraints *constraints, uint64_t query_ns)
-{
-	const uint64_t limit_ms = query_ns < 1000000 ? 1 : query_ns / 1000000;
-	Z3_params parameters = Z3_mk_params(constraints->z3);
-
-	Z3_params_inc_ref(constraints->z3, parameters);
-	Z3_params_set_uint(constraints->z3, parameters,
-		Z3_mk_string_symbol(constraints->z3, "timeout"),
-		limit_ms > UINT32_MAX ? UINT32_MAX : (unsigned)limit_ms);
-	Z3_params_set_uint(constraints->z3, parameters,
-		Z3_mk_string_symbol(constraints->z3, "case_split"), CASE_SPLIT_RELEVANT);
-	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
-	Z3_params_dec_ref(constraints->z3, parameters);
-}
-
-/* ---- one branch ---- */
-
-/* Is there a schedule in which the event has another outcome? Then it is in `solution`. */
-static Z3_lbool ask(struct worker *worker, struct event_id goal)
-{
-	struct constraints *constraints = &worker->constraints;
-	const struct walk_event *event =
-		&worker->analysis->walk.threads[goal.thread].events[goal.index];
-	Z3_ast otherwise = constraints_otherwise(constraints, event);
-	Z3_lbool answer;
-
-	if (!otherwise)
-		return Z3_L_FALSE;
-	Z3_solver_push(constraints->z3, constraints->solver);
-	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
-	Z3_solver_assert(constraints->z3, constraints->solver,
-		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
-			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
-	answer = Z3_solver_check(constraints->z3, constraints->solver);
-	if (answer == Z3_L_TRUE) {
-		Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
-
-		Z3_model_inc_ref(constraints->z3, model);
-		solution_release(&worker->solution);
-		solution_take(&worker->solution, constraints, model, goal);
-		Z3_model_dec_ref(constraints->z3, model);
-	}
-	Z3_solver_pop(constraints->z3, constraints->solver, 1);
-	return answer;
-}
-
-/* Hands the answer over and waits until it was judged. Holds the lock. */
-static void hand_over(struct worker *worker)
-{
-	struct search *search = &worker->analysis->search;
-
-	worker->is_waiting = true;
-	(void)pthread_cond_broadcast(&search->changed); /* cannot fail */
-	while (worker->is_waiting && !search->is_stopping)
-		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
-}
-
-/* One chunk shall not use up all questions about a place. */
-static uint32_t queries_of_chunk(const struct worker *worker)
-{
-	const struct sensitivity *analysis = worker->analysis;
-	const uint32_t part = analysis->options.queries_most / QUERIES_PARTS;
-
-	if (chunk_is_all(&worker->chunk, analysis))
-		return analysis->options.queries_most;
-	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
-}
-
-/* May the event be asked about? Counts it. Holds the lock. */
-static bool admit(struct worker *worker, uint32_t place)
-{
-	struct sensitivity *analysis = worker->analysis;
-
-	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
-		return false;
-	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
-		analysis->places.items[place].queries + worker->queries[place] <
-			turns_queries_most(worker) &&
-		!is_late(analysis)) {
-		worker->queries[place]++;
-		return true;
-	}
-	worker->unasked += search_counts(worker->pass);
-	return false;
-}
-
-static void look_at(struct worker *worker, struct event_id goal)
-{
-	struct sensitivity *analysis = worker->analysis;
-	struct search *search = &analysis->search;
-	const uint64_t begin = search_now_ns();
-	Z3_lbool answer;
-	uint32_t place;
-
-	if (worker->is_void ||
-		!search_is_wanted(analysis, worker->pass,
-			&analysis->walk.threads[goal.thread].events[goal.index], &place))
-		return;
-	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
-	if (!admit(worker, place))
-		goto out;
-	(void)pthread_mutex_unlock(&search->lock);
-	answer = ask(worker, goal);
-	(void)pthread_mutex_lock(&search->lock);
-	analysis->figures.solve_ns += search_now_ns() - begin;
-	/* What is too hard is asked again in the large window. */
-	worker->timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
-	/* A solver that is interrupted may have lost what it was asked: its answers say nothing. */
-	if (answer == Z3_L_TRUE && !is_late(analysis) && turns_take(worker)) {
-		worker->goal = goal;
-		worker->place = place;
-		hand_over(worker);
-	}
-out:
-	(void)pthread_mutex_unlock(&search->lock);
-}
-
-/* ---- chunks ---- */
-
-/*
- * Is there a branch in the chunk that is still to be asked about, and time? Counts what is left out where there is none.
- * Holds the lock.
- */
-static bool has_goals(const struct worker *worker)
-{
-	struct sensitivity *analysis = worker->analysis;
-	const struct chunk *chunk = &worker->chunk;
-	const bool has_time = !is_late(analysis);
-
-	if (!search_is_new(worker))
-		return false;
-	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
-		for (uint64_t i = thread == chunk->first ? chunk->begin
-							 : chunk->window.begin[thread];
-			i < chunk->window.end[thread]; i++) {
-			uint32_t place;
-
-			if (!search_is_wanted(analysis, worker->pass,
-				    &analysis->walk.threads[thread].events[i], &place) ||
-				!turns_is_open(worker, place) ||
-				analysis->places.items[place].queries >= turns_queries_most(worker))
-				continue;
-			if (has_time)
-				return true;
-			analysis->figures.unasked += search_counts(worker->pass);
-		}
-	return false;
-}
-
-/* What was observed must be possible. */
-static bool contradicts(struct worker *worker)
-{
-	struct constraints *constraints = &worker->constraints;
-	const struct walk *walk = &worker->analysis->walk;
-	bool result;
-
-	Z3_solver_push(constraints->z3, constraints->solver);
-	for (uint32_t i = 0; i < walk->record->thread_count; i++)
-		if (walk->threads[i].count)
-			Z3_solver_assert(constraints->z3, constraints->solver,
-				constraints_happens(constraints,
-					(struct event_id){(uint16_t)i,
-						(uint32_t)walk->threads[i].count - 1}));
-	result = Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_FALSE;
-	Z3_solver_pop(constraints->z3, constraints->solver, 1);
-	return result;
-}
-
-/* So that search_close() can interrupt it. */
-static void set_solver(struct worker *worker, Z3_context z3)
-{
-	struct search *search = &worker->analysis->search;
-
-	(void)pthread_mutex_lock(&search->lock);
-	worker->solver = z3;
-	(void)pthread_mutex_unlock(&search->lock);
-}
-
-static void open_constraints(struct worker *worker)
-{
-	struct sensitivity *analysis = worker->analysis;
-	struct constraints *constraints = &worker->constraints;
-	struct search *search = &analysis->search;
-	const uint64_t begin = search_now_ns();
-	uint64_t solve_ns;
-	bool is_wrong;
-
-	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
-		search_kind(analysis, worker->pass), end_ns(analysis));
-	set_parameters(constraints,
-		search_is_near(worker->pass) && analysis->options.query_ns > SEARCH_NEAR_QUERY_NS
-			? SEARCH_NEAR_QUERY_NS
-			: analysis->options.query_ns);
-	set_solver(worker, constraints->z3);
-	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
-		   contradicts(worker);
-	constraints_add_yields(constraints);
-	solve_ns = search_now_ns() - begin;
-	(void)pthread_mutex_lock(&search->lock);
-	analysis->figures.chunks++;
-	analysis->figures.constraints += constraints->count;
-	analysis->figures.constraint_terms += constraints->terms_made;
-	analysis->figures.is_model_wrong |= is_wrong;
-	analysis->figures.solve_ns += solve_ns;
-	(void)pthread_mutex_unlock(&search->lock);
-}
-
-static void search_chunk(struct worker *worker)
-{
-	const struct chunk *chunk = &worker->chunk;
-
-	open_constraints(worker);
-	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
-		for (uint64_t i = thread == chunk->first ? chunk->begin
-							 : chunk->window.begin[thread];
-			i < chunk->window.end[thread]; i++)
-			look_at(worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
-	set_solver(worker, NULL);
-	constraints_close(&worker->constraints);
-}
-
-/*
- * May there be anything to ask in the pass? Chunks take a while to be made even where there is not. Passes that count what was
- * left out go through all of them.
- */
-static bool has_questions(const struct worker *worker)
-{
-	const struct places *places = &worker->analysis->places;
-
-	if (search_counts(worker->pass))
-		return true;
-	for (uint32_t i = 0; i < places->count; i++)
-		if (!places->items[i].is_excluded && turns_is_open(worker, i) &&
-			places->items[i].queries < turns_queries_most(worker) &&
-			(search_is_of_failures(worker->pass) ? places->items[i].has_failures
-							     : places->items[i].has_others))
-			return true;
-	return false;
-}
-
-/* Holds the lock. False: there is nothing more to do. */
-static bool next_chunk(struct worker *worker)
-{
-	struct sensitivity *analysis = worker->analysis;
-	struct search *search = &analysis->search;
-
-	while (search->pass < PASS_COUNT && !search->is_stopping) {
-		worker->pass = search->pass;
-		if (search_has_pass(analysis, search->pass) && has_questions(worker) &&
-			chunk_next(analysis, &search->cursor, &worker->chunk)) {
-			analysis->figures.chunks_seen++;
-			return true;
-		}
-		search->pass++;
-		chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
-	}
-	return false;
-}
-
-static void *work(void *context)
-{
-	struct worker *worker = context;
-	struct search *search = &worker->analysis->search;
-
-	(void)pthread_mutex_lock(&search->lock);
-	while (next_chunk(worker)) {
-		if (!has_goals(worker))
-			continue;
-		worker->number = search->given++;
-		do {
-			turns_begin(worker);
-			(void)pthread_mutex_unlock(&search->lock);
-			search_chunk(worker);
-			(void)pthread_mutex_lock(&search->lock);
-		} while (!turns_end(worker));
-	}
-	search->running--;
-	(void)pthread_cond_broadcast(&search->changed);
-	(void)pthread_mutex_unlock(&search->lock);
-	return NULL;
-}
-
-/* ---- the caller's side ---- */
 
 void search_open(struct sensitivity *analysis)
 {
@@ -370,7 +79,7 @@ static void begin(struct sensitivity *analysis)
 		chunk_open(&worker->chunk, analysis);
 		worker->queries = calloc(analysis->places.count + 1u, sizeof *worker->queries);
 		BUG_ON(!worker->queries);
-		if (pthread_create(&worker->thread, NULL, work, worker)) {
+		if (pthread_create(&worker->thread, NULL, search_work, worker)) {
 			chunk_release(&worker->chunk);
 			free(worker->queries);
 			break;
@@ -419,7 +128,7 @@ bool search_may_go_on(struct sensitivity *analysis)
 		search->is_stopping |=
 			!analysis->options.waiting(analysis->options.context, &analysis->figures);
 	}
-	return !search->is_stopping && !is_late(analysis);
+	return !search->is_stopping && !search_is_late(analysis);
 }
 
 struct worker *search_next(struct sensitivity *analysis)
@@ -441,9 +150,10 @@ struct worker *search_next(struct sensitivity *analysis)
 		if (search->current || !search->running || search->is_stopping)
 			break;
 		wait_for_workers(analysis);
-		if (is_late(analysis))
+		if (search_is_late(analysis))
 			interrupt(search);
-		if (is_late(analysis) && search_now_ns() - end_ns(analysis) > GRACE_NS)
+		if (search_is_late(analysis) &&
+			search_now_ns() - search_end_ns(analysis) > GRACE_NS)
 			search->is_stopping = true;
 	}
 	(void)pthread_mutex_unlock(&search->lock);

@@ -237,6 +237,16 @@ bool search_may_go_on(struct sensitivity *analysis);
 bool rehearsals_next(struct sensitivity *analysis);
 void rehearsals_close(struct sensitivity *analysis);
 
+/* Is its time over? */
+bool search_is_late(const struct sensitivity *analysis);
+/* When that is; 0: never. */
+uint64_t search_end_ns(const struct sensitivity *analysis);
+
+/* ---- search_worker.c ---- */
+
+/* A thread of a worker (context): until nothing is left to search. */
+void *search_work(void *context);
+
 /* ---- search_turns.c ---- */
 
 /* May the place still be asked about? Guarded by search.lock, as are the others. */
