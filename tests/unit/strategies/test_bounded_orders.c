@@ -13,22 +13,12 @@
 #include "strategies/order_hash.h"
 #include "support/bounded_campaign.h"
 #include "support/every_schedule.h"
+#include "support/random_program.h"
 
 /* ---- random programs ---- */
 
 #define THREADS_MOST 4
 #define OPS_MOST 6
-
-struct random_program {
-	struct simulated_op ops[THREADS_MOST][OPS_MOST];
-	struct simulated_code codes[THREADS_MOST];
-	struct simulated_program program;
-};
-
-static void add_op(struct random_program *program, uint32_t thread, struct simulated_op op)
-{
-	program->ops[thread][program->codes[thread].op_count++] = op;
-}
 
 static struct simulated_op random_access(struct rng *rng)
 {
@@ -43,13 +33,11 @@ static struct simulated_op random_access(struct rng *rng)
 static void make_random(
 	struct random_program *program, struct rng *rng, uint32_t threads, uint32_t idle)
 {
-	*program = (struct random_program){0};
+	random_program_begin(program, threads + idle);
 	for (uint32_t thread = 0; thread < threads + idle; thread++) {
 		const uint32_t count = 1 + rng_below(rng, 4);
 		const bool is_locked = thread < threads && !rng_below(rng, 3);
 
-		program->codes[thread].ops = program->ops[thread];
-		program->codes[thread].repeat = 1;
 		if (is_locked)
 			add_op(program, thread, (struct simulated_op)LOCK(0));
 		for (uint32_t i = 0; i < count && thread < threads; i++)
@@ -59,9 +47,6 @@ static void make_random(
 		if (thread >= threads)
 			add_op(program, thread, (struct simulated_op)ADD(2, 1));
 	}
-	program->program = (struct simulated_program){.codes = program->codes,
-		.code_count = threads + idle,
-		.initial_count = threads + idle};
 }
 
 /*
@@ -403,10 +388,8 @@ static void bounded__prunes_no_order(void **state)
 /* Two that wait for a condition and one that signals it; random accesses before, between and behind. */
 static void make_waiters(struct random_program *program, struct rng *rng)
 {
-	*program = (struct random_program){0};
+	random_program_begin(program, 3);
 	for (uint32_t thread = 0; thread < 3; thread++) {
-		program->codes[thread].ops = program->ops[thread];
-		program->codes[thread].repeat = 1;
 		if (!rng_below(rng, 3))
 			add_op(program, thread, random_access(rng));
 		add_op(program, thread, (struct simulated_op)LOCK(0));
@@ -420,8 +403,6 @@ static void make_waiters(struct random_program *program, struct rng *rng)
 		else
 			add_op(program, thread, random_access(rng));
 	}
-	program->program = (struct simulated_program){
-		.codes = program->codes, .code_count = 3, .initial_count = 3};
 }
 
 /* Whom a signal wakes is a choice of every run, however many preemptions it has. */

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "strategies/strategy.h"
 #include "support/every_schedule.h"
+#include "support/random_program.h"
 #include "support/simulated_program.h"
 #include "support/simulated_trace.h"
 
@@ -243,22 +244,6 @@ static void dpor__of_the_last_zero_makes_what_it_should_in_any_order(void **stat
 
 /* ---- random programs against all schedules ---- */
 
-#define THREADS_MOST 5
-
-struct random_program {
-	struct simulated_op ops[THREADS_MOST][12];
-	struct simulated_code codes[THREADS_MOST];
-	struct simulated_program program;
-};
-
-static void add_op(struct random_program *program, uint32_t thread, uint8_t kind, uint16_t object,
-	int32_t argument)
-{
-	struct simulated_code *code = &program->codes[thread];
-
-	program->ops[thread][code->op_count++] = (struct simulated_op){kind, object, argument};
-}
-
 static void add_random_op(
 	struct random_program *program, uint32_t thread, struct rng *rng, bool waits)
 {
@@ -266,47 +251,45 @@ static void add_random_op(
 
 	switch (rng_below(rng, waits ? 7 : 4)) {
 	case 0:
-		add_op(program, thread, SIMULATED_READ, object, 0);
+		add_op(program, thread, (struct simulated_op)READ(object));
 		return;
 	case 1:
 	case 2:
-		add_op(program, thread, SIMULATED_ADD, object, 1);
+		add_op(program, thread, (struct simulated_op)ADD(object, 1));
 		return;
 	case 3:
-		add_op(program, thread, SIMULATED_LOCK, object, 0);
-		add_op(program, thread, SIMULATED_READ, 0, 0);
-		add_op(program, thread, SIMULATED_UNLOCK, object, 0);
+		add_op(program, thread, (struct simulated_op)LOCK(object));
+		add_op(program, thread, (struct simulated_op)READ(0));
+		add_op(program, thread, (struct simulated_op)UNLOCK(object));
 		return;
 	case 4:
-		add_op(program, thread, SIMULATED_POST, object, 0);
+		add_op(program, thread, (struct simulated_op)POST(object));
 		return;
 	case 5:
-		add_op(program, thread, SIMULATED_TAKE, object, 0);
+		add_op(program, thread, (struct simulated_op)TAKE(object));
 		return;
 	default:
-		add_op(program, thread, SIMULATED_SIGNAL, object, 0);
+		add_op(program, thread, (struct simulated_op)SIGNAL(object));
 		return;
 	}
 }
 
 static void make_random(struct random_program *program, struct rng *rng, bool waits)
 {
-	*program = (struct random_program){0};
+	random_program_begin(program, 3);
 	for (uint32_t thread = 0; thread < 3; thread++) {
 		const uint32_t count = 1 + rng_below(rng, 2);
 
-		program->codes[thread].ops = program->ops[thread];
-		program->codes[thread].repeat = 1;
 		for (uint32_t i = 0; i < count; i++)
 			add_random_op(program, thread, rng, waits);
 		if (waits && thread == 0 && rng_below(rng, 2)) {
-			add_op(program, thread, SIMULATED_LOCK, 0, 0);
-			add_op(program, thread, SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0);
-			add_op(program, thread, SIMULATED_UNLOCK, 0, 0);
+			add_op(program, thread, (struct simulated_op)LOCK(0));
+			add_op(program, thread,
+				(struct simulated_op){
+					SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0});
+			add_op(program, thread, (struct simulated_op)UNLOCK(0));
 		}
 	}
-	program->program = (struct simulated_program){
-		.codes = program->codes, .code_count = 3, .initial_count = 3};
 }
 
 static void compare(const struct simulated_program *program, bool is_optimal)
@@ -330,20 +313,17 @@ static void make_broad(struct random_program *program, struct rng *rng)
 {
 	static const uint8_t kinds[] = {
 		SIMULATED_READ, SIMULATED_LEAVE, SIMULATED_SET, SIMULATED_ADD};
-	const uint32_t threads = 3 + rng_below(rng, THREADS_MOST - 2);
+	const uint32_t threads = 3 + rng_below(rng, RANDOM_THREADS_MOST - 2);
 
-	*program = (struct random_program){0};
+	random_program_begin(program, threads);
 	for (uint32_t thread = 0; thread < threads; thread++) {
 		const uint32_t count = 1 + rng_below(rng, threads > 4 ? 2 : 3);
 
-		program->codes[thread].ops = program->ops[thread];
-		program->codes[thread].repeat = 1;
 		for (uint32_t i = 0; i < count; i++)
-			add_op(program, thread, kinds[rng_below(rng, 4)],
-				(uint16_t)rng_below(rng, 4), 1);
+			add_op(program, thread,
+				(struct simulated_op){
+					kinds[rng_below(rng, 4)], (uint16_t)rng_below(rng, 4), 1});
 	}
-	program->program = (struct simulated_program){
-		.codes = program->codes, .code_count = threads, .initial_count = threads};
 }
 
 static void dpor__makes_each_trace_once(void **state)

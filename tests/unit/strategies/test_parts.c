@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "strategies/strategy.h"
+#include "support/random_program.h"
 #include "support/simulated_program.h"
 #include "support/simulated_trace.h"
 
@@ -252,50 +253,34 @@ static void compare(const struct simulated_program *program, const struct strate
 
 /* ---- programs ---- */
 
-#define THREADS_MOST 5
-
-struct random_program {
-	struct simulated_op ops[THREADS_MOST][12];
-	struct simulated_code codes[THREADS_MOST];
-	struct simulated_program program;
-};
-
-static void add_op(struct random_program *program, uint32_t thread, uint8_t kind, uint16_t object,
-	int32_t argument)
-{
-	struct simulated_code *code = &program->codes[thread];
-
-	program->ops[thread][code->op_count++] = (struct simulated_op){kind, object, argument};
-}
-
 static void add_random_op(struct random_program *program, uint32_t thread, struct rng *rng)
 {
 	const uint16_t object = (uint16_t)rng_below(rng, 3);
 
 	switch (rng_below(rng, is_waiting ? 8 : 5)) {
 	case 0:
-		add_op(program, thread, SIMULATED_READ, object, 0);
+		add_op(program, thread, (struct simulated_op)READ(object));
 		return;
 	case 1:
-		add_op(program, thread, SIMULATED_LEAVE, object, 1);
+		add_op(program, thread, (struct simulated_op)LEAVE(object, 1));
 		return;
 	case 2:
 	case 3:
-		add_op(program, thread, SIMULATED_ADD, object, 1);
+		add_op(program, thread, (struct simulated_op)ADD(object, 1));
 		return;
 	case 4:
-		add_op(program, thread, SIMULATED_LOCK, object, 0);
-		add_op(program, thread, SIMULATED_READ, 0, 0);
-		add_op(program, thread, SIMULATED_UNLOCK, object, 0);
+		add_op(program, thread, (struct simulated_op)LOCK(object));
+		add_op(program, thread, (struct simulated_op)READ(0));
+		add_op(program, thread, (struct simulated_op)UNLOCK(object));
 		return;
 	case 5:
-		add_op(program, thread, SIMULATED_POST, object, 0);
+		add_op(program, thread, (struct simulated_op)POST(object));
 		return;
 	case 6:
-		add_op(program, thread, SIMULATED_TAKE, object, 0);
+		add_op(program, thread, (struct simulated_op)TAKE(object));
 		return;
 	default:
-		add_op(program, thread, SIMULATED_SIGNAL, object, 0);
+		add_op(program, thread, (struct simulated_op)SIGNAL(object));
 		return;
 	}
 }
@@ -303,24 +288,22 @@ static void add_random_op(struct random_program *program, uint32_t thread, struc
 /* `ops`: about how many there are. */
 static void make_random(struct random_program *program, struct rng *rng, uint32_t ops)
 {
-	const uint32_t threads = 2 + rng_below(rng, THREADS_MOST - 1);
+	const uint32_t threads = 2 + rng_below(rng, RANDOM_THREADS_MOST - 1);
 
-	*program = (struct random_program){0};
+	random_program_begin(program, threads);
 	for (uint32_t thread = 0; thread < threads; thread++) {
 		const uint32_t count = 1 + rng_below(rng, 2 * ops / threads);
 
-		program->codes[thread].ops = program->ops[thread];
-		program->codes[thread].repeat = 1;
 		for (uint32_t i = 0; i < count && i < 3; i++)
 			add_random_op(program, thread, rng);
 		if (is_waiting && thread == 0 && rng_below(rng, 3) == 0) {
-			add_op(program, thread, SIMULATED_LOCK, 0, 0);
-			add_op(program, thread, SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0);
-			add_op(program, thread, SIMULATED_UNLOCK, 0, 0);
+			add_op(program, thread, (struct simulated_op)LOCK(0));
+			add_op(program, thread,
+				(struct simulated_op){
+					SIMULATED_WAIT, (uint16_t)rng_below(rng, 2), 0});
+			add_op(program, thread, (struct simulated_op)UNLOCK(0));
 		}
 	}
-	program->program = (struct simulated_program){
-		.codes = program->codes, .code_count = threads, .initial_count = threads};
 }
 
 static void of_random_programs(const struct strategy *strategy, uint32_t rounds, uint32_t ops)
