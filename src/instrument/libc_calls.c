@@ -99,8 +99,9 @@ static bool set_length(
 /* Functions that walks recompute (rewalk/walk_library.c). */
 static bool is_recomputed(const char *name)
 {
-	static const char *const names[] = {
-		"strcmp", "strncmp", "memcmp", "bcmp", "strlen", "strnlen", "strchr"};
+	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
+		"strnlen", "strchr", "strcpy", "stpcpy", "strncpy", "strcat", "__strcpy_chk",
+		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -134,7 +135,8 @@ static void collect_access(
 		return; /* a function of the program's own by that name */
 	site.kind = access->kind;
 	set_copy(&site, access->kind == SITE_RANGE_READ);
-	if (is_recomputed(called_name(call)))
+	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
+		is_recomputed(called_name(call)))
 		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&

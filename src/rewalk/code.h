@@ -157,8 +157,16 @@ struct constant_block {
 	uint8_t *bytes;
 };
 
-/* Functions of the library whose result is computed from the bytes that they read. */
-enum library_kind { LIBRARY_COMPARE, LIBRARY_DIFFER, LIBRARY_LENGTH, LIBRARY_FIND };
+/* Functions of the library whose result, or what they write, is computed from the bytes that they read. */
+enum library_kind {
+	LIBRARY_COMPARE,
+	LIBRARY_DIFFER,
+	LIBRARY_LENGTH,
+	LIBRARY_FIND,
+	LIBRARY_COPY,	/* writes, as all that follow: the string */
+	LIBRARY_APPEND, /* the same, behind the string that is there */
+	LIBRARY_FILL	/* as many bytes as the limit says: the string, and zeros */
+};
 
 struct library_operand {
 	uint8_t place; /* enum code_place */
@@ -168,11 +176,14 @@ struct library_operand {
 };
 
 struct library_read {
-	uint8_t kind;	/* enum library_kind */
-	uint8_t count;	/* of arguments that are read: the first ones */
-	int8_t limit;	/* argument that says how many bytes at most; -1: none does */
-	bool is_string; /* a zero is the end */
-	bool is_used;	/* somebody looks at the result */
+	uint8_t kind;	  /* enum library_kind */
+	uint8_t first;	  /* argument that is read */
+	uint8_t count;	  /* of arguments that are read */
+	int8_t limit;	  /* argument that says how many bytes at most; -1: none does */
+	bool is_string;	  /* a zero is the end */
+	bool is_used;	  /* somebody looks at the result, or at what is written */
+	bool gives_end;	  /* of what is written: the address of its zero */
+	uint32_t site_to; /* of what is written; SITE_NONE: nobody knows where */
 	struct library_operand operands[2];
 };
 

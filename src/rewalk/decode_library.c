@@ -17,6 +17,22 @@ static const struct {
 	{"strlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = -1, .is_string = true}},
 	{"strnlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = 1, .is_string = true}},
 	{"strchr", {.kind = LIBRARY_FIND, .count = 1, .limit = -1, .is_string = true}},
+#define COPIES(name, kind_of, first_read, count_read, argument, is_end)                            \
+	{                                                                                          \
+		name,                                                                              \
+		{                                                                                  \
+			.kind = kind_of, .first = first_read, .count = count_read,                 \
+			.limit = argument, .is_string = true, .gives_end = is_end                  \
+		}                                                                                  \
+	}
+	COPIES("strcpy", LIBRARY_COPY, 1, 1, -1, false),
+	COPIES("__strcpy_chk", LIBRARY_COPY, 1, 1, -1, false),
+	COPIES("stpcpy", LIBRARY_COPY, 1, 1, -1, true),
+	COPIES("__stpcpy_chk", LIBRARY_COPY, 1, 1, -1, true),
+	COPIES("strncpy", LIBRARY_FILL, 1, 1, 2, false),
+	COPIES("__strncpy_chk", LIBRARY_FILL, 1, 1, 2, false),
+	COPIES("strcat", LIBRARY_APPEND, 0, 2, -1, false),
+	COPIES("__strcat_chk", LIBRARY_APPEND, 0, 2, -1, false),
 };
 
 /* The site that tells the argument's bytes; SITE_NONE: none does. */
@@ -32,23 +48,35 @@ static uint32_t told_site(const struct decoder *decoder, LLVMValueRef call, uint
 	return SITE_NONE;
 }
 
+static uint32_t written_site(const struct decoder *decoder, LLVMValueRef call)
+{
+	const struct image_site *sites = decoder->image->sites;
+	uint32_t site = value_map_get(&decoder->image->first_site, call);
+
+	while (site != SITE_NONE && sites[site].kind != SITE_RANGE_WRITE &&
+		sites[site].kind != SITE_STRING_WRITE)
+		site = sites[site].next;
+	return site;
+}
+
 /* The library's own, and as it declares it. */
 static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);
+	const unsigned pointers = read->first + read->count;
 
-	if (!LLVMIsDeclaration(LLVMGetCalledValue(call)) || count < read->count ||
+	if (!LLVMIsDeclaration(LLVMGetCalledValue(call)) || count < pointers ||
 		(read->limit >= 0 && count <= (unsigned)read->limit) ||
 		(read->kind == LIBRARY_FIND && count != 2))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetArgOperand(call, i)));
 
-		if (kind != (i < read->count ? LLVMPointerTypeKind : LLVMIntegerTypeKind))
+		if (kind != (i < pointers ? LLVMPointerTypeKind : LLVMIntegerTypeKind))
 			return false;
 	}
 	return LLVMGetTypeKind(LLVMTypeOf(call)) ==
-	       (read->kind == LIBRARY_FIND ? LLVMPointerTypeKind : LLVMIntegerTypeKind);
+	       (read->kind >= LIBRARY_FIND ? LLVMPointerTypeKind : LLVMIntegerTypeKind);
 }
 
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call)
@@ -65,14 +93,15 @@ struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef c
 	read = malloc(sizeof *read);
 	BUG_ON(!read);
 	*read = rows[i].read;
-	read->is_used = LLVMGetFirstUse(call) != NULL;
+	read->is_used = LLVMGetFirstUse(call) != NULL || read->kind >= LIBRARY_COPY;
+	read->site_to = written_site(decoder, call);
 	for (uint32_t j = 0; j < read->count; j++) {
 		struct library_operand *operand = &read->operands[j];
 
-		operand->site = told_site(decoder, call, j);
+		operand->site = told_site(decoder, call, read->first + j);
 		operand->place = PLACE_SITE;
 		operand->is_known = operand->site != SITE_NONE ||
-				    decode_place(decoder, LLVMGetArgOperand(call, j),
+				    decode_place(decoder, LLVMGetArgOperand(call, read->first + j),
 					    &operand->place, &operand->constant);
 	}
 	return read;

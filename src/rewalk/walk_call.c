@@ -210,7 +210,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
 	struct library_walk library;
 	enum step step;
-	bool is_noted;
+	bool is_noted, is_followed = false;
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
 		pin_callee(walker, code);
@@ -223,11 +223,12 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		step = walk_library_read(walker, code, registers, &library);
 		if (step != STEP_NEXT)
 			return step;
+		is_followed = !library.is_unknown;
 	}
 	if (!has_returned && has_point(walker, code))
 		walk_settle(walker);
-	is_noted = !has_returned && !code->reads && note_reads(walker, code, registers);
-	if (walker->mode & WALK_EVENTS && !has_returned && !code->reads && code->is_used)
+	is_noted = !has_returned && !is_followed && note_reads(walker, code, registers);
+	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed && code->is_used)
 		pin_arguments(walker, code, is_noted);
 	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
 		walk_note_entry(walker, code, registers);
@@ -236,7 +237,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	step = walk_tell_results(walker, code, registers);
 	if (step != STEP_NEXT)
 		return step;
-	if (walker->mode & WALK_EVENTS && !has_returned)
+	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
 		note_effect(walker, code, registers);
 	if (code->allocates && !has_returned)
 		walk_note_allocation(walker, code, registers);

@@ -72,9 +72,11 @@ struct walker {
 	struct walk_summary *summary;
 	struct walked_thread *out;
 	struct term *where; /* of the access that is looked at: its address, where that is open */
-	struct term *when;  /* of the write that is looked at: see walk_event; else NULL */
-	uint64_t *seen;	    /* words of memory that were looked at, by SEEN_SLOTS */
-	uint64_t *visits;   /* by branch; WALK_WATCHED */
+	struct term **
+		left_open; /* whither the condition goes on which what is read is known; NULL: it is pinned */
+	struct term *when; /* of the write that is looked at: see walk_event; else NULL */
+	uint64_t *seen;	   /* words of memory that were looked at, by SEEN_SLOTS */
+	uint64_t *visits;  /* by branch; WALK_WATCHED */
 	uint32_t visit_capacity;
 	struct shadow *shadows;
 	uint64_t shadow_count, shadow_capacity;

@@ -123,6 +123,7 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 
 	access.place = operand->place;
 	access.site = operand->site;
+	memset(of->whens, 0, count * sizeof *of->whens);
 	for (uint32_t done = 0; done < count; done += bytes) {
 		const uint64_t address = of->address + done;
 		struct term *term;
@@ -132,9 +133,11 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 			!(operand->place == PLACE_SITE && walker->is_live &&
 				walk_is_shared(walker->walk, address, bytes)))
 			bytes = 1;
+		walker->left_open = call->reads->kind < LIBRARY_COPY ? &of->whens[done] : NULL;
 		term = operand->place == PLACE_CONSTANT ? NULL
 							: walk_read_term(walker, &access, address,
 								  bytes, value_of(of, done, bytes));
+		walker->left_open = NULL;
 		if (term && bytes > 1)
 			walker->out->events[walker->out->count - 1].argument = (uint8_t)number;
 		for (uint32_t i = 0; i < bytes; i++)
@@ -145,41 +148,62 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 	}
 }
 
+static void join_events(struct walker *walker, uint64_t first)
+{
+	bool has_begun = false;
+
+	for (uint64_t i = first; i < walker->out->count; i++) {
+		struct walk_event *event = &walker->out->events[i];
+
+		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			continue;
+		event->is_atomic = has_begun;
+		has_begun = true;
+	}
+}
+
+static bool is_pointer(const struct library_read *read, uint32_t argument)
+{
+	return argument < (uint32_t)(read->first + read->count);
+}
+
+/* The others' limit is as it was. */
+static bool is_limit_open(const struct library_read *read)
+{
+	return read->kind != LIBRARY_LENGTH && read->kind < LIBRARY_COPY;
+}
+
 /* All of it is one access, behind the points of both arguments. */
 static void read_all(struct walker *walker, const struct code *call, const uint64_t *registers,
 	struct library_walk *of)
 {
 	const struct library_read *read = call->reads;
 	const uint64_t first = walker->out->count;
-	bool has_begun = false;
 
+	of->first = first;
 	of->limit_term = NULL;
 	for (uint32_t i = 0; i < call->count; i++) {
 		struct term *term = walk_operand_term(walker, call->operands[i]);
 
-		if (read->limit == (int8_t)i && read->kind != LIBRARY_LENGTH && term &&
+		if (read->limit == (int8_t)i && is_limit_open(read) && term &&
 			term->op != TERM_CONSTANT && !term->is_pinned) {
 			of->limit_term = term;
 			continue;
 		}
-		if (walk_pin(walker, i < read->count ? EVENT_ADDRESS : EVENT_VALUE, term, call) &&
-			i >= read->count)
+		if (walk_pin(walker, is_pointer(read, i) ? EVENT_ADDRESS : EVENT_VALUE, term,
+			    call) &&
+			!is_pointer(read, i))
 			walk_note_unknown(walker, call, true);
 	}
 	(void)registers;
 	for (uint32_t i = 0; i < read->count; i++)
 		if (read->operands[i].place == PLACE_SITE && walker->is_live)
 			walk_count_step(walker, read->operands[i].site);
+	if (read->kind >= LIBRARY_COPY && walker->is_live)
+		walk_count_step(walker, read->site_to);
 	for (uint32_t i = 0; i < read->count; i++)
-		read_terms(walker, call, i, &of->arguments[i], of->count);
-	for (uint64_t i = first; i < walker->out->count; i++) {
-		struct walk_event *event = &walker->out->events[i];
-
-		if (event->kind != EVENT_READ)
-			continue;
-		event->is_atomic = has_begun;
-		has_begun = true;
-	}
+		read_terms(walker, call, i, &of->arguments[i], of->arguments[i].looked);
+	join_events(walker, first);
 }
 
 enum step walk_library_read(struct walker *walker, const struct code *call,
@@ -187,13 +211,14 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 {
 	const struct library_read *read = call->reads;
 
+	out->is_unknown = false;
 	out->limit = read->limit < 0 ? UINT64_MAX : registers[call->operands[read->limit]];
 	for (uint32_t i = 0; i < read->count; i++) {
 		const struct library_operand *operand = &read->operands[i];
 		struct library_bytes *of = &out->arguments[i];
 		enum step step;
 
-		of->address = registers[call->operands[i]];
+		of->address = registers[call->operands[read->first + i]];
 		of->count = of->extent = 0;
 		of->is_exact = false;
 		if (operand->site == SITE_NONE) {
@@ -204,13 +229,17 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 		if (step != STEP_NEXT)
 			return step;
 	}
-	out->count = count_of(read, out);
-	if (!read->is_used)
+	out->count = out->arguments[0].looked = out->arguments[1].looked = count_of(read, out);
+	out->is_unknown = read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out);
+	if (!read->is_used || out->is_unknown)
 		return STEP_NEXT;
 	for (uint32_t i = 0; i < read->count; i++)
 		if (walker->is_live && walker->mode & WALK_NOTING &&
 			read->operands[i].place == PLACE_SITE)
-			note_argument(walker, &read->operands[i], &out->arguments[i], out->count);
+			note_argument(walker, &read->operands[i], &out->arguments[i],
+				out->arguments[i].looked);
+	if (walker->is_live && walker->mode & WALK_NOTING && read->kind >= LIBRARY_COPY)
+		walk_note_access(walker, read->site_to, out->to, out->written, true);
 	if (walker->mode & WALK_EVENTS)
 		read_all(walker, call, registers, out);
 	return STEP_NEXT;
@@ -218,18 +247,12 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 
 /* ---- the result ---- */
 
-struct builder {
-	struct walker *walker;
-	struct term_arena *arena;
-	uint32_t width; /* of the result */
-};
-
 static bool is_constant(const struct term *term, uint64_t value)
 {
 	return term->op == TERM_CONSTANT && term->value == value;
 }
 
-static struct term *compare(
+struct term *library_compare(
 	const struct builder *builder, uint8_t predicate, struct term *a, struct term *b)
 {
 	struct term like = {.op = CODE_COMPARE, .sub = predicate, .width = 1, .a = a, .b = b};
@@ -240,7 +263,7 @@ static struct term *compare(
 	return term_make(builder->arena, &like);
 }
 
-static struct term *choose(
+struct term *library_choose(
 	const struct builder *builder, struct term *condition, struct term *yes, struct term *no)
 {
 	const struct term like = {.op = CODE_SELECT,
@@ -257,7 +280,7 @@ static struct term *choose(
 	return term_make(builder->arena, &like);
 }
 
-static struct term *number(const struct builder *builder, uint64_t value)
+struct term *library_number(const struct builder *builder, uint64_t value)
 {
 	return term_constant(builder->arena, builder->width, compute_mask(value, builder->width));
 }
@@ -279,35 +302,38 @@ static void add_byte_within(const struct builder *builder, const struct code *ca
 
 	if (read->kind == LIBRARY_FIND) {
 		b = term_constant(builder->arena, 8, (uint8_t)registers[call->operands[1]]);
-		stop = compare(builder, LLVMIntEQ, a, b);
-		end = compare(builder, LLVMIntEQ, a, zero);
-		answer->value = choose(builder, stop, number(builder, of->arguments[0].address + i),
-			choose(builder, end, number(builder, 0), answer->value));
-		answer->is_known = choose(builder, stop, true_term,
-			choose(builder, end, true_term, answer->is_known));
+		stop = library_compare(builder, LLVMIntEQ, a, b);
+		end = library_compare(builder, LLVMIntEQ, a, zero);
+		answer->value = library_choose(builder, stop,
+			library_number(builder, of->arguments[0].address + i),
+			library_choose(builder, end, library_number(builder, 0), answer->value));
+		answer->is_known = library_choose(builder, stop, true_term,
+			library_choose(builder, end, true_term, answer->is_known));
 		return;
 	}
 	if (read->kind == LIBRARY_LENGTH) {
-		end = compare(builder, LLVMIntEQ, a, zero);
-		answer->value = choose(builder, end, number(builder, i), answer->value);
-		answer->is_known = choose(builder, end, true_term, answer->is_known);
+		end = library_compare(builder, LLVMIntEQ, a, zero);
+		answer->value =
+			library_choose(builder, end, library_number(builder, i), answer->value);
+		answer->is_known = library_choose(builder, end, true_term, answer->is_known);
 		return;
 	}
 	/* The sign is what programs may look at (of bcmp() not even that); the number is this library's. */
-	stop = number(builder, told ? (uint64_t)told : 1);
+	stop = library_number(builder, told ? (uint64_t)told : 1);
 	if (read->kind == LIBRARY_COMPARE)
-		stop = choose(builder, compare(builder, LLVMIntULT, a, b),
-			number(builder, told < 0 ? (uint64_t)told : UINT64_MAX),
-			number(builder, told > 0 ? (uint64_t)told : 1));
+		stop = library_choose(builder, library_compare(builder, LLVMIntULT, a, b),
+			library_number(builder, told < 0 ? (uint64_t)told : UINT64_MAX),
+			library_number(builder, told > 0 ? (uint64_t)told : 1));
 	if (read->is_string) {
 		/* Where they are the same either will do. */
-		end = compare(builder, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a, zero);
-		answer->value = choose(builder, end, number(builder, 0), answer->value);
-		answer->is_known = choose(builder, end, true_term, answer->is_known);
+		end = library_compare(builder, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a, zero);
+		answer->value =
+			library_choose(builder, end, library_number(builder, 0), answer->value);
+		answer->is_known = library_choose(builder, end, true_term, answer->is_known);
 	}
-	end = compare(builder, LLVMIntEQ, a, b);
-	answer->value = choose(builder, end, answer->value, stop);
-	answer->is_known = choose(builder, end, answer->is_known, true_term);
+	end = library_compare(builder, LLVMIntEQ, a, b);
+	answer->value = library_choose(builder, end, answer->value, stop);
+	answer->is_known = library_choose(builder, end, answer->is_known, true_term);
 }
 
 /* Is the byte, or what is behind those that are known, within the limit? */
@@ -316,7 +342,8 @@ static struct term *is_within(
 {
 	struct term *limit = of->limit_term;
 
-	return compare(builder, LLVMIntULT, term_constant(builder->arena, limit->width, i), limit);
+	return library_compare(
+		builder, LLVMIntULT, term_constant(builder->arena, limit->width, i), limit);
 }
 
 static void add_byte(const struct builder *builder, const struct code *call,
@@ -325,19 +352,24 @@ static void add_byte(const struct builder *builder, const struct code *call,
 	struct term *within;
 
 	add_byte_within(builder, call, registers, of, i, answer);
+	for (uint32_t j = 0; j < call->reads->count; j++)
+		if (of->arguments[j].whens[i])
+			answer->is_known = library_choose(builder, of->arguments[j].whens[i],
+				answer->is_known, term_constant(builder->arena, 1, 0));
 	if (!of->limit_term)
 		return;
 	within = is_within(builder, of, i);
-	answer->value = choose(builder, within, answer->value, number(builder, 0));
-	answer->is_known =
-		choose(builder, within, answer->is_known, term_constant(builder->arena, 1, 1));
+	answer->value = library_choose(builder, within, answer->value, library_number(builder, 0));
+	answer->is_known = library_choose(
+		builder, within, answer->is_known, term_constant(builder->arena, 1, 1));
 }
 
 static bool has_term(const struct library_walk *of, uint32_t arguments)
 {
 	for (uint32_t i = 0; i < arguments; i++)
 		for (uint32_t j = 0; j < of->count; j++)
-			if (of->arguments[i].terms[j]->op != TERM_CONSTANT)
+			if (of->arguments[i].terms[j]->op != TERM_CONSTANT ||
+				of->arguments[i].whens[j])
 				return true;
 	return false;
 }
@@ -346,8 +378,10 @@ static bool has_term(const struct library_walk *of, uint32_t arguments)
 static void give_up(struct walker *walker, const struct code *call, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < call->reads->count; i++)
-		for (uint32_t j = 0; j < of->count; j++)
+		for (uint32_t j = 0; j < of->count; j++) {
 			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].terms[j], call);
+			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].whens[j], call);
+		}
 	(void)walk_pin(walker, EVENT_VALUE, of->limit_term, call);
 	walk_note_unknown(walker, call, true);
 }
@@ -359,13 +393,20 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 	const struct builder builder = {walker, &walker->walk->terms, call->width};
 	struct answer answer;
 
+	if (read->kind >= LIBRARY_COPY) {
+		if (!of->is_unknown) {
+			walk_string_write(walker, call, of);
+			join_events(walker, of->first);
+		}
+		return;
+	}
 	if (!read->is_used || !(of->limit_term || has_term(of, read->count)))
 		return;
-	answer.value = number(&builder, read->kind == LIBRARY_LENGTH ? of->limit : 0);
+	answer.value = library_number(&builder, read->kind == LIBRARY_LENGTH ? of->limit : 0);
 	answer.is_known = term_constant(builder.arena, 1, of->count == of->limit);
 	if (of->limit_term)
-		answer.is_known = compare(&builder, LLVMIntEQ,
-			choose(&builder, is_within(&builder, of, of->count),
+		answer.is_known = library_compare(&builder, LLVMIntEQ,
+			library_choose(&builder, is_within(&builder, of, of->count),
 				term_constant(builder.arena, 1, 1),
 				term_constant(builder.arena, 1, 0)),
 			term_constant(builder.arena, 1, 0));

@@ -290,7 +290,9 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 
 	if (!shadow)
 		return NULL;
-	if (shadow->when)
+	if (shadow->when && walker->left_open)
+		*walker->left_open = shadow->when;
+	else if (shadow->when)
 		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: it is already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
 		struct term *part = part_of(walker, shadow, address, bytes);
