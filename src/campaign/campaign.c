@@ -127,6 +127,7 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 		if (!campaign->parts.strategy || i == 0)
 			verdict_take(campaign, contract);
 	}
+	result->runs_made -= campaign->parts.compared_runs;
 	if (campaign->has_rounds || !campaign->worker_count)
 		return;
 	*totals = campaign->workers[0].worker.contract->totals;
@@ -293,11 +294,7 @@ static int open_worker(struct campaign *campaign, struct campaign_worker *worker
 	races_apply(&campaign->settings.races, worker->worker.contract);
 	if (campaign_watches_races(campaign))
 		races_watch(worker->worker.contract);
-	contract_memory(worker->worker.contract)->mode = campaign->settings.memory_mode;
-	if (options->memory)
-		memory_view_apply(options->memory, contract_memory(worker->worker.contract));
-	else if (options->variables)
-		chosen_apply(&campaign->chosen, contract_memory(worker->worker.contract));
+	campaign_tell_memory(campaign, worker);
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	if (strategies[options->strategy]->is_elsewhere) {
@@ -416,6 +413,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 	if (result == 0)
 		result = open_workers(campaign, wanted_workers(campaign), err);
 	parts_begin(campaign);
+	compare_begin(campaign);
 	if (result == 0 && campaign->resumed_id)
 		result = state_load(campaign, err);
 	campaign->keys = calloc(options->known_failure_count + 1u, sizeof *campaign->keys);

@@ -259,6 +259,8 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return end_without_threads(campaign, worker, err);
 	if (contract->is_live)
 		take_start(campaign, worker);
+	if (worker == campaign->workers)
+		compare_note_first(campaign, report);
 	if (!contract->is_live && report == REPORT_FAILURE && worker != campaign->workers)
 		campaign_go_on_alone(campaign, worker);
 	if (campaign->parts.strategy && worker != campaign->workers) {
@@ -303,7 +305,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 			result = rounds_advance(campaign, false, err);
 		break;
 	}
-	if (campaign_is_exhausted(campaign, contract))
+	if (campaign_is_exhausted(campaign, contract) && !compare_is_under_way(campaign))
 		campaign->is_stopping = true;
 	if (worker == campaign->workers) {
 		worker->is_busy = false;

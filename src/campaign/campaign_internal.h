@@ -36,6 +36,8 @@ struct campaign_worker {
 	bool has_memory;	       /* it knows what the first worker knows of memory, */
 	uint32_t points;	       /* which knew so many points then */
 	struct contract_totals before; /* the part */
+	bool is_comparing,
+		is_compared; /* campaign_compare.c: it makes the first run again, or has */
 };
 
 /* A failing run as it was taken from a worker, to be looked into. */
@@ -110,6 +112,12 @@ struct campaign_parts {
 	uint32_t episodes;    /* of other workers' states */
 	bool is_telling;      /* all are to stop for that */
 	uint64_t told_ns;     /* when that was over */
+
+	/* campaign_compare.c */
+	bool compares; /* workers make the leader's first run again */
+	bool differ;   /* it was another one then */
+	uint64_t first_run, first_digest;
+	uint64_t compared_runs; /* that were made for this alone */
 };
 
 /* How far it was when: for charts. campaign_course.c. */
@@ -273,6 +281,20 @@ void parts_add_totals(
 
 /* Runs in the order of one worker that are made. */
 uint64_t parts_runs_done(const struct campaign *campaign);
+/* campaign_compare.c: is the program the same for all workers that make parts? Before the first run. */
+void compare_begin(struct campaign *campaign);
+/* The leader has reported. */
+void compare_note_first(struct campaign *campaign, enum contract_report report);
+/* Has the worker to make the first run again before it may have a part? */
+bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
+bool compare_is_under_way(const struct campaign *campaign);
+int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/* It has reported. */
+void compare_take(
+	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report);
+/* What is known of memory before any run. campaign_part_memory.c. */
+void campaign_tell_memory(const struct campaign *campaign, struct campaign_worker *worker);
+
 /* Adds what the others have made of parts that are not dropped. */
 void parts_add_up(const struct campaign *campaign, struct contract_totals *totals);
 /* Interrupts the leader where others have nothing to do, now or in so many nanoseconds. */

@@ -31,3 +31,14 @@ void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worke
 	worker->has_memory = true;
 	worker->points = memory->points_known;
 }
+
+void campaign_tell_memory(const struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct contract_memory *memory = contract_memory(worker->worker.contract);
+
+	memory->mode = campaign->settings.memory_mode;
+	if (campaign->options->memory)
+		memory_view_apply(campaign->options->memory, memory);
+	else if (campaign->options->variables)
+		chosen_apply(&campaign->chosen, memory);
+}

@@ -141,6 +141,8 @@ void parts_drop_all(struct campaign *campaign)
 	for (uint32_t i = 1; i < campaign->worker_count; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 
+		if (worker->is_comparing)
+			continue; /* which does not depend on the leader's state */
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
 		worker->is_busy = false;
@@ -197,6 +199,8 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 	const uint64_t left = campaign_runs_left(campaign);
 	int result;
 
+	if (!worker->part)
+		return compare_make(campaign, worker, err);
 	if (campaign->is_focused && !worker->has_groups &&
 		contract_memory(worker->worker.contract)->module_count) {
 		campaign_tell_groups(campaign, worker);
@@ -221,6 +225,7 @@ static bool has_news(const struct contract *contract)
 	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
 }
 
+/* There is a part for the worker, which has it now, unless it is to make the first run again before. */
 static bool split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
@@ -230,6 +235,10 @@ static bool split(struct campaign *campaign, struct campaign_worker *worker)
 	if (!parts->strategy->split(state_of(leader_of(campaign)), state_of(worker),
 		    parts->numbers + 1, campaign_runs_left(campaign), parts_are_exact(campaign)))
 		return false;
+	if (compare_is_due(campaign, worker)) {
+		parts->strategy->leave(state_of(leader_of(campaign)), parts->numbers + 1);
+		return true;
+	}
 	parts_teach_memory(campaign, worker);
 	worker->part = calloc(1, sizeof *worker->part);
 	BUG_ON(!worker->part);
@@ -272,10 +281,11 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
+/* At a part? */
 static bool is_any_busy(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count; i++)
-		if (campaign->workers[i].is_busy)
+		if (campaign->workers[i].is_busy && campaign->workers[i].part)
 			return true;
 	return false;
 }
@@ -403,8 +413,11 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 		return parts_lead_on(campaign, may_go_on, err);
 	if (result < 0 || !*may_go_on)
 		return result;
-	if (!campaign_runs_left(campaign) || strategy->is_exhausted(state_of(leader)))
-		campaign->is_stopping = true;
+	if (!campaign_runs_left(campaign) || strategy->is_exhausted(state_of(leader))) {
+		*may_go_on = !compare_is_under_way(campaign);
+		campaign->is_stopping = *may_go_on;
+		return 0;
+	}
 	return campaign->is_stopping ? 0 : split_for_all(campaign, err);
 }
 
@@ -426,12 +439,19 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	int result = 0;
 
 	worker->is_busy = false;
+	if (worker->is_comparing &&
+		(worker->was_sent_away || report == REPORT_BATCH || report == REPORT_FAILURE)) {
+		compare_take(campaign, worker, report);
+		return 0;
+	}
 	if (report == REPORT_TAINTED)
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
 	else if (report == REPORT_DIED && !worker->was_sent_away && !worker->worker.is_lost)
 		result = campaign_worker_died(campaign, worker, err);
-	if (result < 0)
+	if (worker->is_comparing)
+		compare_take(campaign, worker, report);
+	if (result < 0 || !worker->part)
 		return result;
 	if (campaign->is_alone || worker->was_sent_away || worker->worker.is_lost ||
 		has_news(contract)) {
@@ -463,6 +483,9 @@ int parts_end(struct campaign *campaign, bool is_cut, struct error *err)
 			result = look_into(campaign, campaign->workers[i].part, err);
 	for (uint32_t i = 0; is_cut && i < campaign->parts.kept_count && result == 0; i++)
 		result = look_into(campaign, campaign->parts.kept[i], err);
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_comparing)
+			compare_take(campaign, &campaign->workers[i], REPORT_DIED);
 	if (!is_cut)
 		parts_drop_all(campaign);
 	return result;

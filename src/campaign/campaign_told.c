@@ -50,7 +50,7 @@ uint64_t parts_due(struct campaign *campaign)
 		return due_ns - now_ns;
 	campaign->parts.is_telling = true;
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		if (campaign->workers[i].is_busy)
+		if (campaign->workers[i].is_busy && !campaign->workers[i].is_comparing)
 			worker_stop(&campaign->workers[i].worker);
 	return 0;
 }

@@ -2,6 +2,10 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/shards.h"
 
+#define PROCESSES_DIFFER                                                                           \
+	"one worker's first run was not that of another, who was given the same schedule; the "    \
+	"program does not do the same in every process (files, locks on them, process numbers?)"
+
 /* Of the only worker: such a strategy has no other. */
 void verdict_take(struct campaign *campaign, struct contract *contract)
 {
@@ -10,8 +14,16 @@ void verdict_take(struct campaign *campaign, struct contract *contract)
 
 	result->has_verdict =
 		strategy->verdict && (contract->totals.runs || contract->is_elsewhere);
-	if (result->has_verdict)
-		strategy->verdict(contract_strategy(contract), &result->verdict);
+	if (!result->has_verdict)
+		return;
+	strategy->verdict(contract_strategy(contract), &result->verdict);
+	if (!campaign->parts.differ)
+		return;
+	result->verdict.is_complete = false;
+	result->verdict.missing = PROCESSES_DIFFER;
+	result->verdict.scope[0] = '\0';
+	result->verdict.scope_order = 0;
+	result->verdict.missed = 0;
 }
 
 /* Of a strategy that goes through all schedules: which part of them this is, and what it is known of it in the end. */

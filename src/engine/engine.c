@@ -256,8 +256,7 @@ static void engine_account(struct engine_thread *next)
 		run->strategy->executed(run->strategy_state, &engine.view, next->id);
 	if (run->recording)
 		schedule_add_step(run->recording, next->id, preempts);
-	if (engine.host.observe)
-		engine.host.observe(next, next->op, engine.step);
+	engine_note_step(next, next->op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;
 }
@@ -437,8 +436,7 @@ static bool engine_goes_on(struct engine_thread *self, const struct engine_op *o
 		(void)engine_object_name((const void *)(uintptr_t)op->argument);
 	if (run->recording)
 		schedule_add_step(run->recording, self->id, false);
-	if (engine.host.observe)
-		engine.host.observe(self, op, engine.step);
+	engine_note_step(self, op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;
 	engine.has_woken = false;

@@ -215,6 +215,7 @@ struct engine_run {
 	 */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
+	uint64_t *operations;	/* digest of the steps so far; NULL: nobody wants to know */
 	uint64_t seed;		/* for value choices */
 	uint64_t random_seed;	/* for the target's random numbers */
 	/*

@@ -148,6 +148,16 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op);
 /* observed.c: `self` has performed the op with this result. Only where somebody wants to know. */
 void engine_tell_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
+/* observed.c: into the run's digest. */
+void engine_add_operation(const struct engine_thread *thread, const struct engine_op *op);
+/* The thread makes a step. */
+static inline void engine_note_step(const struct engine_thread *thread, const struct engine_op *op)
+{
+	if (__builtin_expect(engine.run.operations != NULL, 0))
+		engine_add_operation(thread, op);
+	if (engine.host.observe)
+		engine.host.observe(thread, op, engine.step);
+}
 /* observed.c: the op is about to take effect. */
 void engine_tell_use(const struct engine_op *op);
 /* Something other than a plain access has happened. */

@@ -4,6 +4,7 @@
  * performed; an access to memory, which always succeeds and whose thread is to be found standing at
  * it, is told at once.
  */
+#include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
@@ -141,4 +142,14 @@ void engine_note_round(uint64_t round, bool is_last)
 {
 	engine.performed.argument = round;
 	engine.performed.is_last = is_last;
+}
+
+void engine_add_operation(const struct engine_thread *thread, const struct engine_op *op)
+{
+	const object_name object = op->object	 ? op->object
+				   : op->address ? engine_object_name(op->address)
+						 : 0;
+
+	*engine.run.operations = hash_pair(*engine.run.operations,
+		hash_pair(object, (uint64_t)op->kind << 16 | thread->id.index));
 }

@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 8u
+#define CONTRACT_VERSION 9u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -111,6 +111,7 @@ struct contract_plan {
 	uint32_t checkpoints; /* enum contract_checkpoints */
 	uint64_t checkpoint_bytes; /* of memory for all checkpoints; 0: none are made */
 	bool has_digest;	   /* totals.digest is wanted */
+	bool has_operations;	   /* `operations` is */
 	/*
 	 * The batch is part of a round (strategy.h) of so many runs, 0: each run is one by itself. What the
 	 * runs of a round find out becomes effective when the host says so, with the next one.
@@ -233,7 +234,8 @@ struct contract {
 	struct contract_plan plan;
 	struct contract_spin spin;
 	struct contract_totals totals;
-	struct outcome outcome;		     /* of the last run */
+	struct outcome outcome; /* of the last run */
+	uint64_t operations;	/* [guest] digest of its steps, with plan.has_operations */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
 
 	char taint_text[128]; /* [guest] what tainted it, in words */

@@ -96,6 +96,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.heartbeat = &contract->heartbeat,
 		.covered = contract->covered,
 		.covered_words = CONTRACT_COVERED_WORDS,
+		.operations = plan->has_operations ? &contract->operations : NULL,
 		.seed = runtime_seed(number),
 		.random_seed = plan->random_seed,
 		.free_yields = contract->has_memory_sites ? 0 : FREE_YIELDS,
@@ -106,6 +107,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.looks_late = record_is_on(),
 	};
 
+	contract->operations = 0;
 	schedule_clear(run.recording);
 	if (!history) {
 		(void)runtime_renew_strategy(); /* it begins here in any case */
