@@ -101,7 +101,8 @@ static bool is_recomputed(const char *name)
 {
 	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
 		"strnlen", "strchr", "strcpy", "stpcpy", "strncpy", "strcat", "__strcpy_chk",
-		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk"};
+		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk", "memchr", "strrchr", "strcasecmp",
+		"strncasecmp"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -137,7 +138,8 @@ static void collect_access(
 	set_copy(&site, access->kind == SITE_RANGE_READ);
 	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
 		is_recomputed(called_name(call)))
-		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT);
+		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT |
+				       (strcmp(called_name(call), "memchr") ? 0 : SITE_TOLD_NEAR));
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
 		set_length(instrument, &site, access))

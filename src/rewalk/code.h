@@ -163,6 +163,7 @@ enum library_kind {
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
 	LIBRARY_FIND,
+	LIBRARY_FIND_LAST,
 	LIBRARY_COPY,	/* writes, as all that follow: the string */
 	LIBRARY_APPEND, /* the same, behind the string that is there */
 	LIBRARY_FILL	/* as many bytes as the limit says: the string, and zeros */
@@ -182,6 +183,8 @@ struct library_read {
 	int8_t limit;	  /* argument that says how many bytes at most; -1: none does */
 	bool is_string;	  /* a zero is the end */
 	bool is_used;	  /* somebody looks at the result, or at what is written */
+	bool is_near;	  /* what is told of it lies in one page */
+	bool folds;	  /* capital letters are as small ones */
 	bool gives_end;	  /* of what is written: the address of its zero */
 	uint32_t site_to; /* of what is written; SITE_NONE: nobody knows where */
 	struct library_operand operands[2];

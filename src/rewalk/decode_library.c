@@ -17,6 +17,18 @@ static const struct {
 	{"strlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = -1, .is_string = true}},
 	{"strnlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = 1, .is_string = true}},
 	{"strchr", {.kind = LIBRARY_FIND, .count = 1, .limit = -1, .is_string = true}},
+	{"strrchr", {.kind = LIBRARY_FIND_LAST, .count = 1, .limit = -1, .is_string = true}},
+	{"memchr", {.kind = LIBRARY_FIND, .count = 1, .limit = 2, .is_near = true}},
+	{"strcasecmp", {.kind = LIBRARY_COMPARE,
+			       .count = 2,
+			       .limit = -1,
+			       .is_string = true,
+			       .folds = true}},
+	{"strncasecmp", {.kind = LIBRARY_COMPARE,
+				.count = 2,
+				.limit = 2,
+				.is_string = true,
+				.folds = true}},
 #define COPIES(name, kind_of, first_read, count_read, argument, is_end)                            \
 	{                                                                                          \
 		name,                                                                              \
@@ -36,14 +48,17 @@ static const struct {
 };
 
 /* The site that tells the argument's bytes; SITE_NONE: none does. */
-static uint32_t told_site(const struct decoder *decoder, LLVMValueRef call, uint32_t argument)
+static uint32_t told_site(
+	const struct decoder *decoder, LLVMValueRef call, uint32_t argument, bool is_near)
 {
+	const uint32_t tells =
+		SITE_TOLD | argument << SITE_ARGUMENT_SHIFT | (is_near ? SITE_TOLD_NEAR : 0);
 	const struct image_site *sites = decoder->image->sites;
 	uint32_t site = value_map_get(&decoder->image->first_site, call);
 
 	for (; site != SITE_NONE; site = sites[site].next)
 		if ((sites[site].kind == SITE_RANGE_READ || sites[site].kind == SITE_STRING_READ) &&
-			sites[site].bytes == (SITE_TOLD | argument << SITE_ARGUMENT_SHIFT))
+			sites[site].bytes == tells)
 			return site;
 	return SITE_NONE;
 }
@@ -59,6 +74,11 @@ static uint32_t written_site(const struct decoder *decoder, LLVMValueRef call)
 	return site;
 }
 
+static bool is_search(const struct library_read *read)
+{
+	return read->kind == LIBRARY_FIND || read->kind == LIBRARY_FIND_LAST;
+}
+
 /* The library's own, and as it declares it. */
 static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
 {
@@ -67,7 +87,7 @@ static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
 
 	if (!LLVMIsDeclaration(LLVMGetCalledValue(call)) || count < pointers ||
 		(read->limit >= 0 && count <= (unsigned)read->limit) ||
-		(read->kind == LIBRARY_FIND && count != 2))
+		(is_search(read) && count < 2))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetArgOperand(call, i)));
@@ -98,7 +118,7 @@ struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef c
 	for (uint32_t j = 0; j < read->count; j++) {
 		struct library_operand *operand = &read->operands[j];
 
-		operand->site = told_site(decoder, call, read->first + j);
+		operand->site = told_site(decoder, call, read->first + j, read->is_near);
 		operand->place = PLACE_SITE;
 		operand->is_known = operand->site != SITE_NONE ||
 				    decode_place(decoder, LLVMGetArgOperand(call, read->first + j),

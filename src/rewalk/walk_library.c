@@ -21,8 +21,8 @@ static bool has_zero(uint64_t value, uint64_t byte)
 }
 
 /* As the recorder does: record_told(). */
-static enum step read_told(
-	struct walker *walker, uint64_t length, bool is_string, struct library_bytes *out)
+static enum step read_told(struct walker *walker, uint64_t length, const struct library_read *read,
+	struct library_bytes *out)
 {
 	const uint64_t address = out->address;
 	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
@@ -35,13 +35,15 @@ static enum step read_told(
 
 		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
 			break;
+		if (read->is_near && word > address && !(word & 4095))
+			break;
 		step = walk_read(walker, SITE_NONE, word, 8, &value);
 		if (step != STEP_NEXT)
 			return step;
 		put(out, address, word, value, most);
 		if (!has_ended)
 			out->extent = out->count;
-		has_ended |= is_string && has_zero(value, word < address ? address & 7 : 0);
+		has_ended |= read->is_string && has_zero(value, word < address ? address & 7 : 0);
 	}
 	return STEP_NEXT;
 }
@@ -225,7 +227,7 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 			read_own(walker, call, operand, out->limit, read->is_string, of);
 			continue;
 		}
-		step = read_told(walker, out->limit, read->is_string, of);
+		step = read_told(walker, out->limit, read, of);
 		if (step != STEP_NEXT)
 			return step;
 	}
@@ -290,6 +292,80 @@ struct answer {
 	struct term *value, *is_known;
 };
 
+/* What is looked for, which is as it was. */
+static struct term *sought(
+	const struct builder *builder, const struct code *call, const uint64_t *registers)
+{
+	return term_constant(builder->arena, 8, (uint8_t)registers[call->operands[1]]);
+}
+
+/* Of each byte: where what is sought was last, up to there. They take the place of a second argument. */
+static void note_last(const struct builder *builder, const struct code *call,
+	const uint64_t *registers, struct library_walk *of)
+{
+	struct term *last = library_number(builder, 0);
+
+	for (uint32_t i = 0; i < of->count; i++) {
+		struct term *is_here = library_compare(builder, LLVMIntEQ,
+			of->arguments[0].terms[i], sought(builder, call, registers));
+
+		last = library_choose(builder, is_here,
+			library_number(builder, of->arguments[0].address + i), last);
+		of->arguments[1].terms[i] = last;
+	}
+}
+
+/* Functions of one argument. */
+static void look_at_byte(const struct builder *builder, const struct code *call,
+	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
+{
+	const struct library_read *read = call->reads;
+	struct term *a = of->arguments[0].terms[i], *found = library_number(builder, i);
+	struct term *zero = term_constant(builder->arena, 8, 0);
+	struct term *always = term_constant(builder->arena, 1, 1), *stop;
+
+	if (read->kind == LIBRARY_FIND)
+		found = library_number(builder, 0);
+	if (read->kind == LIBRARY_FIND_LAST)
+		found = of->arguments[1].terms[i];
+	if (read->is_string) {
+		stop = library_compare(builder, LLVMIntEQ, a, zero);
+		answer->value = library_choose(builder, stop, found, answer->value);
+		answer->is_known = library_choose(builder, stop, always, answer->is_known);
+	}
+	if (read->kind != LIBRARY_FIND)
+		return;
+	stop = library_compare(builder, LLVMIntEQ, a, sought(builder, call, registers));
+	answer->value = library_choose(builder, stop,
+		library_number(builder, of->arguments[0].address + i), answer->value);
+	answer->is_known = library_choose(builder, stop, always, answer->is_known);
+}
+
+/* A small letter for a capital one. */
+static struct term *fold(const struct builder *builder, struct term *byte)
+{
+	const struct term from_a = {.op = CODE_BINARY,
+		.sub = LLVMSub,
+		.width = 8,
+		.value = (uint8_t)(byte->value - 'A'),
+		.a = byte,
+		.b = term_constant(builder->arena, 8, 'A')};
+	const struct term small = {.op = CODE_BINARY,
+		.sub = LLVMAdd,
+		.width = 8,
+		.value = (uint8_t)(byte->value + ('a' - 'A')),
+		.a = byte,
+		.b = term_constant(builder->arena, 8, 'a' - 'A')};
+
+	if (byte->op == TERM_CONSTANT)
+		return term_constant(
+			builder->arena, 8, from_a.value < 26 ? small.value : byte->value);
+	return library_choose(builder,
+		library_compare(builder, LLVMIntULT, term_make(builder->arena, &from_a),
+			term_constant(builder->arena, 8, 26)),
+		term_make(builder->arena, &small), byte);
+}
+
 /* What comes of it at this byte, if it is not decided before. */
 static void add_byte_within(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
@@ -298,25 +374,11 @@ static void add_byte_within(const struct builder *builder, const struct code *ca
 	const int64_t told = compute_signed(registers[call->to], builder->width);
 	struct term *a = of->arguments[0].terms[i], *b = of->arguments[1].terms[i];
 	struct term *true_term = term_constant(builder->arena, 1, 1);
-	struct term *zero = term_constant(builder->arena, 8, 0), *stop = true_term, *end;
+	struct term *zero = term_constant(builder->arena, 8, 0), *stop, *end;
 
-	if (read->kind == LIBRARY_FIND) {
-		b = term_constant(builder->arena, 8, (uint8_t)registers[call->operands[1]]);
-		stop = library_compare(builder, LLVMIntEQ, a, b);
-		end = library_compare(builder, LLVMIntEQ, a, zero);
-		answer->value = library_choose(builder, stop,
-			library_number(builder, of->arguments[0].address + i),
-			library_choose(builder, end, library_number(builder, 0), answer->value));
-		answer->is_known = library_choose(builder, stop, true_term,
-			library_choose(builder, end, true_term, answer->is_known));
-		return;
-	}
-	if (read->kind == LIBRARY_LENGTH) {
-		end = library_compare(builder, LLVMIntEQ, a, zero);
-		answer->value =
-			library_choose(builder, end, library_number(builder, i), answer->value);
-		answer->is_known = library_choose(builder, end, true_term, answer->is_known);
-		return;
+	if (read->folds) {
+		a = fold(builder, a);
+		b = fold(builder, b);
 	}
 	/* The sign is what programs may look at (of bcmp() not even that); the number is this library's. */
 	stop = library_number(builder, told ? (uint64_t)told : 1);
@@ -351,7 +413,10 @@ static void add_byte(const struct builder *builder, const struct code *call,
 {
 	struct term *within;
 
-	add_byte_within(builder, call, registers, of, i, answer);
+	if (call->reads->count == 1)
+		look_at_byte(builder, call, registers, of, i, answer);
+	else
+		add_byte_within(builder, call, registers, of, i, answer);
 	for (uint32_t j = 0; j < call->reads->count; j++)
 		if (of->arguments[j].whens[i])
 			answer->is_known = library_choose(builder, of->arguments[j].whens[i],
@@ -410,6 +475,8 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 				term_constant(builder.arena, 1, 1),
 				term_constant(builder.arena, 1, 0)),
 			term_constant(builder.arena, 1, 0));
+	if (read->kind == LIBRARY_FIND_LAST)
+		note_last(&builder, call, registers, of);
 	for (uint32_t i = of->count; i-- > 0;)
 		add_byte(&builder, call, registers, of, i, &answer);
 	if (!answer.is_known->value || answer.value->value != registers[call->to]) {

@@ -114,6 +114,8 @@ enum site_order {
 #define SITE_TOLD_MOST 256u
 #define SITE_TOLD_LEAST 32u /* of strings: others may be longer under another schedule */
 #define SITE_ARGUMENT_SHIFT 4
+/* Nobody says that there are as many bytes: those that are told lie in one page. */
+#define SITE_TOLD_NEAR 0x80u
 
 /* The order of a SITE_ADDRESS: the local is one of main's. */
 #define SITE_OF_MAIN 1u

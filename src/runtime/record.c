@@ -159,13 +159,15 @@ static bool record_has_zero(uint64_t word, uint64_t byte)
 }
 
 /* Whole words: of a string up to its end, and some behind it in the same page. */
-static void record_told(uint64_t address, uint64_t length, bool is_string)
+static void record_told(uint64_t address, uint64_t length, bool is_string, bool is_near)
 {
 	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
 	bool has_ended = false;
 
 	for (uint64_t word = address & ~UINT64_C(7); word < address + most; word += 8) {
 		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
+			return;
+		if (is_near && word > address && !(word & 4095))
 			return;
 		record_read(word, 8);
 		has_ended |= is_string && record_has_zero(word, word < address ? address & 7 : 0);
@@ -267,11 +269,11 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
 			record_read(address, length);
 		else if (site->bytes & SITE_TOLD)
-			record_told(address, length, false);
+			record_told(address, length, false, site->bytes & SITE_TOLD_NEAR);
 		return;
 	case SITE_STRING_READ:
 		if (site->bytes & SITE_TOLD)
-			record_told(address, length, true);
+			record_told(address, length, true, false);
 		return;
 	case SITE_RANGE_WRITE:
 		if (site->bytes & SITE_FOLLOWED && length <= SITE_FOLLOWED_MOST)

@@ -1,7 +1,7 @@
 /* Conditions on what functions of the library read in shared memory; of what only one thread has nothing is said. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
-#include <strings.h>
 
 static char request[16] = "GET";
 static char own[16] = "own";
@@ -15,14 +15,14 @@ static void *serve(void *unused)
 int main(int count, char **arguments)
 {
 	pthread_t thread;
-	int found = memchr(own, 2, 3) == own;
+	int found = memrchr(own, 2, 3) == own;
 
 	(void)arguments;
 	pthread_create(&thread, NULL, serve, NULL);
 	own[0] = (char)('a' + count);
-	found += strcasecmp(own, "own") == 0;
-	found += strcasecmp(request, "POST") == 0;
-	found += memchr(request, count, 3) == request;
+	found += strcoll(own, "own") == 0;
+	found += strcoll(request, "POST") == 0;
+	found += memrchr(request, count, 3) == request;
 	pthread_join(thread, NULL);
 	return found;
 }
