@@ -99,7 +99,7 @@ void walk_close(struct walk *walk)
 	free(walk->threads);
 	free(walk->weights);
 	free(walk->chosen);
-	free(walk->shared.words);
+	walk_release_sharing(walk);
 	free(walk->shared_lines);
 	free(walk->unknowns);
 	free(walk->semaphores);
@@ -133,14 +133,18 @@ void walk_run(struct walk *walk, unsigned mode)
 {
 	if (!walk->objects.is_complete)
 		note_variables(walk);
-	if (!(mode & WALK_SHARING))
+	if (mode & WALK_SHARING)
+		walk_open_sharing(walk);
+	else
 		walk_build_shared_lines(walk);
 	if (walk->record->source)
 		walk_run_again(walk, mode);
 	for (uint32_t i = 0; i < walk->record->thread_count && !walk->record->source; i++)
 		walk_thread(walk, (uint16_t)i, mode);
-	if (mode & WALK_SHARING)
+	if (mode & WALK_SHARING) {
+		walk_settle_sharing(walk);
 		walk_unite_pieces(walk);
+	}
 	/* The last one for now: what comes next needs memory of its own. */
 	if (mode & WALK_EVENTS) {
 		walk_room_free(walk->room);

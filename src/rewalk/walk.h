@@ -94,17 +94,44 @@ struct walk_summary {
 	char reason[160]; /* why it ended before the record did */
 };
 
-/* Sharing of eight bytes of memory. */
+/* A thread's reads, or writes, of some bytes: the first and the last of its segments (segments.h) that they are in. */
+struct shared_span {
+	uint16_t first, last; /* first > last: none */
+};
+
+/* A thread's accesses of the same part of a word. */
+struct shared_access {
+	struct shared_span reads, writes;
+	uint16_t thread;
+	uint16_t halves; /* bit set: the lower and the upper four bytes */
+	uint32_t next;	 /* of the word: number in the map, plus one; 0: none */
+};
+
+/*
+ * Eight bytes of memory. They are shared where several threads access them and one writes, unless creation and joins
+ * order each write and what others do, and what is written is the same in every run: then so is what is read.
+ */
 struct shared_word {
 	uint64_t address; /* divided by eight, plus one; 0: free */
-	uint16_t thread;  /* that accessed it first */
-	uint8_t bytes;	  /* of the smallest access */
-	bool is_many, is_written;
+	struct shared_access access;
+	uint8_t bytes; /* of the smallest access */
+	uint8_t access_count;
+	bool is_many : 1, is_written : 1;
+	bool is_unordered : 1; /* a write and another's access; or there are too many to be kept */
+	bool is_opaque : 1;    /* given to a function that writes what is not known */
+	bool is_shared : 1;
 };
 
 struct shared_map {
 	struct shared_word *words;
 	uint64_t count, capacity;
+	struct shared_access *accesses; /* but for each word's first one */
+	uint32_t access_count, access_capacity;
+	/* By thread: from this segment on it has read what is shared, so what it writes may be another value. */
+	uint16_t *tainted;
+	uint32_t thread_count;
+	bool is_ordered; /* false: nothing is known of segments */
+	bool is_changed; /* since it was settled */
 };
 
 #define COPIED_RECENT 4096u
@@ -172,6 +199,7 @@ struct walk {
 	const struct run_record *record;
 	uint64_t instructions_most; /* of each thread, about; 0: as many as there are */
 	struct shared_map shared;
+	struct segments *segments; /* WALK_SHARING; NULL: there are too many */
 	struct copied_words copied;
 	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
 	uint64_t *chosen;	/* bit set over all sites */

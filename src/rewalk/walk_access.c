@@ -288,6 +288,9 @@ static void write_new(
 {
 	if (code->place == PLACE_SITE) {
 		walk_written(walker, address, code->bytes, &value);
+		/* One site, which has read, too. */
+		if (walker->is_live && walker->mode & WALK_SHARING)
+			walk_note_sharing(walker, address, code->bytes, false);
 		note_write(walker, code, address, &value);
 		return;
 	}

@@ -189,6 +189,15 @@ static void note_effect(struct walker *walker, const struct code *code, const ui
 	}
 }
 
+/* The same, while it is not known yet what others access. */
+static void note_opaque(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (code->is_blind)
+		walker->walk->shared.is_ordered = false;
+	for (uint32_t i = 0; i < code->count; i++)
+		walk_note_opaque(walker, registers[code->operands[i]]);
+}
+
 /* Another function might be called here, or what is none. */
 static void pin_callee(struct walker *walker, const struct code *code)
 {
@@ -239,6 +248,9 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		return step;
 	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
 		note_effect(walker, code, registers);
+	if (walker->mode & WALK_SHARING && walker->is_live && !has_returned &&
+		(code->sub || code->writes_bytes))
+		note_opaque(walker, code, registers);
 	if (code->allocates && !has_returned)
 		walk_note_allocation(walker, code, registers);
 	frame->addresses = 0;

@@ -34,6 +34,7 @@ struct walker {
 	struct walk *walk;
 	struct code_book *book;
 	uint16_t thread;
+	uint16_t segment; /* WALK_SHARING: of the thread (segments.h) */
 	unsigned mode;
 
 	/* the record */
@@ -263,7 +264,17 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 /* Where parameters that were copied are, told behind the function's entry. */
 enum step walk_tell_addresses(struct walker *walker);
 
-/* ---- walk_memory.c ---- */
+/* ---- walk_sharing.c ---- */
+
+/* WALK_SHARING begins. */
+void walk_open_sharing(struct walk *walk);
+/* Up to any number of bytes. */
+void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write);
+/* WALK_SHARING: a function was given the address, and may write there; nobody knows what. */
+void walk_note_opaque(struct walker *walker, uint64_t address);
+/* What is shared is known from here on. */
+void walk_settle_sharing(struct walk *walk);
+void walk_release_sharing(struct walk *walk);
 
 #define SHARED_LINES (UINT64_C(1) << 20)
 
@@ -283,6 +294,9 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 
 /* By address divided by eight. NULL: nobody accessed it. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
+
+/* ---- walk_memory.c ---- */
+
 /* An access of a live run: who shares, which site is chosen. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);

@@ -1,4 +1,4 @@
-/* Memory in a walk: who shares it, what was written to it before there were threads, and its terms. */
+/* Memory in a walk: what was written to it before there were threads, and its terms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,73 +7,7 @@
 #include "rewalk/slots.h"
 #include "rewalk/walk_internal.h"
 
-/* ---- sharing ---- */
-
-static struct shared_word *find_word(const struct shared_map *map, uint64_t key)
-{
-	return slots_find(map->words, map->capacity, sizeof *map->words, key);
-}
-
-/* With room for it. */
-static struct shared_word *add_word(struct shared_map *map, uint64_t word)
-{
-	map->words =
-		slots_reserve(map->words, &map->capacity, sizeof *map->words, map->count, 4096);
-	return find_word(map, word + 1);
-}
-
-static void share(struct walker *walker, uint64_t word, uint32_t bytes, bool is_write)
-{
-	struct shared_map *map = &walker->walk->shared;
-	struct shared_word *found;
-
-	found = add_word(map, word);
-	if (!found->address) {
-		*found = (struct shared_word){
-			.address = word + 1, .thread = walker->thread, .bytes = 8};
-		map->count++;
-	}
-	if (bytes < found->bytes && !(bytes & (bytes - 1)))
-		found->bytes = (uint8_t)bytes;
-	found->is_many |= found->thread != walker->thread;
-	found->is_written |= is_write;
-}
-
-static bool is_word_shared(const struct walk *walk, uint64_t word)
-{
-	const struct shared_word *found;
-
-	if (!walk->shared.capacity)
-		return false;
-	found = find_word(&walk->shared, word + 1);
-	return found->address && found->is_many && found->is_written;
-}
-
-bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
-{
-	if (bytes <= 8 && walk->shared_lines && !walk_may_be_shared(walk, address, bytes))
-		return false;
-	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
-		if (is_word_shared(walk, word))
-			return true;
-	return false;
-}
-
-bool walk_share(struct walk *walk, uint64_t word)
-{
-	struct shared_map *map = &walk->shared;
-	struct shared_word *found;
-
-	if (is_word_shared(walk, word))
-		return false;
-	found = add_word(map, word);
-	if (!found->address) {
-		*found = (struct shared_word){.address = word + 1, .bytes = 8};
-		map->count++;
-	}
-	found->is_many = found->is_written = true;
-	return true;
-}
+/* ---- accesses ---- */
 
 void walk_want(struct walk *walk, uint64_t word)
 {
@@ -88,43 +22,11 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
-struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
-{
-	struct shared_word *found =
-		walk->shared.capacity ? find_word(&walk->shared, word + 1) : NULL;
-
-	return found && found->address ? found : NULL;
-}
-
-void walk_build_shared_lines(struct walk *walk)
-{
-	if (!walk->shared_lines)
-		walk->shared_lines = malloc(SHARED_LINES / 8);
-	BUG_ON(!walk->shared_lines);
-	memset(walk->shared_lines, 0, SHARED_LINES / 8);
-	for (uint64_t i = 0; i < walk->shared.capacity; i++) {
-		const struct shared_word *word = &walk->shared.words[i];
-
-		if (word->address && word->is_many && word->is_written)
-			bitset_add(walk->shared_lines,
-				(uint32_t)((word->address - 1) & (SHARED_LINES - 1)));
-	}
-}
-
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {
 	if (walker->mode & WALK_SHARING) {
-		for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++) {
-			uint64_t *seen = &walker->seen[word & (SEEN_SLOTS - 1)];
-			const uint64_t mark = (word + 1) << 1;
-
-			/* Once as a write is enough, and once as a read. */
-			if (*seen == (mark | 1) || (*seen == mark && !is_write))
-				continue;
-			*seen = mark | is_write;
-			share(walker, word, bytes, is_write);
-		}
+		walk_note_sharing(walker, address, bytes, is_write);
 		return;
 	}
 	if (walker->mode & WALK_CHOOSING && !bitset_has(walker->walk->chosen, site) &&
@@ -211,9 +113,11 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 
 bool walk_is_known(const struct walk *walk, uint64_t word)
 {
+	const struct shared_word *found = walk_shared_word(walk, word);
 	uint64_t value;
 
-	return walk_shared_word(walk, word) || find_first(walk, word << 3, 8, &value);
+	return (found && (found->access_count || found->is_shared)) ||
+	       find_first(walk, word << 3, 8, &value);
 }
 
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)

@@ -146,6 +146,9 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, side->code.site);
+	/* Too long to be noted. */
+	if (walker->mode & WALK_SHARING && is_write && bytes > NOTED_MOST)
+		walker->walk->shared.is_ordered = false;
 }
 
 /* Which bytes they are is only known for these operands. True: there may be fewer. */

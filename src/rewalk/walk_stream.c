@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "rewalk/segments.h"
 #include "rewalk/walk_internal.h"
 #include "runtime/instrument_abi.h"
 
@@ -205,6 +206,9 @@ static void sync(struct walker *walker)
 		walker->tag == RECORD_SYNC_OUTSIDE || walker->tag == RECORD_NEXT_OUTSIDE;
 
 	walker->op_step += is_next ? 1 : walk_number(walker);
+	if (walker->mode & WALK_SHARING && walker->walk->segments)
+		walker->segment = segments_at(
+			walker->walk->segments, walker->thread, walker->segment, walker->op_step);
 	walk_reach(walker, walker->position + (is_next ? 1 : walk_number(walker)));
 	if (is_outside)
 		walk_drop(walker);

@@ -128,8 +128,7 @@ static void count_run(struct sensitivity *analysis)
 	}
 	count_reasons(figures, walk);
 	for (uint64_t i = 0; i < walk->shared.capacity; i++)
-		figures->shared_words +=
-			walk->shared.words[i].is_many && walk->shared.words[i].is_written;
+		figures->shared_words += walk->shared.words[i].is_shared;
 }
 
 /* Of a part. */
