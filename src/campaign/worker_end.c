@@ -93,6 +93,22 @@ static bool is_killed_outside(const struct worker *worker)
 	       worker->watchdog.state != WATCHDOG_KILLED;
 }
 
+/* Is there nothing more to be made before the host has looked at it? As runtime_is_exhausted() of the other restarts. */
+static bool is_exhausted(const struct worker *worker)
+{
+	struct contract *contract = worker->contract;
+	const struct strategy *strategy = strategies[contract->plan.strategy];
+	const struct contract_memory *memory = contract_memory(contract);
+	const bool has_news =
+		contract->has_memory_sites && !memory->is_frozen && memory->newly_shared;
+
+	if (strategy->parts && strategy->parts->awaited(contract_strategy(contract)))
+		return true;
+	if (has_news)
+		return contract->plan.is_part;
+	return strategy->is_exhausted && strategy->is_exhausted(contract_strategy(contract));
+}
+
 /* Restart exec: the process of a run has ended. */
 static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
 {
@@ -127,7 +143,7 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		return 0;
 	}
 	/* A run without a thread is looked at before it is repeated. */
-	if (worker->batch_next >= worker->batch_end || !contract->is_live) {
+	if (worker->batch_next >= worker->batch_end || !contract->is_live || is_exhausted(worker)) {
 		*report = REPORT_BATCH;
 		return 0;
 	}
