@@ -65,8 +65,10 @@ bool record_more(struct record_thread *thread)
 		return false;
 	}
 	chunk = (struct record_chunk *)(base + area->used);
-	/* At once, not page by page; where the kernel knows nothing of that it is as before. */
-	(void)platform_call(SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
+	/* Who has filled one will fill this, too: at once, not page by page; kernels that know nothing of that do so. */
+	if (thread->last)
+		(void)platform_call(
+			SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
 	chunk->next = 0; /* there may have been another */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;
