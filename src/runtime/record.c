@@ -347,9 +347,20 @@ void record_report(
 	}
 }
 
-void record_settle(void)
+/*
+ * A point clears the way for what comes behind it. A turn that ends must not be seen in what is known: the walk does not
+ * know of it before it comes to the report.
+ */
+void record_settle(const struct site_record *site, bool is_point)
 {
-	record_flush();
+	struct record_moving *moving = record_state.moving;
+
+	if (is_point || site->kind != SITE_RESULT) {
+		record_flush();
+	} else if (moving->pending) {
+		record_drop_pending();
+		record_state.parked[moving->index].has_dropped = true;
+	}
 }
 
 bool record_may_end_turn(const struct site_record *site)

@@ -33,8 +33,8 @@ const struct executor *record_executor(const struct executor *executor);
  */
 void record_report(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
-/* Looks at the last write of the moving thread, before others move. */
-void record_settle(void);
+/* What becomes of the last write of the moving thread, before others move at this site: at a point, or because a turn ends. */
+void record_settle(const struct site_record *site, bool is_point);
 /* The moving thread goes on after others have moved, at no op that record_step() was told of. */
 void record_resume(void);
 /* As guarded_read_has_failed(), of the code that record_stubs.c makes. */

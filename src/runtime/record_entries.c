@@ -126,8 +126,10 @@ void record_resume_thread(uint32_t index)
 
 static void record_transfer(struct engine_thread *from, struct engine_thread *to)
 {
-	if (record_state.area)
+	if (record_state.area) {
+		record_stand(from->op); /* turns are no steps */
 		record_resume_thread(to->id.index);
+	}
 	record_state.below->transfer(from, to);
 }
 

@@ -100,6 +100,14 @@ void record_park(struct record_moving *moving);
 /* It moves from here on. */
 void record_resume_thread(uint32_t index);
 
+/* ---- record_ops.c ---- */
+
+/*
+ * The moving thread stands at this op, and others move: what it wrote last is looked at now, if the code that wrote it is
+ * the one that asks for the op.
+ */
+void record_stand(const struct engine_op *op);
+
 /* ---- record.c ---- */
 
 /* What the moving thread was about to write is looked at. */

@@ -38,11 +38,7 @@ static void record_cut(void)
 	area->is_cut = area->is_full = 1;
 }
 
-/*
- * The moving thread stands at this op, and others move: what it wrote last is looked at now, if the code that wrote it is
- * the one that asks for the op.
- */
-static void record_stand(const struct engine_op *op)
+void record_stand(const struct engine_op *op)
 {
 	struct record_moving *moving = record_state.moving;
 
@@ -52,6 +48,9 @@ static void record_stand(const struct engine_op *op)
 		record_flush();
 		return;
 	}
+	/* It goes on in code without bitcode, and no op tells of it: its next report decides. */
+	if (op && op->kind == OP_SPIN)
+		return;
 	record_drop_pending();
 	record_state.parked[moving->index].has_dropped = true;
 }
@@ -94,6 +93,7 @@ void record_resume(void)
 {
 	struct record_thread *thread = record_state.moving->thread;
 
+	record_state.parked[record_state.moving->index].has_dropped = false; /* no op told of it */
 	if (record_entry(thread, RECORD_TURN))
 		record_number(thread, record_next_position(thread));
 }

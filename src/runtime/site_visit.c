@@ -65,7 +65,7 @@ static void site_perform_recorded(void)
 	const uint64_t address = site_report.address, length = site_report.length;
 	const uintptr_t frame = site_report.frame;
 
-	record_settle();
+	record_settle(record, is_point);
 	if (is_point)
 		memory_point(&visit, memory_variable_name(visit.access.address));
 	else

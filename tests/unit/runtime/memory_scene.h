@@ -176,8 +176,10 @@ bool record_quickly(
 	return false;
 }
 
-void record_settle(void)
+void record_settle(const struct site_record *site, bool is_point)
 {
+	(void)site;
+	(void)is_point;
 }
 
 void record_resume(void)
