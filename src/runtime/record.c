@@ -174,10 +174,10 @@ static void record_told(uint64_t address, uint64_t length, bool is_string, bool 
 	}
 }
 
-static void record_value(uint32_t site, uint32_t part, uint64_t value)
+static void record_value(uint32_t slot, uint64_t value)
 {
 	struct record_moving *moving = record_state.moving;
-	uint64_t *known = &moving->values[record_value_slot(site, part)];
+	uint64_t *known = &moving->values[slot];
 
 	if (*known == value) {
 		moving->left--;
@@ -210,7 +210,7 @@ bool record_is_inside(uintptr_t code)
 	return sites_find_code(code, &record_state.code_start, &record_state.code_end);
 }
 
-static void record_enter(const struct site_record *site, uintptr_t frame)
+static void record_enter(uint32_t site, uintptr_t frame)
 {
 	struct record_moving *moving = record_state.moving;
 
@@ -218,7 +218,7 @@ static void record_enter(const struct site_record *site, uintptr_t frame)
 		return;
 	record_drop();
 	moving->wants_arguments = 1;
-	moving->entered = site_index(site);
+	moving->entered = site;
 	if (record_entry(moving->thread, RECORD_ENTER))
 		record_number(moving->thread, moving->entered);
 }
@@ -331,11 +331,11 @@ void record_report(
 	record_look_back(site);
 	switch (site->kind) {
 	case SITE_FUNCTION_ENTRY:
-		record_enter(site, frame);
+		record_enter(site_index(site), frame);
 		return;
 	case SITE_RESULT:
 	case SITE_ADDRESS:
-		record_value(site_index(site), site->bytes, address);
+		record_value(record_value_slot(site_index(site), site->bytes), address);
 		return;
 	case SITE_RETURNS_TWICE:
 	case SITE_LANDING:
@@ -382,7 +382,7 @@ static bool record_often(const struct site_record *site, uint64_t address)
 	if (site->kind == SITE_RESULT) {
 		record_state.moving->wants_arguments = 0;
 		record_drop();
-		record_value(site_index(site), site->bytes, address);
+		record_value(record_value_slot(site_index(site), site->bytes), address);
 		return true;
 	}
 	return false;
@@ -407,5 +407,79 @@ bool record_turn_is_over(void)
 		return false;
 	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
 	moving->mark = moving->left = REPORTS_IN_A_TURN;
+	return true;
+}
+
+/* ---- from quick stubs ---- */
+
+static bool record_is_quiet(void)
+{
+	return !record_state.area || sites_are_live == SITES_QUIET;
+}
+
+/* May the report of a site that may end a turn be dealt with at once? */
+static bool record_goes_on(void)
+{
+	return !record_is_quiet() && record_state.moving->left > 0;
+}
+
+bool record_missed_read(uint64_t address, uint64_t known)
+{
+	if (__builtin_expect(!record_goes_on(), 0))
+		return false;
+	record_state.moving->wants_arguments = 0;
+	record_flush();
+	if (known <= 8)
+		(void)record_read_part(address, (uint32_t)known);
+	else
+		record_read(address, known);
+	return true;
+}
+
+bool record_missed_update(uint64_t address, uint64_t known)
+{
+	if (!record_missed_read(address, known))
+		return false;
+	record_state.moving->pending = address;
+	record_state.moving->pending_bytes = (uint32_t)known;
+	return true;
+}
+
+bool record_missed_result(uint64_t value, uint64_t known)
+{
+	if (__builtin_expect(!record_goes_on(), 0))
+		return false;
+	record_state.moving->wants_arguments = 0;
+	record_drop();
+	record_value((uint32_t)known, value);
+	return true;
+}
+
+bool record_missed_address(uint64_t value, uint64_t known)
+{
+	if (__builtin_expect(!record_goes_on(), 0))
+		return false;
+	record_state.moving->wants_arguments = 0;
+	record_flush();
+	record_value((uint32_t)known, value);
+	return true;
+}
+
+bool record_missed_argument(uint64_t value, uint64_t known)
+{
+	(void)known;
+	if (record_is_quiet())
+		return false;
+	record_argument(value);
+	return true;
+}
+
+bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
+{
+	(void)nothing;
+	if (record_is_quiet())
+		return false;
+	record_state.moving->wants_arguments = 0;
+	record_enter((uint32_t)known, frame);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "engine/engine.h"
 #include "record/op_stream.h"
@@ -67,16 +68,44 @@ bool record_more(struct record_thread *thread);
 /* What it has is all there will be, once the record is full. */
 void record_close(struct record_thread *thread);
 
+/* What a number may write behind its end: there is room for it. */
+#define RECORD_NUMBER_SLACK 8
+
 /* Room for an entry of any kind. False: the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
-	return __builtin_expect(thread->end - thread->at >= OP_STREAM_MOST, 1) ||
+	return __builtin_expect(
+		       thread->end - thread->at >= OP_STREAM_MOST + RECORD_NUMBER_SLACK, 1) ||
 	       record_more(thread);
+}
+
+/* As op_stream_put(), without a jump for each byte: most entries have a number of some bytes. */
+static inline uint8_t *record_put_number(uint8_t *at, uint64_t number)
+{
+	const uint64_t continued = UINT64_C(0x8080808080808080);
+	uint64_t spread = number;
+	uint32_t bytes;
+
+	if (number < 128) {
+		*at = (uint8_t)number;
+		return at + 1;
+	}
+	if (number >> 56)
+		return op_stream_put(at, number);
+	bytes = (uint32_t)(70 - __builtin_clzll(number)) / 7;
+	spread = (spread & 0x0fffffff) | (spread & ~UINT64_C(0x0fffffff)) << 4;
+	spread = (spread & UINT64_C(0x00003fff00003fff)) |
+		 (spread & UINT64_C(0x0fffc0000fffc000)) << 2;
+	spread = (spread & UINT64_C(0x007f007f007f007f)) |
+		 (spread & UINT64_C(0x3f803f803f803f80)) << 1;
+	spread |= continued & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
+	memcpy(at, &spread, sizeof spread); /* one instruction */
+	return at + bytes;
 }
 
 static inline void record_number(struct record_thread *thread, uint64_t number)
 {
-	thread->at = op_stream_put(thread->at, number);
+	thread->at = record_put_number(thread->at, number);
 }
 
 /* The beginning of an entry; its numbers follow. False: the record is full. */
@@ -121,6 +150,26 @@ static inline void record_drop(void)
 	if (record_state.moving->pending)
 		record_drop_pending();
 }
+
+/*
+ * What a quick stub has found not to be predicted, from record_near.S. `known` is of the site: bytes of a read, the slot
+ * of a value, the site of an entry. False: nothing has happened, and the general way has to be taken.
+ */
+bool record_missed_read(uint64_t address, uint64_t known);
+bool record_missed_update(uint64_t address, uint64_t known);
+bool record_missed_result(uint64_t value, uint64_t known);
+bool record_missed_address(uint64_t value, uint64_t known);
+bool record_missed_argument(uint64_t value, uint64_t known);
+bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame);
+
+/* ---- record_near.S ---- */
+
+void record_near_read(void);
+void record_near_update(void);
+void record_near_result(void);
+void record_near_address(void);
+void record_near_argument(void);
+void record_near_enter(void);
 
 /* ---- record_stubs.c ---- */
 

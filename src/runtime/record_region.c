@@ -62,10 +62,18 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
  */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
-	const uint64_t general = (uint64_t)(uintptr_t)raddle_site_v3;
+	static void (*const ways[WAY_COUNT])(void) = {
+		[WAY_GENERAL] = raddle_site_v3,
+		[WAY_READ] = record_near_read,
+		[WAY_UPDATE] = record_near_update,
+		[WAY_RESULT] = record_near_result,
+		[WAY_ADDRESS] = record_near_address,
+		[WAY_ARGUMENT] = record_near_argument,
+		[WAY_ENTER] = record_near_enter,
+	};
 
-	region->general = writer->at;
-	put(writer, (const char *)&general, sizeof general);
+	region->ways = writer->at;
+	put(writer, (const char *)ways, sizeof ways);
 	region->flush = writer->at;
 	PUT(writer, "\x4c\x8b\x14\x25"); /* mov pending, %r10 */
 	put_word(writer, STATE(pending));

@@ -17,11 +17,23 @@ struct stub_piece {
 	uint32_t start, slow; /* from the region's start */
 };
 
+/* Where pieces go on with what is not predicted: the way of the sites' own stubs (site_thunk.S), or one of record_near.S. */
+enum stub_way {
+	WAY_GENERAL,
+	WAY_READ,
+	WAY_UPDATE,
+	WAY_RESULT,
+	WAY_ADDRESS,
+	WAY_ARGUMENT,
+	WAY_ENTER,
+	WAY_COUNT
+};
+
 struct stub_region {
 	unsigned char *start, *at, *end;
 	struct stub_piece *pieces; /* grow down from the region's end */
 	uint32_t piece_count;
-	unsigned char *general; /* the address of what the stubs of sites go on to (site_thunk.S) */
+	unsigned char *ways;	/* addresses of what pieces go on to, by enum stub_way */
 	unsigned char *flush;	/* looks at the pending write; uses %r10 and %r11 */
 	unsigned char *flush_failed;
 	unsigned char *flush_bytes; /* the one instruction that copies byte by byte */

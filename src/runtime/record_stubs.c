@@ -52,6 +52,8 @@ struct piece {
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
 	uint32_t counted;    /* what is put back then */
+	enum stub_way way;   /* of what is not predicted */
+	uint32_t known;	     /* what that way has to know of the site */
 	bool needs_d;	     /* %rdx */
 };
 
@@ -192,6 +194,8 @@ static bool put_read(struct piece *piece)
 
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32)
 		return false;
+	piece->way = WAY_READ;
+	piece->known = bytes;
 	put_flush(writer, piece->region);
 	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
 	put_word(writer, RECORD_MEMORY_BYTES - 1);
@@ -207,22 +211,26 @@ static void put_value(struct piece *piece, uint32_t index)
 {
 	struct writer *writer = &piece->writer;
 
+	piece->known = record_value_slot(index, piece->site->bytes);
 	PUT(writer, "\x4c\x8b\x1c\x25"); /* mov values, %r11 */
 	put_word(writer, STATE(values));
 	PUT(writer, "\x4d\x3b\x93"); /* cmp slot(%r11), %r10 */
-	put_word(writer, record_value_slot(index, piece->site->bytes) * sizeof(uint64_t));
+	put_word(writer, piece->known * sizeof(uint64_t));
 	slow_if(piece, IF_NOT_EQUAL);
 	put_count(piece, 1);
 }
 
 /* Called by code of the same module? */
-static bool put_entry(struct piece *piece, uintptr_t code_start, uintptr_t code_end)
+static bool put_entry(
+	struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
 	const int64_t distance = (int64_t)code_start - (int64_t)(uintptr_t)(writer->at + 4 + 7);
 
 	if (distance != (int32_t)distance || code_end - code_start > INT32_MAX)
 		return false;
+	piece->way = WAY_ENTER;
+	piece->known = index;
 	PUT(writer, "\x4c\x8b\x5d\x08"); /* mov 8(%rbp), %r11: the return address */
 	PUT(writer, "\x4c\x8d\x15");	 /* lea code_start, %r10 */
 	put_word(writer, (uint64_t)distance);
@@ -249,6 +257,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_COMPARE_EXCHANGE:
 		if (!put_read(piece))
 			return false;
+		piece->way = WAY_UPDATE;
 		put_pending(piece);
 		return true;
 	case SITE_STORE:
@@ -260,19 +269,22 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		put_flush(writer, piece->region);
 		return true;
 	case SITE_FUNCTION_ENTRY:
-		return put_entry(piece, code_start, code_end);
+		return put_entry(piece, index, code_start, code_end);
 	case SITE_ARGUMENT:
+		piece->way = WAY_ARGUMENT;
 		PUT(writer, "\x83\x3c\x25"); /* cmpl $0, wants_arguments */
 		put_word(writer, STATE(wants_arguments));
 		put_byte(writer, 0);
 		slow_if(piece, IF_NOT_EQUAL);
 		return true;
 	case SITE_RESULT:
+		piece->way = WAY_RESULT;
 		put_is_pending(writer);
 		slow_if(piece, IF_NOT_EQUAL);
 		put_value(piece, index);
 		return true;
 	case SITE_ADDRESS:
+		piece->way = WAY_ADDRESS;
 		put_flush(writer, piece->region);
 		put_value(piece, index);
 		return true;
@@ -301,8 +313,10 @@ static void put_end(struct piece *piece, bool is_slow)
 		return;
 	}
 	(void)put_operand(piece); /* it could be before */
-	PUT(writer, "\xff\x25");  /* jmp *general */
-	put_distance(writer, piece->region->general);
+	PUT(writer, "\x41\xbb"); /* mov $known, %r11d */
+	put_word(writer, piece->known);
+	PUT(writer, "\xff\x25"); /* jmp *way */
+	put_distance(writer, piece->region->ways + piece->way * sizeof(uint64_t));
 }
 
 static void put_ends(struct piece *piece)
