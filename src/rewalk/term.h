@@ -77,6 +77,8 @@ static inline struct term *term_make(struct term_arena *arena, const struct term
 	term_complete(term);
 	return term;
 }
+/* Its value where a, b and c have these. False: it is not known how it is computed, or it is a division by zero. */
+bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *out);
 /* False: it was pinned before, or is a constant. */
 bool term_pin(struct term *term);
 /* Without terms, and with the memory that it had. */

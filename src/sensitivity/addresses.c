@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "rewalk/compute.h"
 #include "sensitivity/hidden.h"
 
 /* What a value may be: of so many the first ones, which are those of the run's beginning. */
@@ -120,40 +119,6 @@ static void list_places(struct builder *builder)
 
 /* ---- values of terms ---- */
 
-static bool compute(const struct term *term, const uint64_t operands[3], uint64_t *out)
-{
-	const uint32_t width = term->width;
-	bool is_division;
-
-	switch (term->op) {
-	case CODE_BINARY:
-		is_division = term->sub == LLVMUDiv || term->sub == LLVMSDiv ||
-			      term->sub == LLVMURem || term->sub == LLVMSRem;
-		if (is_division && !operands[1])
-			return false;
-		*out = compute_binary(term->sub, width, operands[0], operands[1]);
-		return true;
-	case CODE_COMPARE:
-		*out = compute_compare(term->sub, term->a->width, operands[0], operands[1]);
-		return true;
-	case CODE_ZERO_EXTEND:
-	case CODE_TRUNCATE:
-		*out = compute_mask(operands[0], width);
-		return true;
-	case CODE_SIGN_EXTEND:
-		*out = compute_mask((uint64_t)compute_signed(operands[0], term->a->width), width);
-		return true;
-	case CODE_SELECT:
-		*out = operands[0] ? operands[1] : operands[2];
-		return true;
-	case CODE_UPDATE:
-		*out = compute_update(term->sub, width, operands[0], operands[1]);
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
 	const struct run_record *record = walk->record;
@@ -217,7 +182,7 @@ static void combine(struct builder *builder, const struct term *term, struct val
 					sets[0].items[i], sets[1].items[j], sets[2].items[k]};
 				uint64_t value;
 
-				if (compute(term, operands, &value))
+				if (term_compute(term, operands, &value))
 					add_value(out, value);
 			}
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "rewalk/compute.h"
 #include "sensitivity/rehearsal.h"
 
 /* Sums grow as long as their loops: of deeper ones nothing is known. */
@@ -41,61 +40,6 @@ static void keep(struct rehearsal *rehearsal, const struct term *term, uint64_t 
 		(struct trial_term){term, {.trial = rehearsal->words.trial, .value = value}};
 }
 
-/* Values of a, b and c. False: it is not known how it is computed. */
-static bool compute(const struct term *term, const uint64_t values[3], uint64_t *out)
-{
-	const uint64_t a = values[0], b = values[1];
-	const struct code code = {.op = term->op, .sub = term->sub, .width = term->width};
-	uint64_t second;
-
-	switch (term->op) {
-	case CODE_BINARY:
-		*out = compute_binary(term->sub, term->width, a, b);
-		return b || term->sub < LLVMUDiv || term->sub > LLVMFRem;
-	case CODE_COMPARE:
-		*out = compute_compare(term->sub, term->a->width, a, b);
-		return true;
-	case CODE_FLOAT:
-		*out = compute_float(term->sub, term->width, a, b);
-		return true;
-	case CODE_FLOAT_COMPARE:
-		*out = compute_float_compare(term->sub, term->a->width, a, b);
-		return true;
-	case CODE_FLOAT_NEGATE:
-		*out = a ^ UINT64_C(1) << (term->width - 1);
-		return true;
-	case CODE_ZERO_EXTEND:
-	case CODE_TRUNCATE:
-		*out = compute_mask(a, term->width);
-		return true;
-	case CODE_SIGN_EXTEND:
-		*out = compute_mask((uint64_t)compute_signed(a, term->a->width), term->width);
-		return true;
-	case CODE_SELECT:
-		*out = a ? b : values[2];
-		return true;
-	case CODE_UPDATE:
-		*out = compute_update(term->sub, term->width, a, b);
-		return true;
-	case CODE_INTRINSIC:
-		/* Of a third operand terms say nothing, nor which function of libm it is. */
-		if (term->sub >= INTRINSIC_LIBRARY || term->sub == INTRINSIC_FUSED ||
-			term->sub == INTRINSIC_FUNNEL_LEFT || term->sub == INTRINSIC_FUNNEL_RIGHT)
-			return false;
-		*out = compute_intrinsic(&code, a, b, 0, &second);
-		return true;
-	case CODE_FROM_SIGNED:
-	case CODE_FROM_UNSIGNED:
-	case CODE_TO_SIGNED:
-	case CODE_TO_UNSIGNED:
-	case CODE_FLOAT_CONVERT:
-		*out = compute_conversion(&code, a);
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool evaluate(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint32_t depth, uint64_t *out)
 {
@@ -129,7 +73,7 @@ static bool evaluate(struct rehearsal *rehearsal, const struct player *player,
 			return false;
 		is_same &= !operands[i] || values[i] == operands[i]->value;
 	}
-	if (!is_same && !compute(term, values, out))
+	if (!is_same && !term_compute(term, values, out))
 		return false;
 	keep(rehearsal, term, *out);
 	return true;
