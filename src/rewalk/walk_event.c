@@ -105,3 +105,18 @@ struct walk_event *walk_pin(
 	event->instruction = code->value;
 	return event;
 }
+
+void walk_join_events(struct walker *walker, uint64_t first)
+{
+	const struct walked_thread *out = walker->out;
+	bool has_begun = false;
+
+	for (uint64_t i = first; i < out->count; i++) {
+		struct walk_event *event = &out->events[i];
+
+		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			continue;
+		event->is_atomic = has_begun;
+		has_begun = true;
+	}
+}

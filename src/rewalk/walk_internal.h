@@ -320,6 +320,8 @@ void walk_grow_events(struct walker *walker);
 /* There will be no more: the next thread's begin behind them. */
 void walk_trim_events(struct walk *walk, struct walked_thread *out);
 
+/* All accesses from this event of the thread on are part of one: they happen together. */
+void walk_join_events(struct walker *walker, uint64_t first);
 static inline struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 {
 	struct walked_thread *out = walker->out;

@@ -50,22 +50,6 @@ static uint32_t next_piece(
 	return is_copy ? piece_at(walker, &range->from, done, range->bytes - done, bytes) : bytes;
 }
 
-/* All events of the range behind the first are part of the same access. */
-static void join_events(struct walker *walker, uint64_t first)
-{
-	const struct walked_thread *out = walker->out;
-	bool has_begun = false;
-
-	for (uint64_t i = first; i < out->count; i++) {
-		struct walk_event *event = &out->events[i];
-
-		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
-			continue;
-		event->is_atomic = has_begun;
-		has_begun = true;
-	}
-}
-
 static uint64_t contents_at(const struct range *range, uint64_t done, uint32_t bytes)
 {
 	uint64_t value = 0;
@@ -84,7 +68,7 @@ static void read_pieces(struct walker *walker, struct range *range)
 		range->terms[done] = walk_read_term(walker, &range->from.code,
 			range->from.address + done, bytes, contents_at(range, done, bytes));
 	}
-	join_events(walker, first);
+	walk_join_events(walker, first);
 }
 
 static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
@@ -122,7 +106,7 @@ static void write_pieces(struct walker *walker, const struct range *range, bool 
 			contents_at(range, done, bytes), is_copy ? range->terms[done] : NULL);
 	}
 	walker->when = NULL;
-	join_events(walker, first);
+	walk_join_events(walker, first);
 }
 
 /* Before there were other threads. */
@@ -190,7 +174,7 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 	if (is_known) {
 		write_pieces(walker, range, is_copy);
 		if (is_followed)
-			join_events(walker, first);
+			walk_join_events(walker, first);
 		if (!walker->is_live && range->to.code.place == PLACE_SITE)
 			note_initials(walker, range);
 	} else if (is_any_shared(walker, &range->from, range->bytes) ||
