@@ -210,6 +210,7 @@ void chances_open(struct chances *chances, const struct rehearsal *rehearsal)
 	find_rivals(chances);
 	find_sources(chances);
 	list_kinds(chances);
+	chances_list_groups(chances);
 }
 
 void chances_release(struct chances *chances)
@@ -220,6 +221,8 @@ void chances_release(struct chances *chances)
 	free(chances->kinds_of);
 	free(chances->kinds);
 	free(chances->items);
+	free(chances->groups);
+	free(chances->group_firsts);
 	*chances = (struct chances){0};
 }
 
@@ -265,20 +268,25 @@ static struct event_id outside_of_locks(
 	return held;
 }
 
-static void add(const struct chances *chances, struct event_id held, uint32_t until, bool is_long,
-	struct hold_list *list)
+void hold_list_add(struct hold_list *list, const struct hold *hold)
 {
-	const struct event_id event = id_at(chances, until);
-
 	if (list->count == list->capacity) {
 		list->capacity = list->capacity ? 2 * list->capacity : 64;
 		list->items = realloc(list->items, list->capacity * sizeof *list->items);
 		BUG_ON(!list->items);
 	}
-	list->items[list->count++] =
-		(struct hold){.held = outside_of_locks(chances->rehearsal->order, held, event),
+	list->items[list->count++] = *hold;
+}
+
+static void add(const struct chances *chances, struct event_id held, uint32_t until, bool is_long,
+	struct hold_list *list)
+{
+	const struct event_id event = id_at(chances, until);
+
+	hold_list_add(list,
+		&(struct hold){.held = outside_of_locks(chances->rehearsal->order, held, event),
 			.until = event,
-			.is_long = is_long};
+			.is_long = is_long});
 }
 
 void chances_add(const struct chances *chances, uint32_t rank, bool is_long, struct hold_list *list)
@@ -391,6 +399,8 @@ static int compare(const void *left, const void *right)
 		return a->held.thread < b->held.thread ? -1 : 1;
 	if (a->held.index != b->held.index)
 		return a->held.index < b->held.index ? -1 : 1;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
 	if (a->is_long != b->is_long)
 		return a->is_long ? 1 : -1;
 	if (a->is_long)

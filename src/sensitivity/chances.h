@@ -23,6 +23,13 @@ struct chances {
 	uint32_t kind_count, kind_capacity;
 	uint32_t *items; /* places in the order of the run, kind by kind */
 	uint32_t item_count;
+	/*
+	 * Likewise by place: accesses of one expression of the source, and all looks of loops that wait (loops.h). 0: of none.
+	 */
+	uint32_t *groups;
+	uint32_t *
+		group_firsts; /* by number, less one: the first one's place, among those that are chances */
+	uint32_t group_count;
 };
 
 void chances_open(struct chances *chances, const struct rehearsal *rehearsal);
@@ -34,12 +41,18 @@ struct hold_list {
 	uint32_t count, capacity;
 };
 
+void hold_list_add(struct hold_list *list, const struct hold *hold);
 /* Adds what may be tried at the event there. */
 void chances_add(
 	const struct chances *chances, uint32_t rank, bool is_long, struct hold_list *list);
-/* Likewise at what the event's outcome depends on: reads, the writes that they saw, and what these depended on. */
+/* Adds trials that hold all events of a group. */
+void chances_add_groups(const struct chances *chances, struct hold_list *list);
+/* As chances_add() does, at what the event's outcome depends on: reads, the writes that they saw, and what these depended on. */
 void chances_add_behind(
 	const struct chances *chances, struct event_id goal, struct hold_list *list);
+/* chances_groups.c: part of chances_open(). */
+void chances_list_groups(struct chances *chances);
+
 /* In the order of the run, each once. */
 void chances_sort(const struct chances *chances, struct hold_list *list);
 

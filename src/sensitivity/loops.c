@@ -2,64 +2,16 @@
 
 #include <string.h>
 
-/* Loops that wait are short. */
-#define BLOCKS_MOST 24
-
-struct body {
-	LLVMBasicBlockRef blocks[BLOCKS_MOST];
-	unsigned count;
-};
-
-static bool is_member(const struct body *body, LLVMBasicBlockRef block)
+/* Of a loop that waits: all that it calls, or what it calls while nobody else waits for it. */
+static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 {
-	for (unsigned i = 0; i < body->count; i++)
-		if (body->blocks[i] == block)
-			return true;
-	return false;
-}
-
-/* Does a way lead from the block back to `head`? `seen` bounds the search. */
-static bool leads_back(LLVMBasicBlockRef block, LLVMBasicBlockRef head, struct body *seen)
-{
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-
-	if (block == head)
-		return true;
-	if (is_member(seen, block) || seen->count == BLOCKS_MOST)
-		return false;
-	seen->blocks[seen->count++] = block;
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-		if (leads_back(LLVMGetSuccessor(end, i), head, seen))
-			return true;
-	return false;
-}
-
-static bool returns_to(LLVMBasicBlockRef block, LLVMBasicBlockRef head)
-{
-	struct body seen = {.count = 0};
-
-	return leads_back(block, head, &seen);
-}
-
-/* The blocks of the loop that `head` is in, as far as they lead back to it. */
-static void collect(LLVMBasicBlockRef block, LLVMBasicBlockRef head, struct body *body)
-{
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-
-	if (is_member(body, block) || body->count == BLOCKS_MOST || !returns_to(block, head))
-		return;
-	body->blocks[body->count++] = block;
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-		collect(LLVMGetSuccessor(end, i), head, body);
-}
-
-static bool is_patient_call(LLVMValueRef call)
-{
-	static const char *const names[] = {"sched_yield", "pthread_yield", "thrd_yield", "usleep",
-		"nanosleep", "sleep", "clock_nanosleep", "pthread_mutex_lock",
-		"pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_timedwait",
-		"pthread_spin_lock", "pthread_spin_unlock", "cnd_wait", "mtx_lock", "mtx_unlock",
+	/* The others first. */
+	static const char *const names[] = {"pthread_mutex_lock", "pthread_mutex_unlock",
+		"pthread_cond_wait", "pthread_cond_timedwait", "pthread_spin_lock",
+		"pthread_spin_unlock", "cnd_wait", "mtx_lock", "mtx_unlock", "sched_yield",
+		"pthread_yield", "thrd_yield", "usleep", "nanosleep", "sleep", "clock_nanosleep",
 		"thrd_sleep"};
+	const size_t others = 9;
 	LLVMValueRef callee = LLVMGetCalledValue(call);
 	size_t length;
 	const char *name;
@@ -71,18 +23,18 @@ static bool is_patient_call(LLVMValueRef call)
 	name = LLVMGetValueName2(callee, &length);
 	if (strncmp(name, "llvm.", 5) == 0)
 		return true;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+	for (size_t i = is_spinning ? others : 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;
 }
 
-static bool only_looks(LLVMBasicBlockRef block)
+static bool only_looks(LLVMBasicBlockRef block, bool is_spinning)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsAStoreInst(i) && !LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
 			return false;
-		if (LLVMIsACallInst(i) && !is_patient_call(i))
+		if (LLVMIsACallInst(i) && !is_patient_call(i, is_spinning))
 			return false;
 		if (LLVMIsAInvokeInst(i) || LLVMIsAReturnInst(i))
 			return false;
@@ -90,7 +42,22 @@ static bool only_looks(LLVMBasicBlockRef block)
 	return true;
 }
 
-/* Something that counts on by itself is no wait: it would end without others, too. */
+/* Operations between a value and what it was in the last round. */
+#define CHAIN_MOST 6
+
+static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
+{
+	if (value == phi)
+		return true;
+	if (!most || !LLVMIsAInstruction(value) || LLVMIsAPHINode(value) || LLVMIsACallInst(value))
+		return false;
+	for (int i = 0; i < LLVMGetNumOperands(value); i++)
+		if (comes_from(LLVMGetOperand(value, (unsigned)i), phi, most - 1))
+			return true;
+	return false;
+}
+
+/* What counts on by itself, or goes along a list or table, is no wait: it would end without others, too. */
 static bool counts(LLVMBasicBlockRef block)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
@@ -98,34 +65,28 @@ static bool counts(LLVMBasicBlockRef block)
 		for (unsigned j = 0; j < LLVMCountIncoming(i); j++) {
 			LLVMValueRef value = LLVMGetIncomingValue(i, j);
 
-			if (LLVMIsABinaryOperator(value) &&
-				(LLVMGetOperand(value, 0) == i || LLVMGetOperand(value, 1) == i))
+			if ((value != i && comes_from(value, i, CHAIN_MOST)) ||
+				LLVMIsALoadInst(value))
 				return true;
-			if (LLVMIsALoadInst(value))
-				return true; /* goes along a list */
 		}
 	return false;
 }
 
-static bool ends_waiting_loop(LLVMValueRef branch)
+/* The last of the ways that leave the loop; -1: the branch does not end one that waits. */
+static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 {
-	LLVMBasicBlockRef head = LLVMGetInstructionParent(branch);
-	struct body body = {.count = 0};
-	bool goes_back = false, leaves = false;
+	struct loop_body body;
+	int leaves = -1;
 
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(branch); i++) {
-		if (returns_to(LLVMGetSuccessor(branch, i), head))
-			goes_back = true;
-		else
-			leaves = true;
-	}
-	if (!goes_back || !leaves)
-		return false;
-	collect(head, head, &body);
+	if (!loop_around(LLVMGetInstructionParent(branch), &body))
+		return -1;
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(branch); i++)
+		if (!loop_body_has(&body, LLVMGetSuccessor(branch, i)))
+			leaves = (int)i;
 	for (unsigned i = 0; i < body.count; i++)
-		if (!only_looks(body.blocks[i]) || counts(body.blocks[i]))
-			return false;
-	return true;
+		if (!only_looks(body.blocks[i], is_spinning) || counts(body.blocks[i]))
+			return -1;
+	return leaves;
 }
 
 /* Optimisers look once before the loop: then the loop's own branch is behind, on the same line. */
@@ -142,15 +103,29 @@ static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 		       : NULL;
 }
 
-bool loop_is_waiting(LLVMValueRef branch)
+/* Likewise, of one that is looked at before the loop, too. */
+static int end_of_wait(LLVMValueRef branch, bool is_spinning)
 {
-	if (ends_waiting_loop(branch))
-		return true;
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(branch); i++) {
+	const unsigned count = LLVMGetNumSuccessors(branch);
+	const int leaves = end_of_waiting_loop(branch, is_spinning);
+
+	if (leaves >= 0)
+		return leaves;
+	for (unsigned i = 0; i < count; i++) {
 		LLVMValueRef behind = branch_behind(branch, i);
 
-		if (behind && behind != branch && ends_waiting_loop(behind))
-			return true;
+		if (behind && behind != branch && end_of_waiting_loop(behind, is_spinning) >= 0)
+			return i ? 0 : (int)count - 1;
 	}
-	return false;
+	return -1;
+}
+
+bool loop_is_waiting(LLVMValueRef branch)
+{
+	return end_of_wait(branch, false) >= 0;
+}
+
+int loop_spin_leaves(LLVMValueRef branch)
+{
+	return LLVMGetNumSuccessors(branch) == 2 ? end_of_wait(branch, true) : -1;
 }

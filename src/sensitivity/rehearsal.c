@@ -13,6 +13,13 @@
 
 #define THREADS_OF_EVENT 8
 
+/*
+ * In so long a run nobody stands still for 65536 steps who could move (engine/clock.c): where all are held again and again they
+ * take turns, with half of that for all of them.
+ */
+#define STEPS_OF_LONG_RUN (UINT64_C(1) << 16)
+#define STEPS_OF_TURNS (UINT64_C(1) << 15)
+
 static const struct walk_event *event_of(const struct rehearsal *rehearsal, struct event_id id)
 {
 	return &rehearsal->walk->threads[id.thread].events[id.index];
@@ -56,6 +63,7 @@ void rehearsal_begin(struct rehearsal *rehearsal, const struct hold *hold, uint6
 	rehearsal->hold = *hold;
 	rehearsal->is_holding = true;
 	rehearsal->steps = rehearsal->recorded_steps;
+	rehearsal->writes = 0;
 	rehearsal->current = REHEARSAL_NOBODY;
 	rehearsal->total = rehearsal->behind = rank;
 	rehearsal->room = events_most;
@@ -90,27 +98,29 @@ static bool address_of(struct rehearsal *rehearsal, struct player *player,
 	       (*out == event->address || words_has(&rehearsal->words, *out, event->bytes));
 }
 
-static enum effect read_word(
+bool rehearsal_read(
 	struct rehearsal *rehearsal, struct player *player, const struct walk_event *event)
 {
 	const uint32_t number = event->term->number;
 	uint64_t address, value;
 
 	if (!address_of(rehearsal, player, event, &address))
-		return EFFECT_STOPPED;
+		return false;
 	if (!words_read(&rehearsal->words, address, event->bytes, &value)) {
 		if (address != event->address)
-			return EFFECT_STOPPED;
+			return false;
 		value = event->value;
 	}
-	if (value == (event->value & width_mask(event->bytes)))
-		return EFFECT_NONE;
+	/* Unless it was looked at before. */
+	if (value == (event->value & width_mask(event->bytes)) &&
+		rehearsal->variables[number].trial != rehearsal->words.trial)
+		return true;
 	rehearsal->variables[number] =
 		(struct trial_value){.trial = rehearsal->words.trial, .value = value};
 	if (number < player->changed)
 		player->changed = number;
 	rehearsal->has_changes = true;
-	return EFFECT_NONE;
+	return true;
 }
 
 static enum effect write_word(struct rehearsal *rehearsal, struct player *player,
@@ -125,10 +135,11 @@ static enum effect write_word(struct rehearsal *rehearsal, struct player *player
 	words_note_recorded(&rehearsal->words, event->address, event->bytes, event->value, rank);
 	if (is_made)
 		words_write(&rehearsal->words, address, event->bytes, value);
+	rehearsal->writes++;
 	return EFFECT_NONE;
 }
 
-static bool goes_as_it_went(const struct walk_event *event, uint64_t value)
+bool rehearsal_goes_as_it_went(const struct walk_event *event, uint64_t value)
 {
 	unsigned count;
 
@@ -168,7 +179,7 @@ static enum effect look_at_value(
 		return EFFECT_STOPPED;
 	switch (event->kind) {
 	case EVENT_BRANCH:
-		return goes_as_it_went(event, value) ? EFFECT_NONE : EFFECT_FLIPPED;
+		return rehearsal_goes_as_it_went(event, value) ? EFFECT_NONE : EFFECT_FLIPPED;
 	case EVENT_CHOICE:
 		return (value != 0) == event->is_taken ? EFFECT_NONE : EFFECT_FLIPPED;
 	case EVENT_DIVISOR:
@@ -189,7 +200,7 @@ static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint6
 
 	switch (event->kind) {
 	case EVENT_READ:
-		return read_word(rehearsal, player, event);
+		return rehearsal_read(rehearsal, player, event) ? EFFECT_NONE : EFFECT_STOPPED;
 	case EVENT_WRITE:
 		return write_word(rehearsal, player, event, rank);
 	case EVENT_OP:
@@ -222,6 +233,19 @@ static bool has_settled(struct rehearsal *rehearsal)
 	return words_are_as_recorded(&rehearsal->words);
 }
 
+static bool takes_turns(const struct rehearsal *rehearsal)
+{
+	return rehearsal->hold.group && rehearsal->order->event_count > STEPS_OF_LONG_RUN;
+}
+
+static uint32_t next_thread(struct rehearsal *rehearsal)
+{
+	if (!takes_turns(rehearsal))
+		return rehearsal_first_to_move(rehearsal);
+	rehearsal->turn_ends = rehearsal->steps + STEPS_OF_TURNS / rehearsal->thread_count;
+	return rehearsal_longest_ago(rehearsal);
+}
+
 /* False: the trial is over. */
 static bool choose(struct rehearsal *rehearsal)
 {
@@ -235,7 +259,9 @@ static bool choose(struct rehearsal *rehearsal)
 	if (is_ahead(rehearsal) && rehearsal_may_move(rehearsal, wanted))
 		rehearsal->current = wanted;
 	else
-		rehearsal->current = rehearsal_first_to_move(rehearsal);
+		rehearsal->current = next_thread(rehearsal);
+	if (rehearsal->current == REHEARSAL_NOBODY && rehearsal->hold.group)
+		rehearsal->current = rehearsal_release_one(rehearsal);
 	if (rehearsal->current == REHEARSAL_NOBODY && rehearsal->is_holding) {
 		rehearsal->is_holding = false;
 		rehearsal->current = rehearsal_first_to_move(rehearsal);
@@ -252,7 +278,16 @@ static void note_done(struct rehearsal *rehearsal, struct event_id id)
 			rehearsal->done, rehearsal->done_capacity * sizeof *rehearsal->done);
 		BUG_ON(!rehearsal->done);
 	}
-	rehearsal->done[rehearsal->done_count++] = id;
+	rehearsal->done[rehearsal->done_count++] =
+		(struct done_event){id, rehearsal->players[id.thread].skipped};
+}
+
+/* Would the thread go on in any case? */
+static bool is_turn(const struct rehearsal *rehearsal, uint32_t thread, uint64_t rank)
+{
+	if (takes_turns(rehearsal))
+		return rehearsal->steps < rehearsal->turn_ends;
+	return rehearsal->ranks[thread][rehearsal->players[thread].at] == rank + 1;
 }
 
 /* The event of who moves has happened: does the same thread go on? */
@@ -268,7 +303,7 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 		rehearsal_note_step(rehearsal, rehearsal->players, thread, ++rehearsal->steps);
 	rehearsal_move_on(rehearsal, player, rehearsal->locks, thread);
 	note_done(rehearsal, id);
-	rehearsal->total++;
+	player->held = ++rehearsal->total;
 	if (rank >= rehearsal->behind)
 		rehearsal->behind = rank + 1;
 	if (is_ahead(rehearsal) && rehearsal->hold.until.thread == thread &&
@@ -277,7 +312,7 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 		rehearsal->current = REHEARSAL_NOBODY;
 	}
 	if (player->at >= rehearsal->walk->threads[thread].count || player->end != locks_left ||
-		(rehearsal->ranks[thread][player->at] != rank + 1 && !is_ahead(rehearsal)) ||
+		(!is_turn(rehearsal, thread, rank) && !is_ahead(rehearsal)) ||
 		!rehearsal_may_move(rehearsal, thread))
 		rehearsal->current = REHEARSAL_NOBODY;
 	/* An update's write happens with its read. */
@@ -286,29 +321,56 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 		rehearsal->current = thread;
 }
 
+/* The event is told of, if it can be found again in a run. */
+static bool tell(struct rehearsal *rehearsal, struct event_id id, uint32_t skipped)
+{
+	rehearsal->goal_skipped = skipped;
+	return !skipped || !rehearsal_is_wait(rehearsal, event_of(rehearsal, id));
+}
+
+/* The effect is that an outcome is the other one, or that what follows is not known. */
+static void leave(struct rehearsal *rehearsal, struct event_id id, enum effect effect)
+{
+	const struct walk_event *event = event_of(rehearsal, id);
+	const bool is_flipped = effect == EFFECT_FLIPPED;
+
+	if (is_flipped && event->kind == EVENT_CHOICE) {
+		happen(rehearsal, rehearsal->ranks[id.thread][id.index]);
+		return;
+	}
+	if (!is_flipped || event->kind != EVENT_BRANCH ||
+		!rehearsal_leaves_early(rehearsal, id.thread))
+		rehearsal->players[id.thread].is_stopped = true;
+	rehearsal->current = REHEARSAL_NOBODY;
+}
+
 bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 {
 	while (rehearsal->done_count < rehearsal->room) {
 		struct player *player;
 		enum effect effect;
-		uint64_t rank;
+		uint32_t skipped, thread;
 
 		if (rehearsal->current == REHEARSAL_NOBODY && !choose(rehearsal))
 			return false;
-		player = &rehearsal->players[rehearsal->current];
-		*out = (struct event_id){(uint16_t)rehearsal->current, player->at};
-		rank = rehearsal->ranks[out->thread][out->index];
+		thread = rehearsal->current;
+		player = &rehearsal->players[thread];
+		*out = (struct event_id){(uint16_t)thread, player->at};
+		skipped = player->skipped;
 		rehearsal->spent++;
-		effect = effect_of(rehearsal, out->thread, rank);
-		if (effect == EFFECT_STOPPED ||
-			(effect == EFFECT_FLIPPED &&
-				event_of(rehearsal, *out)->kind != EVENT_CHOICE)) {
-			player->is_stopped = true;
+		if (rehearsal_must_wait(rehearsal, thread, &out->index)) {
+			player->waits = rehearsal->writes + 1;
 			rehearsal->current = REHEARSAL_NOBODY;
-		} else {
-			happen(rehearsal, rank);
+			if (tell(rehearsal, *out, skipped))
+				return true;
+			continue;
 		}
-		if (effect == EFFECT_FLIPPED)
+		effect = effect_of(rehearsal, thread, rehearsal->ranks[thread][player->at]);
+		if (effect == EFFECT_NONE)
+			happen(rehearsal, rehearsal->ranks[thread][player->at]);
+		else
+			leave(rehearsal, *out, effect);
+		if (effect == EFFECT_FLIPPED && tell(rehearsal, *out, skipped))
 			return true;
 	}
 	return false;
@@ -316,34 +378,44 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 
 /* ---- schedules ---- */
 
-static bool add_step(const struct rehearsal *rehearsal, struct event_id id, struct event_id goal,
-	uint64_t *steps, struct solution *out)
-{
-	const uint64_t wanted = event_of(rehearsal, goal)->step;
-	const struct walk_event *event = event_of(rehearsal, id);
+/* Where the goal's thread has made all steps before it. */
+struct way {
+	struct event_id goal;
+	uint64_t wanted;
+	uint64_t *steps; /* by thread: made so far */
+};
 
-	if (steps[goal.thread] >= wanted)
+static bool add_step(const struct rehearsal *rehearsal, const struct done_event *done,
+	const struct way *way, struct solution *out)
+{
+	const struct walk_event *event = event_of(rehearsal, done->id);
+	uint64_t *steps = &way->steps[done->id.thread], after;
+
+	if (way->steps[way->goal.thread] >= way->wanted)
 		return false;
-	if (!is_step(event) || event->step + 1 <= steps[id.thread])
+	after = event->step + 1 - done->skipped;
+	if (!is_step(event) || after <= *steps)
 		return true;
-	solution_add(out, id.thread, event->step + 1 - steps[id.thread]);
-	steps[id.thread] = event->step + 1;
+	solution_add(out, done->id.thread, after - *steps);
+	*steps = after;
 	return true;
 }
 
 void rehearsal_solution(
 	const struct rehearsal *rehearsal, struct event_id goal, struct solution *out)
 {
-	const uint64_t wanted = event_of(rehearsal, goal)->step;
+	const uint64_t wanted = event_of(rehearsal, goal)->step - rehearsal->goal_skipped;
 	uint64_t *steps = calloc(rehearsal->thread_count + 1u, sizeof *steps);
+	const struct way way = {goal, wanted, steps};
 	bool goes_on = true;
 
 	BUG_ON(!steps);
 	*out = (struct solution){0};
 	for (uint64_t i = 0; i < rehearsal->rank && goes_on; i++)
-		goes_on = add_step(rehearsal, rehearsal->order->events[i], goal, steps, out);
+		goes_on = add_step(rehearsal,
+			&(struct done_event){.id = rehearsal->order->events[i]}, &way, out);
 	for (uint64_t i = 0; i < rehearsal->done_count && goes_on; i++)
-		goes_on = add_step(rehearsal, rehearsal->done[i], goal, steps, out);
+		goes_on = add_step(rehearsal, &rehearsal->done[i], &way, out);
 	if (steps[goal.thread] < wanted)
 		solution_add(out, goal.thread, wanted - steps[goal.thread]);
 	free(steps);

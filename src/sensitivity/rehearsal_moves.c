@@ -145,15 +145,46 @@ static bool has_to_give_way(const struct rehearsal *rehearsal, uint32_t thread)
 	return false;
 }
 
+static bool waits_with_group(const struct rehearsal *rehearsal, uint32_t thread)
+{
+	const struct player *player = &rehearsal->players[thread];
+
+	return rehearsal->hold.group && player->at < rehearsal->walk->threads[thread].count &&
+	       rehearsal->groups[rehearsal->ranks[thread][player->at]] == rehearsal->hold.group &&
+	       player->released != player->at + 1;
+}
+
 static bool is_held(const struct rehearsal *rehearsal, uint32_t thread)
 {
-	return rehearsal->is_holding && rehearsal->hold.held.thread == thread &&
+	if (!rehearsal->is_holding)
+		return false;
+	if (rehearsal->hold.group)
+		return waits_with_group(rehearsal, thread);
+	return rehearsal->hold.held.thread == thread &&
 	       rehearsal->players[thread].at == rehearsal->hold.held.index;
+}
+
+uint32_t rehearsal_release_one(struct rehearsal *rehearsal)
+{
+	uint32_t first = REHEARSAL_NOBODY;
+
+	for (uint32_t i = 0; i < rehearsal->thread_count; i++)
+		if (!rehearsal->players[i].is_stopped && waits_with_group(rehearsal, i) &&
+			rehearsal->players[i].waits != rehearsal->writes + 1 &&
+			is_enabled(rehearsal, i) &&
+			(first == REHEARSAL_NOBODY ||
+				rehearsal->players[i].held < rehearsal->players[first].held))
+			first = i;
+	if (first != REHEARSAL_NOBODY)
+		rehearsal->players[first].released = rehearsal->players[first].at + 1;
+	return first;
 }
 
 bool rehearsal_may_move(const struct rehearsal *rehearsal, uint32_t thread)
 {
+	/* Until somebody has written, it would see what it saw. */
 	return !rehearsal->players[thread].is_stopped && !is_held(rehearsal, thread) &&
+	       rehearsal->players[thread].waits != rehearsal->writes + 1 &&
 	       is_enabled(rehearsal, thread) && !has_to_give_way(rehearsal, thread);
 }
 
@@ -170,5 +201,18 @@ uint32_t rehearsal_first_to_move(const struct rehearsal *rehearsal)
 		best = i;
 		best_rank = rehearsal->ranks[i][at];
 	}
+	return best;
+}
+
+uint32_t rehearsal_longest_ago(const struct rehearsal *rehearsal)
+{
+	uint32_t best = REHEARSAL_NOBODY;
+
+	for (uint32_t i = 0; i < rehearsal->thread_count; i++)
+		if (rehearsal->players[i].at < rehearsal->walk->threads[i].count &&
+			(best == REHEARSAL_NOBODY ||
+				rehearsal->players[i].moved < rehearsal->players[best].moved) &&
+			rehearsal_may_move(rehearsal, i))
+			best = i;
 	return best;
 }

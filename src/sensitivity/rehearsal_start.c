@@ -217,6 +217,7 @@ void rehearsal_release(struct rehearsal *rehearsal)
 	free(rehearsal->done);
 	free(rehearsal->variables);
 	free(rehearsal->terms);
+	free(rehearsal->waits);
 	words_release(&rehearsal->words);
 	*rehearsal = (struct rehearsal){0};
 }

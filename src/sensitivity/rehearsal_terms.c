@@ -6,6 +6,8 @@
 
 /* Sums grow as long as their loops: of deeper ones nothing is known. */
 #define DEPTH_MOST 20000
+/* Where nothing is kept, and all is computed again for each use: the conditions of waits are small. */
+#define DEPTH_SO_FAR 10
 
 static struct trial_term *find(const struct rehearsal *rehearsal, const struct term *term)
 {
@@ -40,9 +42,18 @@ static void keep(struct rehearsal *rehearsal, const struct term *term, uint64_t 
 		(struct trial_term){term, {.trial = rehearsal->words.trial, .value = value}};
 }
 
-static bool evaluate(struct rehearsal *rehearsal, const struct player *player,
-	const struct term *term, uint32_t depth, uint64_t *out)
+struct evaluation {
+	struct rehearsal *rehearsal;
+	const struct player *player;
+	uint32_t depth_most;
+	bool is_kept;
+};
+
+static bool evaluate(
+	const struct evaluation *how, const struct term *term, uint32_t depth, uint64_t *out)
 {
+	struct rehearsal *rehearsal = how->rehearsal;
+	const struct player *player = how->player;
 	const struct term *const operands[] = {term->a, term->b, term->c};
 	uint64_t values[3] = {0};
 	bool is_same = true;
@@ -68,19 +79,26 @@ static bool evaluate(struct rehearsal *rehearsal, const struct player *player,
 		return true;
 	}
 	for (size_t i = 0; i < 3; i++) {
-		if (operands[i] && (depth == DEPTH_MOST || !evaluate(rehearsal, player, operands[i],
-								   depth + 1, &values[i])))
+		if (operands[i] && (depth == how->depth_most ||
+					   !evaluate(how, operands[i], depth + 1, &values[i])))
 			return false;
 		is_same &= !operands[i] || values[i] == operands[i]->value;
 	}
 	if (!is_same && !term_compute(term, values, out))
 		return false;
-	keep(rehearsal, term, *out);
+	if (how->is_kept)
+		keep(rehearsal, term, *out);
 	return true;
 }
 
 bool rehearsal_value(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint64_t *out)
 {
-	return evaluate(rehearsal, player, term, 0, out);
+	return evaluate(&(struct evaluation){rehearsal, player, DEPTH_MOST, true}, term, 0, out);
+}
+
+bool rehearsal_value_so_far(struct rehearsal *rehearsal, const struct player *player,
+	const struct term *term, uint64_t *out)
+{
+	return evaluate(&(struct evaluation){rehearsal, player, DEPTH_SO_FAR, false}, term, 0, out);
 }

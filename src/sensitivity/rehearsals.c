@@ -24,8 +24,9 @@
 /* A trial that goes far has so many shares of what its round has left. */
 #define SHARES 8
 
-/* Rounds of chances; the one after the second is of what branches depend on. */
-#define ROUND_OF_BRANCHES 2
+/* Rounds of chances; after the second one comes that of groups, and that of what branches depend on. */
+#define ROUND_OF_GROUPS 2
+#define ROUND_OF_BRANCHES 3
 #define ROUNDS_MOST 64
 
 struct rehearsals {
@@ -65,6 +66,7 @@ static void open(struct sensitivity *analysis)
 	rehearsals->events_left /= analysis->part_count;
 	rehearsal_open(&rehearsals->rehearsal, &analysis->order, analysis->walk.has_open_addresses);
 	chances_open(&rehearsals->chances, &rehearsals->rehearsal);
+	rehearsals->rehearsal.groups = rehearsals->chances.groups;
 }
 
 void rehearsals_close(struct sensitivity *analysis)
@@ -169,8 +171,10 @@ static bool next_round(struct sensitivity *analysis)
 	if (round == ROUND_OF_BRANCHES) {
 		rehearsals->round_left *= 2;
 		list_branches(analysis);
+	} else if (round == ROUND_OF_GROUPS) {
+		chances_add_groups(&rehearsals->chances, &rehearsals->list);
 	} else {
-		list_chances(rehearsals, round < ROUND_OF_BRANCHES ? round : round - 1);
+		list_chances(rehearsals, round < ROUND_OF_GROUPS ? round : round - 2);
 	}
 	chances_sort(&rehearsals->chances, &rehearsals->list);
 	rehearsal_rewind(&rehearsals->rehearsal);

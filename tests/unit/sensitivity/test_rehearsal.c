@@ -202,6 +202,41 @@ static void test_rehearsal__what_is_ordered_is_no_chance(void **state)
 	order_release(&order);
 }
 
+/* Held at every access the threads go in step: nobody sees what the others have written. */
+static void test_rehearsal__a_group_goes_in_step(void **state)
+{
+	struct trace *trace = *state;
+	const struct hold hold = {.held = {0, 0}, .is_long = true, .group = 1};
+	struct rehearsal rehearsal;
+	struct chances chances;
+	struct event_id goal, flipped;
+	struct solution solution = {0};
+	struct order order;
+
+	(void)write_more(trace, 0, X, read(trace, 0, X, 0));
+	(void)write_more(trace, 1, X, read(trace, 1, X, 1));
+	goal = branch(trace, 2, read(trace, 2, X, 2), 2);
+	order_build(&order, &trace->walk);
+	rehearsal_open(&rehearsal, &order, false);
+	chances_open(&chances, &rehearsal);
+	assert_int_equal(chances.group_count, 1);
+	rehearsal.groups = chances.groups;
+	rehearsal_begin(&rehearsal, &hold, 100);
+	assert_true(rehearsal_next(&rehearsal, &flipped));
+	assert_int_equal(flipped.thread, goal.thread);
+	rehearsal_solution(&rehearsal, goal, &solution);
+	assert_int_equal(solution.count, 3);
+	for (uint16_t i = 0; i < 3; i++) {
+		assert_int_equal(solution.segments[i].thread, i);
+		assert_int_equal(solution.segments[i].count, 1);
+	}
+	rehearsal_end(&rehearsal);
+	solution_release(&solution);
+	chances_release(&chances);
+	rehearsal_release(&rehearsal);
+	order_release(&order);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(test_rehearsal__##name, set_up, tear_down)
@@ -213,6 +248,7 @@ int main(void)
 		CASE(sections_exclude_each_other),
 		CASE(chances_are_taken_before_the_lock),
 		CASE(what_is_ordered_is_no_chance),
+		CASE(a_group_goes_in_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
