@@ -458,6 +458,8 @@ enum engine_result engine_perform(struct engine_op *op)
 	engine_settle();
 	engine_note_op(self, op);
 	if (engine_goes_on(self, op)) {
+		if (__builtin_expect(engine.watches_uses, 0))
+			engine_tell_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))
 			engine_tell_performed(self, op, WAIT_DONE);
 		return WAIT_DONE;
@@ -475,6 +477,9 @@ enum engine_result engine_perform(struct engine_op *op)
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
 			engine_hold_back_yielder(self);
 		}
+		/* What freed memory holds by now may look like a lock that is held, for ever. */
+		if (__builtin_expect(engine.watches_uses, 0) && op->ready && !op->ready(op, self))
+			engine_tell_use(op);
 		engine_announce(self, op);
 		if (!engine_wake_reason(self))
 			self->free_yields_made = 0;
