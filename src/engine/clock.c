@@ -24,6 +24,28 @@ uint64_t engine_clock_ns(void)
 #define CLOCK_READS_BEFORE_HASTE 64
 #define CLOCK_POLLS_BEFORE_HASTE 4096
 #define CLOCK_HASTE_DOUBLINGS_MAX 20
+/*
+ * A thread that could move, and has not for so many steps, may be the one that is waited for: then nobody waits for
+ * time, and where it hastened all the same, waits with a generous limit would end that never do.
+ */
+#define CLOCK_STARVED_STEPS 64
+
+static bool clock_somebody_starves(uint64_t steps)
+{
+	bitset_each (i, engine.enabled, engine.thread_count) {
+		if (&engine.threads[i] != engine.current &&
+			engine.threads[i].last_moved + steps < engine.step)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t clock_poll_doublings(void)
+{
+	const uint64_t doublings = engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
+
+	return doublings && !clock_somebody_starves(CLOCK_STARVED_STEPS) ? doublings : 0;
+}
 
 uint64_t engine_clock_read_ns(void)
 {
@@ -32,8 +54,7 @@ uint64_t engine_clock_read_ns(void)
 	engine_settle();
 	steps = engine.step - engine.clock_step;
 	engine.clock_step = engine.step;
-	doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE +
-		    engine.clock_polls++ / CLOCK_POLLS_BEFORE_HASTE;
+	doublings = engine.clock_reads++ / CLOCK_READS_BEFORE_HASTE + clock_poll_doublings();
 	if (doublings > CLOCK_HASTE_DOUBLINGS_MAX)
 		doublings = CLOCK_HASTE_DOUBLINGS_MAX;
 	engine_clock_advance_to(
@@ -68,6 +89,7 @@ void engine_clock_begin_patience(void)
 {
 	engine.clock_polls = engine.clock_waits = engine.clock_passes = 0;
 	engine.patience_steps = CLOCK_PATIENCE_STEPS;
+	engine.patience_looks = 0;
 	engine.patience_step = engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
 }
 
@@ -77,31 +99,55 @@ void engine_clock_begin_patience(void)
  */
 #define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
 #define CLOCK_PATIENCE_STEPS_LEAST 1024
+/* Who waits for a lock that a loop takes and gives back could move at some steps of the loop only: so many are looked at. */
+#define CLOCK_PATIENCE_LOOKS 64
 
-static bool clock_help_starved(void)
+static void clock_help_starved(void)
 {
-	bool is_starved = false;
-
 	for (uint32_t i = 0; i < engine.thread_count; i++)
-		is_starved |= bitset_has(engine.enabled, i) &&
-			      engine.threads[i].last_moved + engine.patience_steps < engine.step;
-	for (uint32_t i = 0; i < engine.thread_count && is_starved; i++)
 		if (bitset_has(engine.enabled, i) &&
 			engine.threads[i].last_moved + engine.patience_steps >= engine.step)
 			engine_hold_back(&engine.threads[i]);
-	return is_starved;
+}
+
+/*
+ * Time that passes for threads that sleep stops at the first one whose sleep is long: it is to move before others learn
+ * that still more has passed.
+ */
+static uint64_t clock_after_pass(void)
+{
+	const uint64_t least_ns = engine.clock_ns + CLOCK_PATIENCE_NS;
+	uint64_t end_ns = engine.clock_ns + (CLOCK_PATIENCE_NS << engine.clock_passes);
+
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_op *op = engine.threads[i].op;
+
+		if (op && op->deadline_ns > least_ns && op->deadline_ns < end_ns)
+			end_ns = op->deadline_ns;
+	}
+	return end_ns;
 }
 
 void engine_clock_lose_patience(void)
 {
-	if (engine.step >= CLOCK_LONG_RUN_STEPS && clock_help_starved() &&
-		engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
-		engine.patience_steps /= 2;
+	const bool is_starved = clock_somebody_starves(engine.patience_steps);
+
+	if (!is_starved && ++engine.patience_looks < CLOCK_PATIENCE_LOOKS) {
+		engine.patience_step = engine.step + 1;
+		return;
+	}
+	engine.patience_looks = 0;
+	if (is_starved && engine.step >= CLOCK_LONG_RUN_STEPS) {
+		clock_help_starved();
+		if (engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
+			engine.patience_steps /= 2;
+	}
 	engine.patience_step = engine.step + engine.patience_steps;
-	if (engine.earliest_deadline == ENGINE_FOREVER || engine.step < engine.pass_step)
+	if (engine.earliest_deadline == ENGINE_FOREVER || engine.step < engine.pass_step ||
+		is_starved)
 		return;
 	engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
-	engine_clock_advance_to(engine.clock_ns + (CLOCK_PATIENCE_NS << engine.clock_passes));
+	engine_clock_advance_to(clock_after_pass());
 	if (engine.clock_passes < CLOCK_HASTE_DOUBLINGS_MAX)
 		engine.clock_passes++;
 }

@@ -80,6 +80,7 @@ struct engine {
 	uint64_t clock_passes;	    /* that engine_clock_lose_patience() has made since then */
 	uint64_t patience_step;	    /* where its turn is */
 	uint64_t patience_steps;    /* from one turn to the next */
+	uint64_t patience_looks;    /* in a row, at this turn */
 	uint64_t pass_step;	    /* from where on it lets time pass again */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed

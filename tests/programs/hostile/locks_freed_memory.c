@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 struct job {
-	char name[32]; /* of what the allocator writes into a freed block nothing comes to the lock */
+	char name
+		[32]; /* of what the allocator writes into a freed block nothing comes to the lock */
 	pthread_mutex_t lock;
 	int is_complete;
 };
