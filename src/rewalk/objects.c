@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "rewalk/slots.h"
 
 static int compare_times(struct object_time a, struct object_time b)
 {
@@ -37,34 +38,58 @@ void objects_add(
 	table->count++;
 }
 
+static struct object_place *place_of(const struct object_table *table, uint64_t address)
+{
+	return slots_find(table->places, table->place_capacity, sizeof *table->places, address);
+}
+
 void objects_complete(struct object_table *table)
 {
 	if (table->count && !table->is_complete)
 		qsort(table->items, table->count, sizeof *table->items, compare);
+	for (uint64_t i = 0; i < table->count && !table->is_complete; i++) {
+		const uint64_t address = table->items[i].address;
+		struct object_place *place;
+
+		if (!address)
+			continue;
+		table->places = slots_reserve(table->places, &table->place_capacity,
+			sizeof *table->places, table->place_count, 64);
+		place = place_of(table, address);
+		if (!place->address) {
+			*place = (struct object_place){.address = address, .first = i};
+			table->place_count++;
+		}
+		place->count++;
+	}
 	table->is_complete = true;
 }
 
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time)
 {
-	uint64_t first = 0, end = table->count;
+	const struct object_place *place =
+		table->place_capacity && address ? place_of(table, address) : NULL;
+	uint64_t first, end;
 
+	if (!place || !place->address)
+		return 0;
 	/* The first one behind what is looked for. */
+	first = place->first;
+	end = first + place->count;
 	while (first < end) {
 		const uint64_t middle = first + (end - first) / 2;
-		const struct object *object = &table->items[middle];
 
-		if (object->address < address ||
-			(object->address == address && compare_times(object->time, time) <= 0))
+		if (compare_times(table->items[middle].time, time) <= 0)
 			first = middle + 1;
 		else
 			end = middle;
 	}
-	return first && table->items[first - 1].address == address ? table->items[first - 1].bytes
-								   : 0;
+	return first > place->first ? table->items[first - 1].bytes : 0;
 }
 
 void objects_release(struct object_table *table)
 {
 	free(table->items);
+	free(table->places);
 	*table = (struct object_table){0};
 }

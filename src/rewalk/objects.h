@@ -22,9 +22,17 @@ struct object {
 	uint64_t order; /* in which it was told */
 };
 
+/* What was at one address, one after the other. */
+struct object_place {
+	uint64_t address; /* 0: free */
+	uint64_t first, count;
+};
+
 struct object_table {
 	struct object *items;
 	uint64_t count, capacity;
+	struct object_place *places; /* slots (slots.h), once it is complete */
+	uint64_t place_count, place_capacity;
 	bool is_complete; /* sorted; nothing is added */
 };
 

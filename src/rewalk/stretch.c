@@ -1,5 +1,6 @@
 #include "rewalk/stretch.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -12,6 +13,11 @@
  * taken back what was free: then each of its small pages has to come from there, 4 ms in all.
  */
 #define HUGE_NS_MOST 700000u
+/* Small pages are asked for so many at once: half of what each takes is the way to the kernel and back. */
+#define SMALL_STEP_BYTES (UINT64_C(1) << 17)
+
+/* Where one huge page was slow the next ones are. */
+static atomic_bool is_huge_slow;
 
 static uint64_t processor_ns(void)
 {
@@ -33,9 +39,36 @@ static void open_it(struct stretch *stretch)
 		    ~(HUGE_BYTES - 1);
 	stretch->memory = (uint8_t *)(uintptr_t)(small_end - STRETCH_SMALL_BYTES);
 	stretch->ready = STRETCH_SMALL_BYTES;
-	/* May fail where the kernel has none: then all pages are small ones. */
-	(void)madvise(stretch->memory + STRETCH_SMALL_BYTES, STRETCH_BYTES - STRETCH_SMALL_BYTES,
-		MADV_HUGEPAGE);
+}
+
+/* A huge page is asked for by itself: what follows it may be small ones. */
+static void add_huge(struct stretch *stretch)
+{
+	uint8_t *const page = stretch->memory + stretch->ready;
+	const uint64_t begin = processor_ns();
+
+	/* May fail where the kernel has none: then its pages are small ones. */
+	(void)madvise(page, HUGE_BYTES, MADV_HUGEPAGE);
+	*(volatile uint8_t *)page = 0;
+	stretch->ready += HUGE_BYTES;
+	if (processor_ns() - begin >= HUGE_NS_MOST)
+		atomic_store_explicit(&is_huge_slow, true, memory_order_relaxed);
+}
+
+/* Even where the kernel gives huge pages without being asked. */
+static void end_huge(struct stretch *stretch)
+{
+	/* May fail where it has none. */
+	(void)madvise(
+		stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready, MADV_NOHUGEPAGE);
+	stretch->is_small = true;
+}
+
+static void add_small(struct stretch *stretch)
+{
+	/* May fail where the kernel does not know that: then each page is asked for as it is touched. */
+	(void)madvise(stretch->memory + stretch->ready, SMALL_STEP_BYTES, MADV_POPULATE_WRITE);
+	stretch->ready += SMALL_STEP_BYTES;
 }
 
 void stretch_reach(struct stretch *stretch, uint64_t bytes)
@@ -43,18 +76,14 @@ void stretch_reach(struct stretch *stretch, uint64_t bytes)
 	if (!stretch->mapping)
 		open_it(stretch);
 	BUG_ON(bytes > STRETCH_BYTES);
-	while (stretch->ready < bytes) {
-		const uint64_t begin = processor_ns();
-
-		*(volatile uint8_t *)(stretch->memory + stretch->ready) = 0;
-		stretch->ready += HUGE_BYTES;
-		if (processor_ns() - begin < HUGE_NS_MOST)
-			continue;
-		/* May fail: then they stay as they are. */
-		(void)madvise(stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready,
-			MADV_NOHUGEPAGE);
-		stretch->ready = STRETCH_BYTES;
-	}
+	while (stretch->ready < bytes)
+		if (stretch->is_small) {
+			add_small(stretch);
+		} else if (atomic_load_explicit(&is_huge_slow, memory_order_relaxed)) {
+			end_huge(stretch);
+		} else {
+			add_huge(stretch);
+		}
 }
 
 void stretch_release(struct stretch *stretch)

@@ -6,6 +6,7 @@
 #ifndef RADDLE_REWALK_STRETCH_H
 #define RADDLE_REWALK_STRETCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Only addresses: whatever a run has of events and terms is less. */
@@ -17,6 +18,7 @@ struct stretch {
 	uint8_t *memory; /* STRETCH_BYTES, any contents; NULL: not opened */
 	uint64_t ready;	 /* bytes of it that can be used */
 	void *mapping;
+	bool is_small; /* what comes next is not asked for in huge pages */
 };
 
 /* So many bytes can be used from here on. Opens one that is not. */

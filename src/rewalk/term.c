@@ -8,21 +8,21 @@
  * Sums and products with constants, as addresses are made of. That a product may wrap round the address space
  * and meet itself again is passed over: what is lost are solutions with such an index.
  */
-static bool is_one_to_one(const struct term *term)
+static bool is_one_to_one(const struct term_like *like)
 {
 	const struct term *const variable =
-		term->b && term->a->op == TERM_CONSTANT ? term->b : term->a;
-	const struct term *const constant = term->b == variable ? term->a : term->b;
+		like->b && like->a->op == TERM_CONSTANT ? like->b : like->a;
+	const struct term *const constant = like->b == variable ? like->a : like->b;
 
 	if (!variable || !variable->is_one_to_one)
 		return false;
-	if (term->op == CODE_ZERO_EXTEND || term->op == CODE_SIGN_EXTEND)
+	if (like->op == CODE_ZERO_EXTEND || like->op == CODE_SIGN_EXTEND)
 		return true;
-	if (term->op != CODE_BINARY || constant->op != TERM_CONSTANT)
+	if (like->op != CODE_BINARY || constant->op != TERM_CONSTANT)
 		return false;
-	if (term->sub == LLVMMul)
-		return term->width == 64 && constant->value;
-	return term->sub == LLVMAdd || term->sub == LLVMSub || term->sub == LLVMXor;
+	if (like->sub == LLVMMul)
+		return like->width == 64 && constant->value;
+	return like->sub == LLVMAdd || like->sub == LLVMSub || like->sub == LLVMXor;
 }
 
 /* What a term is by its operands. */
@@ -33,31 +33,44 @@ struct sum {
 	uint32_t number; /* variables are numbered as a thread reads them: the last one */
 };
 
-static inline void add_operand(struct sum *sum, const struct term *operand)
+static inline uint32_t add_operand(
+	struct sum *sum, const struct term *term, const struct term *operand)
 {
+	struct term *sole;
+
 	if (!operand)
-		return;
+		return 0;
 	sum->size += operand->size;
-	if (operand->number > sum->number)
-		sum->number = operand->number;
-	if (operand->op == TERM_CONSTANT)
-		return;
-	sum->is_mixed |= !operand->sole || (sum->sole && sum->sole != operand->sole);
-	sum->sole = operand->sole;
+	if (operand->op != TERM_CONSTANT) {
+		if (operand->number > sum->number)
+			sum->number = operand->number;
+		sole = term_sole(operand);
+		sum->is_mixed |= !sole || (sum->sole && sum->sole != sole);
+		sum->sole = sole;
+	}
+	return (uint32_t)(((uintptr_t)term - (uintptr_t)operand) / TERM_UNIT);
 }
 
-void term_complete(struct term *term)
+struct term *term_make(struct term_arena *arena, const struct term_like *like)
 {
+	struct term *term = term_new(arena, sizeof *term);
 	struct sum sum = {.size = 1};
 
-	add_operand(&sum, term->a);
-	add_operand(&sum, term->b);
-	add_operand(&sum, term->c);
+	term->operands[0] = add_operand(&sum, term, like->a);
+	term->operands[1] = add_operand(&sum, term, like->b);
+	term->operands[2] = add_operand(&sum, term, like->c);
+	if (sum.is_mixed)
+		sum.sole = NULL;
+	term->sole = sum.sole ? (uint32_t)(((uintptr_t)term - (uintptr_t)sum.sole) / TERM_UNIT) : 0;
+	term->op = like->op;
+	term->sub = like->sub;
+	term->width = like->width;
 	term->size = sum.size > UINT8_MAX ? UINT8_MAX : (uint8_t)sum.size;
 	term->is_pinned = term->is_fixed = term->is_told = false;
+	term->is_one_to_one = sum.sole && is_one_to_one(like);
 	term->number = sum.number;
-	term->sole = sum.is_mixed ? NULL : sum.sole;
-	term->is_one_to_one = term->sole && is_one_to_one(term);
+	term->value = like->value;
+	return term;
 }
 
 bool term_pin(struct term *term)
@@ -66,39 +79,48 @@ bool term_pin(struct term *term)
 		return false;
 	term->is_pinned = true;
 	if (term->is_one_to_one)
-		term->sole->is_fixed = true;
+		term_sole(term)->is_fixed = true;
 	return true;
+}
+
+static struct term *make_leaf(
+	struct term_arena *arena, enum term_op op, uint32_t width, uint64_t value)
+{
+	struct term *term = term_new(arena, TERM_LEAF_BYTES);
+
+	/* One by one: behind its value there is another term. */
+	term->op = (uint8_t)op;
+	term->sub = 0;
+	term->width = (uint8_t)width;
+	term->size = 1;
+	term->is_pinned = term->is_fixed = term->is_told = false;
+	term->is_one_to_one = op == TERM_VARIABLE;
+	term->number = op == TERM_VARIABLE ? arena->variable_count : 0;
+	term->value = value;
+	return term;
 }
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value)
 {
-	struct term *term = term_new(arena);
+	struct term *term = make_leaf(arena, TERM_VARIABLE, width, value);
 
-	*term = (struct term){.op = TERM_VARIABLE,
-		.width = (uint8_t)width,
-		.size = 1,
-		.value = value,
-		.number = arena->variable_count,
-		.is_one_to_one = true,
-		.sole = term};
 	BUG_ON(arena->variable_count++ != term->number); /* hundreds of millions of reads */
 	return term;
 }
 
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value)
 {
-	const struct term like = {.op = TERM_CONSTANT, .width = (uint8_t)width, .value = value};
 	const uint64_t hash = (value ^ (uint64_t)width << 56) * UINT64_C(0x9e3779b97f4a7c15);
 	struct term **recent = &arena->recent[hash >> 54 & (TERMS_RECENT - 1)];
 
-	if (!*recent || (*recent)->value != value || (*recent)->width != like.width)
-		*recent = term_make(arena, &like);
+	if (!*recent || (*recent)->value != value || (*recent)->width != (uint8_t)width)
+		*recent = make_leaf(arena, TERM_CONSTANT, width, value);
 	return *recent;
 }
 
 void term_arena_clear(struct term_arena *arena)
 {
-	arena->count = 0;
+	arena->used = 0;
 	arena->variable_count = 0;
 	memset(arena->recent, 0, sizeof arena->recent);
 }

@@ -13,13 +13,13 @@ bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *o
 		*out = compute_binary(term->sub, term->width, a, b);
 		return b || term->sub < LLVMUDiv || term->sub > LLVMFRem;
 	case CODE_COMPARE:
-		*out = compute_compare(term->sub, term->a->width, a, b);
+		*out = compute_compare(term->sub, term_operand(term, 0)->width, a, b);
 		return true;
 	case CODE_FLOAT:
 		*out = compute_float(term->sub, term->width, a, b);
 		return true;
 	case CODE_FLOAT_COMPARE:
-		*out = compute_float_compare(term->sub, term->a->width, a, b);
+		*out = compute_float_compare(term->sub, term_operand(term, 0)->width, a, b);
 		return true;
 	case CODE_FLOAT_NEGATE:
 		*out = a ^ UINT64_C(1) << (term->width - 1);
@@ -29,7 +29,8 @@ bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *o
 		*out = compute_mask(a, term->width);
 		return true;
 	case CODE_SIGN_EXTEND:
-		*out = compute_mask((uint64_t)compute_signed(a, term->a->width), term->width);
+		*out = compute_mask(
+			(uint64_t)compute_signed(a, term_operand(term, 0)->width), term->width);
 		return true;
 	case CODE_SELECT:
 		*out = a ? b : values[2];

@@ -101,6 +101,7 @@ void walk_close(struct walk *walk)
 	free(walk->chosen);
 	walk_release_sharing(walk);
 	free(walk->shared_lines);
+	free(walk->shared_words);
 	free(walk->unknowns);
 	free(walk->semaphores);
 	free(walk->wanted);

@@ -49,15 +49,19 @@ enum event_kind {
 	EVENT_ONCE     /* pthread_once() at `address` found all done, which took no step */
 };
 
-/* 64 bytes: there are millions, and each is written to memory that is touched for the first time. */
+/*
+ * 48 bytes: there are millions, and each is written to memory that is touched for the first time. So terms are known by their
+ * places in the walk's arena (term.h), and pointers by the 48 bits that they have.
+ */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
-	uint8_t bytes;
+	uint8_t bytes : 4;
 	bool is_atomic : 1; /* part of one access with the event before: an update's write */
 	bool is_taken : 1;  /* BRANCH, CHOICE: the condition was true */
 	bool is_open : 1;   /* ADDRESS, INDEX: what follows may be known for other values, too */
 	bool is_never_null : 1; /* ADDRESS: nor so small as to be a member of what is not there */
-	uint8_t argument;	/* READ by a function of the library: which of its arguments */
+	uint16_t instruction_high; /* see event_instruction() */
+	uint32_t instruction_low;
 	union {
 		uint32_t site;	     /* READ, WRITE; OP: SITE_NONE */
 		uint32_t case_value; /* BRANCH, CHOICE: number of the edge that was taken */
@@ -65,19 +69,39 @@ struct walk_event {
 	uint32_t
 		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
 	uint32_t position; /* in the run: see RECORD_SYNC */
+	uint32_t term;	   /* 0: there is none; see walk_event_term() */
 	uint64_t address;
 	uint64_t
 		value; /* read or written; OP: index among the record's ops, UINT64_MAX: not performed */
 	union {
 		uint64_t
 			occurrence; /* BRANCH, CHOICE: how often the thread had been there before */
-		struct term *
-			when; /* WRITE: of one bit; it is only made where this is 1, as in the run; else NULL */
+		struct {
+			uint32_t
+				at; /* READ, WRITE: the term of its address, where that is open; else 0 */
+			union {
+				/* WRITE: a term of one bit; it is only made where this is 1, as in the run; else 0 */
+				uint32_t when;
+				/* READ by a function of the library: which of its arguments */
+				uint32_t argument;
+			};
+		} access;
 	};
-	struct term *term;
-	struct term *at; /* READ, WRITE: of its address, where that is open; else NULL */
-	LLVMValueRef instruction;
 };
+
+static inline LLVMValueRef event_instruction(const struct walk_event *event)
+{
+	return (LLVMValueRef)(uintptr_t)((uint64_t)event->instruction_high << 32 |
+					 event->instruction_low);
+}
+
+static inline void event_set_instruction(struct walk_event *event, LLVMValueRef instruction)
+{
+	const uint64_t bits = (uint64_t)(uintptr_t)instruction;
+
+	event->instruction_low = (uint32_t)bits;
+	event->instruction_high = (uint16_t)(bits >> 32);
+}
 
 /* How a walk of a thread ended. */
 enum walk_end {
@@ -202,7 +226,9 @@ struct walk {
 	struct segments *segments; /* WALK_SHARING; NULL: there are too many */
 	struct copied_words copied;
 	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
-	uint64_t *chosen;	/* bit set over all sites */
+	uint64_t *shared_words; /* those of `shared` that are: slots of keys; likewise */
+	uint64_t shared_capacity;
+	uint64_t *chosen; /* bit set over all sites */
 	struct term_arena terms;
 	struct object_table objects; /* noted by the first walk */
 	struct walk_room *room;	     /* for the next thread; NULL: none is kept */
@@ -232,6 +258,24 @@ struct walk {
 	uint64_t *wanted; /* words of memory, by address divided by eight */
 	uint32_t wanted_count, wanted_capacity;
 };
+
+/* The event's term; NULL: it has none. */
+static inline struct term *walk_event_term(const struct walk *walk, const struct walk_event *event)
+{
+	return term_at(&walk->terms, event->term);
+}
+
+/* Of a read or write, of its address; NULL: that is the run's. */
+static inline struct term *walk_event_at(const struct walk *walk, const struct walk_event *event)
+{
+	return event->kind <= EVENT_WRITE ? term_at(&walk->terms, event->access.at) : NULL;
+}
+
+/* NULL: it is no write, or one that is made in any case. */
+static inline struct term *walk_event_when(const struct walk *walk, const struct walk_event *event)
+{
+	return event->kind == EVENT_WRITE ? term_at(&walk->terms, event->access.when) : NULL;
+}
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);

@@ -312,7 +312,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		read = walk_resize(walker, read, code->width);
 	walk_set_term(walker, code->to, read);
 	if (read || operand) {
-		struct term like = {.op = CODE_UPDATE,
+		struct term_like like = {.op = CODE_UPDATE,
 			.sub = code->sub,
 			.width = code->width,
 			.value = value,
@@ -382,13 +382,13 @@ static void exchange_terms(struct walker *walker, const struct code *code, uint6
 		read = walk_resize(walker, read, code->width);
 	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
 		struct term *before = read ? read : term_constant(arena, code->width, old);
-		struct term compare = {.op = CODE_COMPARE,
+		struct term_like compare = {.op = CODE_COMPARE,
 			.sub = LLVMIntEQ,
 			.width = 1,
 			.a = before,
 			.b = expected,
 			.value = old == expected->value};
-		struct term select = {.op = CODE_SELECT, .width = code->width, .value = value};
+		struct term_like select = {.op = CODE_SELECT, .width = code->width, .value = value};
 
 		equal = term_make(arena, &compare);
 		select.a = equal;

@@ -207,9 +207,9 @@ static void pin_callee(struct walker *walker, const struct code *code)
 	if (!event)
 		return;
 	event = walk_add_event(walker, EVENT_ADDRESS);
-	event->term = term;
+	event->term = term_place(&walker->walk->terms, term);
 	event->value = term->value;
-	event->instruction = code->value;
+	event_set_instruction(event, code->value);
 }
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)

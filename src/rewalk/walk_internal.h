@@ -251,7 +251,9 @@ void walk_frames(struct walker *walker);
 
 /* Of the codes that only compute: the value; a second one goes into its register. */
 uint64_t walk_compute(const struct code *code, uint64_t *registers);
-void walk_set_computed_term(struct walker *walker, const struct code *code, uint64_t value);
+/* In a frame that is symbolic: `terms` are its registers'. */
+void walk_set_computed_term(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 /* Everything but what only computes. */
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
 
@@ -422,8 +424,9 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 
 /* ---- walk_terms.c ---- */
 
-/* The term of a code that computes; NULL where no operand has one. */
-struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value);
+/* The term of a code that computes, of a frame with these terms; NULL where no operand has one. */
+struct term *walk_derive(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
 /* Room for the visits of all branches that are known by now. */
 void walk_open_visits(struct walker *walker);

@@ -10,7 +10,7 @@
 
 static struct term *compare(struct walker *walker, struct term *a, struct term *b)
 {
-	const struct term like = {.op = CODE_COMPARE,
+	const struct term_like like = {.op = CODE_COMPARE,
 		.sub = LLVMIntULT,
 		.width = 1,
 		.value = a->value < b->value,
@@ -62,7 +62,7 @@ bool walk_open_length(struct walker *walker, const struct code *code)
 struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number)
 {
 	struct term_arena *arena = &walker->walk->terms;
-	struct term like = {.op = CODE_BINARY,
+	struct term_like like = {.op = CODE_BINARY,
 		.sub = LLVMLShr,
 		.width = word->width,
 		.value = word->value >> 8 * number,

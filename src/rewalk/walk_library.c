@@ -141,7 +141,7 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 								  bytes, value_of(of, done, bytes));
 		walker->left_open = NULL;
 		if (term && bytes > 1)
-			walker->out->events[walker->out->count - 1].argument = (uint8_t)number;
+			walker->out->events[walker->out->count - 1].access.argument = number;
 		for (uint32_t i = 0; i < bytes; i++)
 			of->terms[done + i] =
 				!term ? term_constant(&walker->walk->terms, 8, of->bytes[done + i])

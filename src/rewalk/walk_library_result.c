@@ -12,7 +12,7 @@ static bool is_constant(const struct term *term, uint64_t value)
 struct term *library_compare(
 	const struct builder *builder, uint8_t predicate, struct term *a, struct term *b)
 {
-	struct term like = {.op = CODE_COMPARE, .sub = predicate, .width = 1, .a = a, .b = b};
+	struct term_like like = {.op = CODE_COMPARE, .sub = predicate, .width = 1, .a = a, .b = b};
 
 	like.value = predicate == LLVMIntEQ ? a->value == b->value : a->value < b->value;
 	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT)
@@ -23,7 +23,7 @@ struct term *library_compare(
 struct term *library_choose(
 	const struct builder *builder, struct term *condition, struct term *yes, struct term *no)
 {
-	const struct term like = {.op = CODE_SELECT,
+	const struct term_like like = {.op = CODE_SELECT,
 		.width = yes->width,
 		.value = condition->value ? yes->value : no->value,
 		.a = condition,
@@ -99,13 +99,13 @@ static void look_at_byte(const struct builder *builder, const struct code *call,
 /* A small letter for a capital one. */
 static struct term *fold(const struct builder *builder, struct term *byte)
 {
-	const struct term from_a = {.op = CODE_BINARY,
+	const struct term_like from_a = {.op = CODE_BINARY,
 		.sub = LLVMSub,
 		.width = 8,
 		.value = (uint8_t)(byte->value - 'A'),
 		.a = byte,
 		.b = term_constant(builder->arena, 8, 'A')};
-	const struct term small = {.op = CODE_BINARY,
+	const struct term_like small = {.op = CODE_BINARY,
 		.sub = LLVMAdd,
 		.width = 8,
 		.value = (uint8_t)(byte->value + ('a' - 'A')),

@@ -67,6 +67,17 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 	}
 }
 
+/* Has the register a term? One that is fixed is none any more, and is looked at once. */
+static inline bool has_term(struct term **t, int32_t number)
+{
+	if (!t[number])
+		return false;
+	if (!term_is_fixed(t[number]))
+		return true;
+	t[number] = NULL;
+	return false;
+}
+
 #define DISPATCH goto *table[op->run]
 #define NEXT                                                                                       \
 	do {                                                                                       \
@@ -321,50 +332,54 @@ take:
 
 	/* ---- where values may have terms ---- */
 symbolic_both_go:
-	if (t[op->a] || t[op->b])
+	if (has_term(t, op->a) | has_term(t, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run - 1];
 symbolic_both:
-	if (t[op->a] || t[op->b])
+	if (has_term(t, op->a) | has_term(t, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_first_go:
-	if (t[op->a])
+	if (has_term(t, op->a))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run - 1];
 symbolic_first:
-	if (t[op->a])
+	if (has_term(t, op->a))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_load:
-	if (t[op->a])
+	if (has_term(t, op->a))
 		goto run_SLOW;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
-	if (t[op->a] || t[op->b])
+	if (has_term(t, op->a) | has_term(t, op->b))
 		goto run_SLOW;
 	goto *plain[op->run];
 symbolic_select:
-	if (t[op->a] || t[op->b] || t[op->c])
+	if (has_term(t, op->a) | has_term(t, op->b) | has_term(t, op->c))
 		goto run_SLOW;
 	t[op->to] = NULL;
 	goto run_SELECT;
 symbolic_branch:
-	if (t[op->a])
+	if (!has_term(t, op->a))
+		goto run_BRANCH;
+	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
 		goto run_SLOW;
-	goto run_BRANCH;
+	walk_note_branch(walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
+	edge = &op->edges[!r[op->a]];
+	goto take;
 symbolic_compute:
 derive:
 	frame->at = function->codes + (op - function->ops);
 	{
 		const uint64_t value = walk_compute(frame->at, r);
 
-		walk_set_computed_term(walker, frame->at, value);
+		walk_set_computed_term(walker, frame->at, t, value);
 		r[op->to] = value;
 	}
 	NEXT;

@@ -175,7 +175,7 @@ static struct term *part_of(
 {
 	struct term_arena *arena = &walker->walk->terms;
 	const uint64_t shift = 8 * (address - shadow->address);
-	struct term like = {.op = CODE_BINARY,
+	struct term_like like = {.op = CODE_BINARY,
 		.sub = LLVMLShr,
 		.width = (uint8_t)(8 * shadow->bytes),
 		.a = shadow->term};
@@ -255,13 +255,13 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	}
 	term = term_variable(&walker->walk->terms, 8 * bytes, value);
 	event = walk_add_event(walker, EVENT_READ);
-	event->bytes = (uint8_t)bytes;
+	event->bytes = bytes & 15;
 	event->site = code->site;
 	event->address = address;
 	event->value = value;
-	event->term = term;
-	event->at = walker->where;
-	event->instruction = code->value;
+	event->term = term_place(&walker->walk->terms, term);
+	event->access.at = term_place(&walker->walk->terms, walker->where);
+	event_set_instruction(event, code->value);
 	event->step = (uint32_t)(walker->steps - 1);
 	return unless_excluded(walker, code, term);
 }
@@ -285,13 +285,13 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 		return;
 	}
 	event = walk_add_event(walker, EVENT_WRITE);
-	event->bytes = (uint8_t)bytes;
+	event->bytes = bytes & 15;
 	event->site = code->site;
 	event->address = address;
 	event->value = value;
-	event->term = term;
-	event->at = walker->where;
-	event->when = walker->when;
-	event->instruction = code->value;
+	event->term = term_place(&walker->walk->terms, term);
+	event->access.at = term_place(&walker->walk->terms, walker->where);
+	event->access.when = term_place(&walker->walk->terms, walker->when);
+	event_set_instruction(event, code->value);
 	event->step = (uint32_t)(walker->steps - 1);
 }

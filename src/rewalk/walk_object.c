@@ -57,13 +57,13 @@ static bool find_part(
 static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
 {
 	struct term_arena *arena = &walker->walk->terms;
-	struct term compare = {.op = CODE_COMPARE,
+	struct term_like compare = {.op = CODE_COMPARE,
 		.sub = LLVMIntEQ,
 		.width = 1,
 		.value = 1,
 		.a = base,
 		.b = term_constant(arena, 64, base->value)};
-	struct term select = {.op = CODE_SELECT,
+	struct term_like select = {.op = CODE_SELECT,
 		.width = 64,
 		.value = address->value,
 		.b = address,
@@ -79,9 +79,9 @@ static struct walk_event *add_open(
 {
 	struct walk_event *event = walk_add_event(walker, kind);
 
-	event->term = address;
+	event->term = term_place(&walker->walk->terms, address);
 	event->value = address->value;
-	event->instruction = code->value;
+	event_set_instruction(event, code->value);
 	event->is_open = true;
 	return event;
 }
@@ -122,12 +122,15 @@ static bool is_choice_in(struct choice *choice, const struct term *term, uint64_
 	if (term->op == TERM_CONSTANT || term == choice->base)
 		return term->value - begin < choice->bytes;
 	if (term->op == CODE_SELECT)
-		return is_choice_in(choice, term->b, begin) && is_choice_in(choice, term->c, begin);
+		return is_choice_in(choice, term_operand(term, 1), begin) &&
+		       is_choice_in(choice, term_operand(term, 2), begin);
 	if (term->op != CODE_BINARY || term->sub != LLVMAdd)
 		return false;
-	if (term->b->op == TERM_CONSTANT)
-		return is_choice_in(choice, term->a, begin - term->b->value);
-	return term->a == choice->base && is_choice_in(choice, term->b, begin - term->a->value);
+	if (term_operand(term, 1)->op == TERM_CONSTANT)
+		return is_choice_in(
+			choice, term_operand(term, 0), begin - term_operand(term, 1)->value);
+	return term_operand(term, 0) == choice->base &&
+	       is_choice_in(choice, term_operand(term, 1), begin - term_operand(term, 0)->value);
 }
 
 static bool is_choice(

@@ -80,6 +80,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	const uint64_t failure =
 		call->outcome == OUTCOME_TRY ? EBUSY : compute_mask(UINT64_MAX, call->width);
 	struct walk_event *event;
+	struct term *term;
 	uint64_t value;
 
 	if (call->outcome > OUTCOME_BARRIER || !walker->is_live || walker->is_before ||
@@ -90,8 +91,9 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	event = event_of(walker, (enum outcome)call->outcome);
 	if (!event || event->term || (value && value != failure))
 		return NULL;
-	event->term = term_variable(&walker->walk->terms, call->width, value);
+	term = term_variable(&walker->walk->terms, call->width, value);
+	event->term = term_place(&walker->walk->terms, term);
 	event->address = value ? 0 : failure;
-	event->instruction = call->value;
-	return event->term;
+	event_set_instruction(event, call->value);
+	return term;
 }

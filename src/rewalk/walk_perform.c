@@ -111,22 +111,23 @@ static bool tells_overflow(const struct code *code)
 }
 
 /* Of two values that come together only this run's are known. */
-void walk_set_computed_term(struct walker *walker, const struct code *code, uint64_t value)
+void walk_set_computed_term(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
 {
 	struct term *term;
 
 	if (is_division(code))
 		note_division(walker, code);
-	term = walk_derive(walker, code, value);
+	term = walk_derive(walker, code, terms, value);
 	if (tells_overflow(code)) {
 		if (term) {
-			walk_pin(walker, EVENT_VALUE, term->a, code);
-			walk_pin(walker, EVENT_VALUE, term->b, code);
+			walk_pin(walker, EVENT_VALUE, term_operand(term, 0), code);
+			walk_pin(walker, EVENT_VALUE, term_operand(term, 1), code);
 		}
-		walk_set_term(walker, code->to + 1, NULL);
+		terms[code->to + 1] = NULL;
 		term = NULL;
 	}
-	walk_set_term(walker, code->to, term);
+	terms[code->to] = term;
 }
 
 static void select_value(struct walker *walker, const struct code *code, uint64_t *registers)
@@ -139,7 +140,7 @@ static void select_value(struct walker *walker, const struct code *code, uint64_
 		struct term *term = walk_operand_term(walker, code->a);
 
 		if (term && code->width) {
-			struct term like = {.op = CODE_SELECT,
+			struct term_like like = {.op = CODE_SELECT,
 				.width = code->width,
 				.a = term,
 				.b = walk_term_of(walker, code->b, code->width),

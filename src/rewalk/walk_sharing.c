@@ -315,7 +315,9 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 	if (bytes <= 8 && walk->shared_lines && !walk_may_be_shared(walk, address, bytes))
 		return false;
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
-		if (is_word_shared(walk, word))
+		if (walk->shared_lines ? *(const uint64_t *)slots_find(walk->shared_words,
+						 walk->shared_capacity, sizeof(uint64_t), word + 1)
+				       : is_word_shared(walk, word))
 			return true;
 	return false;
 }
@@ -343,14 +345,26 @@ struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
 
 void walk_build_shared_lines(struct walk *walk)
 {
+	const struct shared_map *map = &walk->shared;
+
 	walk_settle_sharing(walk);
 	if (!walk->shared_lines)
 		walk->shared_lines = malloc(SHARED_LINES / 8);
 	BUG_ON(!walk->shared_lines);
 	memset(walk->shared_lines, 0, SHARED_LINES / 8);
-	for (uint64_t i = 0; i < walk->shared.capacity; i++)
-		if (walk->shared.words[i].is_shared)
-			bitset_add(
-				walk->shared_lines, (uint32_t)((walk->shared.words[i].address - 1) &
-							       (SHARED_LINES - 1)));
+	free(walk->shared_words);
+	walk->shared_words = NULL;
+	walk->shared_capacity = 0;
+	walk->shared_words = slots_reserve(NULL, &walk->shared_capacity, sizeof(uint64_t), 0, 16);
+	for (uint64_t i = 0, added = 0; i < map->capacity; i++) {
+		const uint64_t key = map->words[i].address;
+
+		if (!map->words[i].is_shared)
+			continue;
+		bitset_add(walk->shared_lines, (uint32_t)((key - 1) & (SHARED_LINES - 1)));
+		walk->shared_words = slots_reserve(
+			walk->shared_words, &walk->shared_capacity, sizeof(uint64_t), added++, 16);
+		*(uint64_t *)slots_find(
+			walk->shared_words, walk->shared_capacity, sizeof(uint64_t), key) = key;
+	}
 }

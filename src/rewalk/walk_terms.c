@@ -14,18 +14,29 @@ void walk_make_symbolic(struct walker *walker)
 	frame->is_symbolic = true;
 }
 
-static struct term *operand_or_constant(struct walker *walker, int32_t operand, uint32_t width)
-{
-	struct term *term = walk_operand_term(walker, operand);
+/* Where values are computed: the top frame's, which are symbolic. */
+struct values {
+	struct term_arena *arena;
+	struct term **terms;
+	const uint64_t *registers;
+};
 
-	if (term)
-		return term;
-	return term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
+static inline struct term *term_of(const struct values *values, int32_t operand)
+{
+	struct term *term = values->terms[operand];
+
+	return term && !term_is_fixed(term) ? term : NULL;
+}
+
+static inline struct term *or_constant(
+	const struct values *values, struct term *term, int32_t operand, uint32_t width)
+{
+	return term ? term : term_constant(values->arena, width, values->registers[operand]);
 }
 
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
 {
-	struct term like = {.width = (uint8_t)width, .a = term, .sub = term->width};
+	struct term_like like = {.width = (uint8_t)width, .a = term, .sub = term->width};
 
 	if (term->width == width)
 		return term;
@@ -36,7 +47,7 @@ struct term *walk_resize(struct walker *walker, struct term *term, uint32_t widt
 
 static struct term *sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
-	const struct term like = {.op = CODE_BINARY,
+	const struct term_like like = {.op = CODE_BINARY,
 		.sub = LLVMAdd,
 		.width = 64,
 		.value = a->value + b->value,
@@ -51,16 +62,17 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 }
 
 /* An index, as wide as addresses are, by its scale. */
-static struct term *scaled(struct walker *walker, const struct address_term *of)
+static struct term *scaled(const struct values *values, const struct address_term *of)
 {
-	struct term_arena *arena = &walker->walk->terms;
-	struct term *index = operand_or_constant(walker, of->operand, of->width);
-	const struct term extend = {.op = CODE_SIGN_EXTEND,
+	struct term_arena *arena = values->arena;
+	struct term *index =
+		or_constant(values, term_of(values, of->operand), of->operand, of->width);
+	const struct term_like extend = {.op = CODE_SIGN_EXTEND,
 		.sub = of->width,
 		.width = 64,
 		.a = index,
 		.value = (uint64_t)compute_signed(index->value, of->width)};
-	struct term product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
+	struct term_like product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
 
 	product.value = extend.value * (uint64_t)of->scale;
 	if (index->op == TERM_CONSTANT)
@@ -72,20 +84,21 @@ static struct term *scaled(struct walker *walker, const struct address_term *of)
 	return term_make(arena, &product);
 }
 
-static struct term *derive_address(struct walker *walker, const struct code *code)
+static struct term *derive_address(const struct values *values, const struct code *code)
 {
-	struct term_arena *arena = &walker->walk->terms;
-	struct term *sum = walk_operand_term(walker, code->a);
+	struct term_arena *arena = values->arena;
+	struct term *sum = term_of(values, code->a);
 	bool has_term = sum != NULL;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		has_term |= walk_operand_term(walker, code->terms[i].operand) != NULL;
+		has_term |= term_of(values, code->terms[i].operand) != NULL;
 	if (!has_term)
 		return NULL;
-	sum = operand_or_constant(walker, code->a, 64);
-	sum = sum_of(arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
+	sum = or_constant(values, sum, code->a, 64);
+	if (code->immediate)
+		sum = sum_of(arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
 	for (uint32_t i = 0; i < code->count; i++)
-		sum = sum_of(arena, sum, scaled(walker, &code->terms[i]));
+		sum = sum_of(arena, sum, scaled(values, &code->terms[i]));
 	return sum;
 }
 
@@ -110,28 +123,31 @@ static uint32_t operands_of(const struct code *code, uint32_t *width)
 	}
 }
 
-struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value)
+struct term *walk_derive(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
 {
+	const struct values values = {&walker->walk->terms, terms, walk_registers(walker)};
 	uint32_t width;
 	const uint32_t count = operands_of(code, &width);
-	struct term like = {.op = code->op, .sub = code->sub, .width = code->width, .value = value};
+	struct term *a, *b, *c;
+	struct term_like like = {
+		.op = code->op, .sub = code->sub, .width = code->width, .value = value};
 
 	if (code->op == CODE_ADDRESS)
-		return derive_address(walker, code);
-	if (!walk_operand_term(walker, code->a) &&
-		(count < 2 || !walk_operand_term(walker, code->b)) &&
-		(count < 3 || !walk_operand_term(walker, code->c)))
+		return derive_address(&values, code);
+	a = term_of(&values, code->a);
+	b = count > 1 ? term_of(&values, code->b) : NULL;
+	c = count > 2 ? term_of(&values, code->c) : NULL;
+	if (!a && !b && !c)
 		return NULL;
 	if (code->op == CODE_MOVE)
-		return walk_operand_term(walker, code->a);
+		return a;
 	if (code->op == CODE_COMPARE || code->op == CODE_FLOAT_COMPARE)
 		like.width = 1;
-	like.a = operand_or_constant(walker, code->a, width);
+	like.a = or_constant(&values, a, code->a, width);
 	if (count > 1)
-		like.b = operand_or_constant(walker, code->b, width);
-	if (count > 2 && code->op != CODE_INTRINSIC)
-		like.c = operand_or_constant(walker, code->c, width);
-	return term_make(&walker->walk->terms, &like);
+		like.b = or_constant(&values, b, code->b, width);
+	return term_make(values.arena, &like);
 }
 
 /* ---- branches ---- */
@@ -196,12 +212,12 @@ static void note(struct walker *walker, const struct code *code, enum event_kind
 	if (!is_noted(walker, term))
 		return;
 	event = walk_add_event(walker, kind);
-	event->term = term;
+	event->term = term_place(&walker->walk->terms, term);
 	event->value = condition;
 	event->is_taken = condition != 0;
 	event->case_value = outcome;
 	event->occurrence = occurrence;
-	event->instruction = code->value;
+	event_set_instruction(event, code->value);
 }
 
 void walk_note_branch(
@@ -220,5 +236,5 @@ void walk_note_fence(struct walker *walker, const struct code *code)
 	if (walker->mode & WALK_EVENTS && walker->is_live && !walker->is_before &&
 		LLVMIsAFenceInst(code->value) &&
 		LLVMGetOrdering(code->value) == LLVMAtomicOrderingSequentiallyConsistent)
-		walk_add_event(walker, EVENT_FENCE)->instruction = code->value;
+		event_set_instruction(walk_add_event(walker, EVENT_FENCE), code->value);
 }

@@ -138,6 +138,7 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 	struct value_set *set = &builder->variables[variable->number];
 	const struct event_id id = builder->order->reads[variable->number];
 	const struct walk_event *read = &builder->walk->threads[id.thread].events[id.index];
+	const struct term *at = walk_event_at(builder->walk, read);
 	struct value_set where = {.items = {read->address}, .count = 1};
 
 	if (set->is_known)
@@ -149,8 +150,8 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		add_value(set, read->address);
 		return set;
 	}
-	if (read->at)
-		find_values(builder, read->at, &where);
+	if (at)
+		find_values(builder, at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {
 		const struct place *place = place_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
@@ -167,7 +168,8 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 
 static void combine(struct builder *builder, const struct term *term, struct value_set *out)
 {
-	const struct term *parts[3] = {term->a, term->b, term->c};
+	const struct term *parts[3] = {
+		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
 	struct value_set sets[3] = {{.count = 1}, {.count = 1}, {.count = 1}};
 
 	for (int i = 0; i < 3; i++)
@@ -194,7 +196,7 @@ static void find_values(struct builder *builder, const struct term *term, struct
 		return;
 	if (term->op == TERM_VARIABLE)
 		*out = *values_of_read(builder, term);
-	else if (term->a)
+	else if (term_operand(term, 0))
 		combine(builder, term, out);
 }
 
@@ -249,7 +251,8 @@ static void grow_sets(struct addresses *addresses)
 static void add_set(
 	struct addresses *addresses, struct builder *builder, const struct walk_event *access)
 {
-	struct address_set *set = set_slot(addresses, access->at);
+	const struct term *at = walk_event_at(builder->walk, access);
+	struct address_set *set = set_slot(addresses, at);
 	struct value_set values = {.count = 0};
 
 	if (set->term) {
@@ -259,9 +262,9 @@ static void add_set(
 		return;
 	}
 	*set = (struct address_set){
-		.term = access->at, .bytes = access->bytes, .count = 1, .items = {access->address}};
+		.term = at, .bytes = access->bytes, .count = 1, .items = {access->address}};
 	if (!is_cut_up(builder, access->address, access->bytes))
-		find_values(builder, access->at, &values);
+		find_values(builder, at, &values);
 	for (uint32_t i = 0; i < values.count; i++)
 		if (values.items[i] != access->address &&
 			may_lead_to(builder, values.items[i], access->bytes))
@@ -282,7 +285,7 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 	grow_sets(addresses);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++)
-			if (walk->threads[i].events[j].at)
+			if (walk_event_at(walk, &walk->threads[i].events[j]))
 				add_set(addresses, &builder, &walk->threads[i].events[j]);
 	close_builder(&builder);
 }
@@ -315,10 +318,11 @@ uint32_t addresses_share(struct walk *walk, const struct order *order)
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
 			const struct walk_event *access = &walk->threads[i].events[j];
+			const struct term *at = walk_event_at(walk, access);
 			struct value_set values = {.count = 0};
 
-			if (access->at)
-				find_values(&builder, access->at, &values);
+			if (at)
+				find_values(&builder, at, &values);
 			for (uint32_t k = 0; k < values.count; k++)
 				if (values.items[k] >= NULL_PAGE &&
 					walk_is_known(walk, values.items[k] >> 3))

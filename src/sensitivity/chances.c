@@ -145,9 +145,9 @@ struct kind_table {
 /* By the pair of instructions; numbered as they are met. */
 static uint32_t kind_of(struct chances *chances, struct kind_table *table, uint32_t rank)
 {
-	const uint64_t held = (uint64_t)(uintptr_t)event_at(chances, rank)->instruction;
+	const uint64_t held = (uint64_t)(uintptr_t)event_instruction(event_at(chances, rank));
 	const uint64_t until =
-		(uint64_t)(uintptr_t)event_at(chances, chances->rivals[rank])->instruction;
+		(uint64_t)(uintptr_t)event_instruction(event_at(chances, chances->rivals[rank]));
 	const uint64_t key = hash_mix(hash_mix(held) + until) | 1;
 	struct kind_slot *slot;
 
@@ -344,9 +344,9 @@ static void add_reads(struct behind *behind, const struct term *term)
 			return;
 		}
 		/* Sums lean to the left: the last thing that was added comes first. */
-		add_reads(behind, term->b);
-		add_reads(behind, term->c);
-		term = term->a;
+		add_reads(behind, term_operand(term, 1));
+		add_reads(behind, term_operand(term, 2));
+		term = term_operand(term, 0);
 	}
 }
 
@@ -370,19 +370,20 @@ static bool is_one_of_many(const struct behind *behind, uint32_t number)
 
 void chances_add_behind(const struct chances *chances, struct event_id goal, struct hold_list *list)
 {
+	const struct walk *walk = chances->rehearsal->walk;
 	struct behind behind = {.chances = chances};
 
-	add_term(&behind, chances->rehearsal->walk->threads[goal.thread].events[goal.index].term);
+	add_term(&behind, walk_event_term(walk, &walk->threads[goal.thread].events[goal.index]));
 	for (uint32_t i = 0; i < behind.count; i++) {
 		const struct walk_event *event = event_at(chances, behind.ranks[i]);
 		const uint32_t source = chances->sources[behind.ranks[i]];
 
 		if (!is_one_of_many(&behind, i))
 			chances_add(chances, behind.ranks[i], true, list);
-		add_term(&behind, event->at);
+		add_term(&behind, walk_event_at(walk, event));
 		if (event->kind == EVENT_WRITE) {
-			add_term(&behind, event->term);
-			add_term(&behind, event->when);
+			add_term(&behind, walk_event_term(walk, event));
+			add_term(&behind, walk_event_when(walk, event));
 		} else if (source != NONE) {
 			add_access(&behind, source);
 		}

@@ -75,10 +75,10 @@ static uint64_t key_of(
 	const struct walk_event *event = &thread->events[id.index];
 	const struct walk_event *next = id.index + 1 < thread->count ? event + 1 : NULL;
 
-	if (event->kind == EVENT_READ && next && next->kind == EVENT_BRANCH && next->instruction &&
-		meet(table, next->instruction)->is_wait)
+	if (event->kind == EVENT_READ && next && next->kind == EVENT_BRANCH &&
+		event_instruction(next) && meet(table, event_instruction(next))->is_wait)
 		return PLACE_OF_LOOKS;
-	return event->instruction ? meet(table, event->instruction)->place | 1 : 1;
+	return event_instruction(event) ? meet(table, event_instruction(event))->place | 1 : 1;
 }
 
 /* NULL: it is new, and there are enough. */

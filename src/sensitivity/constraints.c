@@ -89,14 +89,15 @@ Z3_ast constraints_before(
 static Z3_ast switch_goes(
 	struct constraints *constraints, const struct walk_event *event, Z3_ast value)
 {
-	const unsigned count = LLVMGetNumSuccessors(event->instruction);
+	struct term *term = walk_event_term(constraints->walk, event);
+	const unsigned count = LLVMGetNumSuccessors(event_instruction(event));
 	Z3_ast result = Z3_mk_true(constraints->z3);
 
 	for (unsigned i = 1; i < count; i++) {
 		Z3_ast is_case = Z3_mk_eq(constraints->z3, value,
-			constraints_bits(constraints, event->term->width,
+			constraints_bits(constraints, term->width,
 				LLVMConstIntGetZExtValue(
-					LLVMGetOperand(event->instruction, 2 * i))));
+					LLVMGetOperand(event_instruction(event), 2 * i))));
 
 		if (i == event->case_value)
 			return is_case;
@@ -113,7 +114,8 @@ static Z3_ast equals(struct constraints *constraints, struct term *term, uint64_
 
 static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
 {
-	Z3_ast at = constraints_term(constraints, event->term);
+	struct term *term = walk_event_term(constraints->walk, event);
+	Z3_ast at = constraints_term(constraints, term);
 
 	return constraints_or(constraints,
 		Z3_mk_bvult(constraints->z3, at, constraints_bits(constraints, 64, event->address)),
@@ -124,41 +126,41 @@ static Z3_ast is_outside(struct constraints *constraints, const struct walk_even
 /* Of those that are known, if they are open at all. */
 static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
 {
+	struct term *term = walk_event_term(constraints->walk, event);
 	const struct address_set *set =
 		constraints->has_open_addresses
-			? addresses_find(&constraints->order->addresses, event->term)
+			? addresses_find(&constraints->order->addresses, term)
 			: NULL;
-	Z3_ast any = equals(constraints, event->term, event->value);
+	Z3_ast any = equals(constraints, term, event->value);
 
 	for (uint32_t i = 1; set && i < set->count; i++)
-		any = constraints_or(
-			constraints, any, equals(constraints, event->term, set->items[i]));
+		any = constraints_or(constraints, any, equals(constraints, term, set->items[i]));
 	return any;
 }
 
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event)
 {
+	struct term *term = walk_event_term(constraints->walk, event);
 	switch (event->kind) {
 	case EVENT_BRANCH:
-		if (LLVMIsASwitchInst(event->instruction))
-			return switch_goes(
-				constraints, event, constraints_term(constraints, event->term));
-		return equals(constraints, event->term, event->is_taken);
+		if (LLVMIsASwitchInst(event_instruction(event)))
+			return switch_goes(constraints, event, constraints_term(constraints, term));
+		return equals(constraints, term, event->is_taken);
 	case EVENT_CHOICE:
 		return NULL; /* its value is a term, whichever it is */
 	case EVENT_TARGET:
 		return NULL; /* its address is behind it */
 	case EVENT_DIVISOR:
-		return Z3_mk_not(constraints->z3, equals(constraints, event->term, 0));
+		return Z3_mk_not(constraints->z3, equals(constraints, term, 0));
 	case EVENT_INDEX:
 		if (event->is_open)
 			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
-		return equals(constraints, event->term, event->value);
+		return equals(constraints, term, event->value);
 	case EVENT_ADDRESS:
 		return event->is_open ? is_one_of_addresses(constraints, event)
-				      : equals(constraints, event->term, event->value);
+				      : equals(constraints, term, event->value);
 	case EVENT_VALUE:
-		return equals(constraints, event->term, event->value);
+		return equals(constraints, term, event->value);
 	default:
 		return NULL;
 	}
@@ -167,28 +169,31 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 /* Or a member of what would be there. */
 static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
 {
-	return Z3_mk_bvult(constraints->z3, constraints_term(constraints, event->term),
-		constraints_bits(constraints, event->term->width, NULL_PAGE));
+	struct term *term = walk_event_term(constraints->walk, event);
+	return Z3_mk_bvult(constraints->z3, constraints_term(constraints, term),
+		constraints_bits(constraints, term->width, NULL_PAGE));
 }
 
 static Z3_ast is_elsewhere(struct constraints *constraints, const struct walk_event *event)
 {
+	struct term *term = walk_event_term(constraints->walk, event);
 	Z3_ast either[2];
 
-	either[0] = equals(constraints, event->term, event->value);
+	either[0] = equals(constraints, term, event->value);
 	either[1] = is_null(constraints, event);
 	return Z3_mk_not(constraints->z3, Z3_mk_or(constraints->z3, 2, either));
 }
 
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)
 {
+	struct term *term = walk_event_term(constraints->walk, event);
 	switch (event->kind) {
 	case EVENT_BRANCH:
 		return Z3_mk_not(constraints->z3, constraints_as_it_was(constraints, event));
 	case EVENT_CHOICE:
-		return equals(constraints, event->term, !event->is_taken);
+		return equals(constraints, term, !event->is_taken);
 	case EVENT_DIVISOR:
-		return equals(constraints, event->term, 0);
+		return equals(constraints, term, 0);
 	case EVENT_INDEX:
 		return is_outside(constraints, event);
 	case EVENT_TARGET:
@@ -219,8 +224,8 @@ static bool drains(const struct walked_thread *walked, uint32_t index)
 		return index + 1 < walked->count && walked->events[index + 1].is_atomic &&
 		       walked->events[index + 1].kind == EVENT_WRITE;
 	if (event->kind == EVENT_WRITE)
-		return LLVMIsAStoreInst(event->instruction) &&
-		       LLVMGetOrdering(event->instruction) ==
+		return LLVMIsAStoreInst(event_instruction(event)) &&
+		       LLVMGetOrdering(event_instruction(event)) ==
 			       LLVMAtomicOrderingSequentiallyConsistent;
 	return true;
 }

@@ -22,8 +22,8 @@ static const struct address_set *set_of(
 {
 	if (!constraints->has_open_addresses || constraints_is_past(constraints, access->id))
 		return NULL;
-	return addresses_find(
-		&constraints->order->addresses, event_of(constraints, access->id)->at);
+	return addresses_find(&constraints->order->addresses,
+		walk_event_at(constraints->walk, event_of(constraints, access->id)));
 }
 
 static uint32_t root_of(struct place_group *groups, uint32_t number)
@@ -106,8 +106,10 @@ static bool is_too_costly(const struct meeting *meeting)
 
 static struct term *term_of(const struct meeting *meeting, const struct place_access *access)
 {
-	return set_of(meeting->constraints, access) ? event_of(meeting->constraints, access->id)->at
-						    : NULL;
+	return set_of(meeting->constraints, access)
+		       ? walk_event_at(meeting->constraints->walk,
+				 event_of(meeting->constraints, access->id))
+		       : NULL;
 }
 
 static Z3_ast is_at(const struct meeting *meeting, struct term *term, uint64_t address)
@@ -222,7 +224,8 @@ static Z3_ast gives(const struct meeting *meeting, const struct place_access *re
 {
 	return Z3_mk_eq(meeting->constraints->z3,
 		constraints_term(
-			meeting->constraints, event_of(meeting->constraints, read->id)->term),
+			meeting->constraints, walk_event_term(meeting->constraints->walk,
+						      event_of(meeting->constraints, read->id))),
 		value);
 }
 

@@ -84,7 +84,7 @@ static void collect(const struct constraints *constraints, struct accesses *list
 					.id = {(uint16_t)thread, (uint32_t)i},
 					.bytes = event->bytes,
 					.is_write = event->kind == EVENT_WRITE,
-					.is_conditional = event->when != NULL};
+					.is_conditional = walk_event_when(walk, event) != NULL};
 		}
 	}
 	if (list->count)
@@ -140,7 +140,7 @@ Z3_ast constraints_accessed(struct constraints *constraints, const struct place_
 	if (!event->term)
 		return constraints_bits(
 			constraints, 8u * access->bytes, value_of(constraints, access));
-	whole = constraints_term(constraints, event->term);
+	whole = constraints_term(constraints, walk_event_term(constraints->walk, event));
 	if (access->bytes == event->bytes)
 		return whole;
 	return Z3_mk_extract(
@@ -150,7 +150,8 @@ Z3_ast constraints_accessed(struct constraints *constraints, const struct place_
 Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write)
 {
 	return Z3_mk_eq(constraints->z3,
-		constraints_term(constraints, event_of(constraints, write->id)->when),
+		constraints_term(constraints,
+			walk_event_when(constraints->walk, event_of(constraints, write->id))),
 		constraints_bits(constraints, 1, 1));
 }
 

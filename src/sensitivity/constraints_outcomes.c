@@ -31,12 +31,14 @@ static bool is_step(const struct walk_event *event)
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event)
 {
 	const struct walk_event *of = event_of(constraints, event);
+	struct term *term;
 
 	if (of->kind != EVENT_OP || !of->term || constraints_is_past(constraints, event) ||
 		!constraints_has(constraints, event))
 		return NULL;
-	return Z3_mk_eq(constraints->z3, constraints_term(constraints, of->term),
-		constraints_bits(constraints, of->term->width, of->address));
+	term = walk_event_term(constraints->walk, of);
+	return Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
+		constraints_bits(constraints, term->width, of->address));
 }
 
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event)
@@ -303,7 +305,7 @@ static uint32_t end_behind(const struct constraints *constraints, struct event_i
 
 static void add_outcome(struct constraints *constraints, struct event_id event)
 {
-	const struct term *term = event_of(constraints, event)->term;
+	struct term *term = walk_event_term(constraints->walk, event_of(constraints, event));
 	const struct record_op *op = op_of(constraints, event);
 	Z3_ast otherwise = constraints_comes_otherwise(constraints, event);
 
@@ -314,8 +316,7 @@ static void add_outcome(struct constraints *constraints, struct event_id event)
 		constraints_add(constraints, Z3_mk_not(constraints->z3, otherwise));
 	constraints_add(constraints,
 		constraints_or(constraints, otherwise,
-			Z3_mk_eq(constraints->z3,
-				constraints_term(constraints, event_of(constraints, event)->term),
+			Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
 				constraints_bits(constraints, term->width, term->value))));
 	constraints_add(constraints,
 		constraints_implies(constraints,

@@ -258,8 +258,10 @@ static Z3_ast translate(
 
 	switch (term->op) {
 	case CODE_BINARY:
-		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) && shift_of(term->b))
-			return divide_by_power(constraints, term, a, shift_of(term->b));
+		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) &&
+			shift_of(term_operand(term, 1)))
+			return divide_by_power(
+				constraints, term, a, shift_of(term_operand(term, 1)));
 		return binary(z3, term->sub, a, b);
 	case CODE_COMPARE:
 		return from_bool(constraints, compare(z3, term->sub, a, b));
@@ -268,17 +270,17 @@ static Z3_ast translate(
 			z3, term->sub, as_float(z3, a, term->width), as_float(z3, b, term->width));
 		return result ? Z3_mk_fpa_to_ieee_bv(z3, result) : NULL;
 	case CODE_FLOAT_COMPARE:
-		return from_bool(
-			constraints, float_compare(z3, term->sub, as_float(z3, a, term->a->width),
-					     as_float(z3, b, term->b->width)));
+		return from_bool(constraints,
+			float_compare(z3, term->sub, as_float(z3, a, term_operand(term, 0)->width),
+				as_float(z3, b, term_operand(term, 1)->width)));
 	case CODE_FLOAT_NEGATE:
 		return Z3_mk_bvxor(z3, a,
 			constraints_bits(
 				constraints, term->width, UINT64_C(1) << (term->width - 1)));
 	case CODE_ZERO_EXTEND:
-		return Z3_mk_zero_ext(z3, term->width - term->a->width, a);
+		return Z3_mk_zero_ext(z3, term->width - term_operand(term, 0)->width, a);
 	case CODE_SIGN_EXTEND:
-		return Z3_mk_sign_ext(z3, term->width - term->a->width, a);
+		return Z3_mk_sign_ext(z3, term->width - term_operand(term, 0)->width, a);
 	case CODE_TRUNCATE:
 		return Z3_mk_extract(z3, term->width - 1u, 0, a);
 	case CODE_SELECT:
@@ -326,15 +328,18 @@ static bool is_division(uint8_t opcode)
 
 static uint32_t cost_of(const struct term *term)
 {
-	const bool has_unknowns = term->op == CODE_BINARY && term->a->op != TERM_CONSTANT &&
-				  term->b->op != TERM_CONSTANT;
+	const bool has_unknowns = term->op == CODE_BINARY &&
+				  term_operand(term, 0)->op != TERM_CONSTANT &&
+				  term_operand(term, 1)->op != TERM_CONSTANT;
 
 	switch (term->op) {
 	case CODE_BINARY:
 		if (term->width <= 16)
 			return 0;
 		if (is_division(term->sub))
-			return shift_of(term->b) ? 0 : (1u + has_unknowns) * COST_OF_PRODUCT;
+			return shift_of(term_operand(term, 1))
+				       ? 0
+				       : (1u + has_unknowns) * COST_OF_PRODUCT;
 		return term->sub == LLVMMul && has_unknowns ? COST_OF_PRODUCT : 0;
 	case CODE_FLOAT:
 		return term->sub == LLVMFAdd || term->sub == LLVMFSub ? COST_OF_SUM
@@ -388,7 +393,8 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 /* The value that it had; and, so that nothing wrong is concluded, where it is used its operands had theirs. */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
-	struct term *parts[3] = {term->a, term->b, term->c};
+	struct term *parts[3] = {
+		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
 
 	constraints->concrete_terms++;
 	for (int i = 0; i < 3; i++)
@@ -449,9 +455,12 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 		/* Nothing in it is open, however long it grew before the window. */
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (!is_too_hard(constraints, term)) {
-		result = translate(constraints, term, constraints_term(constraints, term->a),
-			term->b ? constraints_term(constraints, term->b) : NULL,
-			term->c ? constraints_term(constraints, term->c) : NULL);
+		result = translate(constraints, term,
+			constraints_term(constraints, term_operand(term, 0)),
+			term_operand(term, 1) ? constraints_term(constraints, term_operand(term, 1))
+					      : NULL,
+			term_operand(term, 2) ? constraints_term(constraints, term_operand(term, 2))
+					      : NULL);
 	}
 	if (!result)
 		result = keep_value(constraints, term);

@@ -88,7 +88,8 @@ static const char *tell_delayed(struct sensitivity *analysis, const struct worke
 		struct sensitive_place place;
 
 		places_describe(analysis,
-			analysis->walk.threads[id.thread].events[id.index].instruction, &place);
+			event_instruction(&analysis->walk.threads[id.thread].events[id.index]),
+			&place);
 		strbuf_addf(&analysis->delayed, "%s%s:%u", i ? ", " : "", place.file, place.line);
 	}
 	return analysis->delayed.text;
@@ -109,14 +110,15 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 		.thread = worker->goal.thread,
 		.occurrence = event->occurrence,
 		.was_taken = event->is_taken,
-		.is_waiting = event->kind == EVENT_BRANCH && loop_is_waiting(event->instruction),
+		.is_waiting =
+			event->kind == EVENT_BRANCH && loop_is_waiting(event_instruction(event)),
 		.segments = worker->solution.segments,
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
 	if (worker->pass == PASS_RELAXED)
 		out->delayed = tell_delayed(analysis, worker);
-	places_describe(analysis, event->instruction, &out->place);
-	places_name_variables(analysis, event->term);
+	places_describe(analysis, event_instruction(event), &out->place);
+	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
 	out->variables = analysis->variables.text;
 	return true;
 }
@@ -146,7 +148,7 @@ static uint16_t thread_in(
 /* Of an access that is outside of its object already there is only the event of its address, with the bounds. */
 static bool corresponds(const struct walk_event *own, const struct walk_event *event)
 {
-	if (own->instruction != event->instruction)
+	if (event_instruction(own) != event_instruction(event))
 		return false;
 	return event->kind == EVENT_INDEX
 		       ? (own->kind == EVENT_INDEX || own->kind == EVENT_ADDRESS) && own->occurrence
@@ -230,7 +232,7 @@ static enum sensitivity_verdict sensitivity_compare(
 	const struct event_id goal = analysis->search.current->goal;
 	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
 	struct walk_watch watch = {
-		.instruction = event->instruction, .occurrence = event->occurrence};
+		.instruction = event_instruction(event), .occurrence = event->occurrence};
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
 	struct walk walk;
 

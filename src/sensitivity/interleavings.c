@@ -52,9 +52,9 @@ static void add_variables(struct condition *condition, const struct term *term)
 			condition->variables[condition->variable_count++] = term->number;
 		return;
 	}
-	add_variables(condition, term->a);
-	add_variables(condition, term->b);
-	add_variables(condition, term->c);
+	add_variables(condition, term_operand(term, 0));
+	add_variables(condition, term_operand(term, 1));
+	add_variables(condition, term_operand(term, 2));
 }
 
 static bool has_variable(const struct condition *condition, uint32_t number)
@@ -80,11 +80,12 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 
 	*condition = (struct condition){0};
 	if (goal.index < thread->count)
-		add_variables(condition, thread->events[goal.index].term);
+		add_variables(condition, walk_event_term(walk, &thread->events[goal.index]));
 	for (uint64_t i = thread->first; i < goal.index && i < thread->count; i++) {
 		const struct walk_event *event = &thread->events[i];
 
-		if (event->kind == EVENT_READ && has_variable(condition, event->term->number) &&
+		if (event->kind == EVENT_READ &&
+			has_variable(condition, walk_event_term(walk, event)->number) &&
 			!has_word(condition, event->address) && condition->word_count < WORDS_MOST)
 			condition->words[condition->word_count++] = event->address >> 3;
 	}
@@ -334,7 +335,7 @@ static void tell(struct sensitivity *analysis, const struct walk *walk, struct e
 	const struct walk_event *event = &walk->threads[id.thread].events[id.index];
 
 	*step = (struct sensitive_step){.thread = id.thread};
-	set_place(analysis, step, event->kind == EVENT_OP ? NULL : event->instruction);
+	set_place(analysis, step, event->kind == EVENT_OP ? NULL : event_instruction(event));
 	if (event->kind == EVENT_OP)
 		tell_op(&walk->record->ops[event->value], step);
 	else
@@ -356,11 +357,11 @@ static void tell_goal(struct sensitivity *analysis, const struct walk_event *eve
 	const bool is_condition = event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 	const char *text = sides[event->kind][is_condition ? is_taken : is_flipped];
 
-	if (LLVMIsASwitchInst(event->instruction))
+	if (LLVMIsASwitchInst(event_instruction(event)))
 		text = is_flipped ? "another case" : "a case";
 	*step = (struct sensitive_step){
 		.thread = thread, .verb = "finds", .object = text_of(text), .other = UINT16_MAX};
-	set_place(analysis, step, event->instruction);
+	set_place(analysis, step, event_instruction(event));
 }
 
 static void tell_all(struct sensitivity *analysis, const struct walk *walk,
@@ -384,7 +385,7 @@ static struct event_id find_goal(
 	const struct walked_thread *walked = &walk->threads[thread];
 
 	for (uint64_t i = walked->first; i < walked->count; i++)
-		if (walked->events[i].instruction == goal->instruction &&
+		if (event_instruction(&walked->events[i]) == event_instruction(goal) &&
 			walked->events[i].kind > EVENT_OP &&
 			walked->events[i].occurrence == goal->occurrence)
 			return (struct event_id){thread, (uint32_t)i};
@@ -429,8 +430,8 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	tell_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
 	tell_goal(analysis, event, thread, true, !event->is_taken,
 		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
-	out[SENSITIVE_FLIPPED].called_from = places_called_from(
-		event->instruction, analysis->flipped_callers, analysis->flipped_caller_count);
+	out[SENSITIVE_FLIPPED].called_from = places_called_from(event_instruction(event),
+		analysis->flipped_callers, analysis->flipped_caller_count);
 	walk_close(&walk);
 	free(list.items);
 }

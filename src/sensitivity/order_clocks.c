@@ -212,7 +212,7 @@ static void list_reads(struct order *order)
 			const struct walk_event *event = &walk->threads[i].events[j];
 
 			if (event->kind == EVENT_READ || (event->kind == EVENT_OP && event->term))
-				order->reads[event->term->number] =
+				order->reads[walk_event_term(walk, event)->number] =
 					(struct event_id){(uint16_t)i, (uint32_t)j};
 		}
 }

@@ -37,8 +37,9 @@ static uint64_t path_of(const struct walk *walk)
 
 			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
 				own = hash_mix(
-					own ^ LLVMGetDebugLocLine(event->instruction) ^
-					(uint64_t)LLVMGetDebugLocColumn(event->instruction) << 20 ^
+					own ^ LLVMGetDebugLocLine(event_instruction(event)) ^
+					(uint64_t)LLVMGetDebugLocColumn(event_instruction(event))
+						<< 20 ^
 					(uint64_t)event->case_value << 40);
 		}
 		hash += hash_mix(own);

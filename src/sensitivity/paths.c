@@ -27,7 +27,7 @@ static bool is_same_point(const struct walk_event *a, const struct walk_event *b
 	if (a->kind != b->kind)
 		return false;
 	if (is_branch(a))
-		return a->instruction == b->instruction;
+		return event_instruction(a) == event_instruction(b);
 	return a->site == b->site;
 }
 
@@ -44,7 +44,7 @@ static bool is_modelled(
 	const struct walked_thread *walked = &analysis->walk.threads[thread];
 
 	for (uint64_t i = 0; i < walked->count; i++)
-		if (walked->events[i].instruction == branch->instruction &&
+		if (event_instruction(&walked->events[i]) == event_instruction(branch) &&
 			is_branch(&walked->events[i]) &&
 			walked->events[i].occurrence == branch->occurrence)
 			return true;
@@ -59,14 +59,15 @@ static void note_flip(
 
 	for (uint32_t i = 0; i < analysis->observed_count && !item; i++)
 		if (analysis->observed[i].is_modelled == has_term &&
-			places_are_one(analysis->observed[i].instruction, branch->instruction))
+			places_are_one(
+				analysis->observed[i].instruction, event_instruction(branch)))
 			item = &analysis->observed[i];
 	if (!item) {
 		analysis->observed = realloc(analysis->observed,
 			(analysis->observed_count + 1) * sizeof *analysis->observed);
 		BUG_ON(!analysis->observed);
 		item = &analysis->observed[analysis->observed_count++];
-		*item = (struct observed){.instruction = branch->instruction,
+		*item = (struct observed){.instruction = event_instruction(branch),
 			.kind = places_kind(branch),
 			.is_modelled = has_term};
 	}

@@ -42,10 +42,10 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	case EVENT_CHOICE:
 		return SENSITIVE_CHOICE;
 	default:
-		if (LLVMIsASwitchInst(event->instruction))
+		if (LLVMIsASwitchInst(event_instruction(event)))
 			return SENSITIVE_SWITCH;
-		return ends_the_program(
-			       LLVMGetSuccessor(event->instruction, event->case_value ? 0 : 1))
+		return ends_the_program(LLVMGetSuccessor(
+			       event_instruction(event), event->case_value ? 0 : 1))
 			       ? SENSITIVE_ASSERTION
 			       : SENSITIVE_BRANCH;
 	}
@@ -161,7 +161,7 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 {
 	struct places *places = &analysis->places;
 	const enum sensitive_kind kind = places_kind(event);
-	const uint32_t known = find(places, event->instruction, kind);
+	const uint32_t known = find(places, event_instruction(event), kind);
 
 	if (known != PLACE_NONE)
 		return known;
@@ -171,7 +171,7 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 		BUG_ON(!places->items);
 	}
 	places->items[places->count] =
-		(struct asked){.instruction = event->instruction, .kind = kind};
+		(struct asked){.instruction = event_instruction(event), .kind = kind};
 	places->items[places->count].is_excluded =
 		is_known(analysis, &places->items[places->count]);
 	return places->count++;
@@ -215,14 +215,14 @@ void places_fill(struct sensitivity *analysis)
 
 			if (!is_asked(event))
 				continue;
-			slot = slot_of(places, event->instruction, event->kind);
+			slot = slot_of(places, event_instruction(event), event->kind);
 			if (slot->instruction) {
 				note_way(places, slot, event);
 				continue;
 			}
-			slot->instruction = event->instruction;
+			slot->instruction = event_instruction(event);
 			slot->kind = event->kind;
-			slot->place = is_excluded(analysis, event->instruction)
+			slot->place = is_excluded(analysis, event_instruction(event))
 					      ? PLACE_NONE
 					      : add(analysis, event);
 			note_way(places, slot, event);
@@ -240,7 +240,7 @@ void places_release(struct places *places)
 
 uint32_t places_of(const struct places *places, const struct walk_event *event)
 {
-	return is_asked(event) ? slot_of(places, event->instruction, event->kind)->place
+	return is_asked(event) ? slot_of(places, event_instruction(event), event->kind)->place
 			       : PLACE_NONE;
 }
 
@@ -317,10 +317,10 @@ static bool is_copy(LLVMValueRef call)
 
 static LLVMValueRef operand_of(const struct walk_event *access)
 {
-	LLVMValueRef instruction = access->instruction;
+	LLVMValueRef instruction = event_instruction(access);
 
 	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ && !is_copy(instruction))
-		return LLVMGetOperand(instruction, access->argument);
+		return LLVMGetOperand(instruction, access->access.argument);
 	/* Copies write what is first, and read what is second. */
 	if (LLVMIsACallInst(instruction))
 		return LLVMGetOperand(instruction, access->kind == EVENT_READ ? 1 : 0);
@@ -385,9 +385,9 @@ static void add_variables(struct sensitivity *analysis, const struct term *term,
 		name_variable(&analysis->variables, analysis, read_of(analysis, term->number));
 		return;
 	}
-	add_variables(analysis, term->a, depth + 1);
-	add_variables(analysis, term->b, depth + 1);
-	add_variables(analysis, term->c, depth + 1);
+	add_variables(analysis, term_operand(term, 0), depth + 1);
+	add_variables(analysis, term_operand(term, 1), depth + 1);
+	add_variables(analysis, term_operand(term, 2), depth + 1);
 }
 
 void places_name_variables(struct sensitivity *analysis, const struct term *term)

@@ -91,17 +91,19 @@ static uint64_t width_mask(uint32_t bytes)
 static bool address_of(struct rehearsal *rehearsal, struct player *player,
 	const struct walk_event *event, uint64_t *out)
 {
+	const struct term *at = walk_event_at(rehearsal->walk, event);
+
 	*out = event->address;
-	if (!event->at)
+	if (!at)
 		return true;
-	return rehearsal_value(rehearsal, player, event->at, out) &&
+	return rehearsal_value(rehearsal, player, at, out) &&
 	       (*out == event->address || words_has(&rehearsal->words, *out, event->bytes));
 }
 
 bool rehearsal_read(
 	struct rehearsal *rehearsal, struct player *player, const struct walk_event *event)
 {
-	const uint32_t number = event->term->number;
+	const uint32_t number = walk_event_term(rehearsal->walk, event)->number;
 	uint64_t address, value;
 
 	if (!address_of(rehearsal, player, event, &address))
@@ -126,11 +128,13 @@ bool rehearsal_read(
 static enum effect write_word(struct rehearsal *rehearsal, struct player *player,
 	const struct walk_event *event, uint64_t rank)
 {
+	const struct term *term = walk_event_term(rehearsal->walk, event);
+	const struct term *when = walk_event_when(rehearsal->walk, event);
 	uint64_t address, value = event->value, is_made = 1;
 
 	if (!address_of(rehearsal, player, event, &address) ||
-		(event->when && !rehearsal_value(rehearsal, player, event->when, &is_made)) ||
-		(event->term && !rehearsal_value(rehearsal, player, event->term, &value)))
+		(when && !rehearsal_value(rehearsal, player, when, &is_made)) ||
+		(term && !rehearsal_value(rehearsal, player, term, &value)))
 		return EFFECT_STOPPED;
 	words_note_recorded(&rehearsal->words, event->address, event->bytes, event->value, rank);
 	if (is_made)
@@ -143,11 +147,12 @@ bool rehearsal_goes_as_it_went(const struct walk_event *event, uint64_t value)
 {
 	unsigned count;
 
-	if (!LLVMIsASwitchInst(event->instruction))
+	if (!LLVMIsASwitchInst(event_instruction(event)))
 		return (value != 0) == event->is_taken;
-	count = LLVMGetNumSuccessors(event->instruction);
+	count = LLVMGetNumSuccessors(event_instruction(event));
 	for (unsigned i = 1; i < count; i++)
-		if (LLVMConstIntGetZExtValue(LLVMGetOperand(event->instruction, 2 * i)) == value)
+		if (LLVMConstIntGetZExtValue(LLVMGetOperand(event_instruction(event), 2 * i)) ==
+			value)
 			return event->case_value == i;
 	return event->case_value == 0;
 }
@@ -175,7 +180,7 @@ static enum effect look_at_value(
 {
 	uint64_t value;
 
-	if (!rehearsal_value(rehearsal, player, event->term, &value))
+	if (!rehearsal_value(rehearsal, player, walk_event_term(rehearsal->walk, event), &value))
 		return EFFECT_STOPPED;
 	switch (event->kind) {
 	case EVENT_BRANCH:

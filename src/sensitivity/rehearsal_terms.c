@@ -54,7 +54,8 @@ static bool evaluate(
 {
 	struct rehearsal *rehearsal = how->rehearsal;
 	const struct player *player = how->player;
-	const struct term *const operands[] = {term->a, term->b, term->c};
+	const struct term *const operands[] = {
+		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
 	uint64_t values[3] = {0};
 	bool is_same = true;
 	const struct trial_term *known;

@@ -21,7 +21,7 @@ static const struct walk_event *event_at(
 /* The way that leaves the loop that waits; -1: there is none. */
 static int leaves_by(struct rehearsal *rehearsal, const struct walk_event *event)
 {
-	const uint64_t key = (uint64_t)(uintptr_t)event->instruction;
+	const uint64_t key = (uint64_t)(uintptr_t)event_instruction(event);
 	struct wait_slot *slot;
 
 	if (event->kind != EVENT_BRANCH || !key)
@@ -30,7 +30,7 @@ static int leaves_by(struct rehearsal *rehearsal, const struct walk_event *event
 		sizeof *rehearsal->waits, rehearsal->wait_count, 64);
 	slot = slots_find(rehearsal->waits, rehearsal->wait_capacity, sizeof *slot, key);
 	if (!slot->key) {
-		*slot = (struct wait_slot){key, loop_spin_leaves(event->instruction)};
+		*slot = (struct wait_slot){key, loop_spin_leaves(event_instruction(event))};
 		rehearsal->wait_count++;
 	}
 	return slot->leaves;
@@ -76,7 +76,8 @@ static bool leaves_now(
 	for (uint32_t i = begin; i < branch; i++)
 		if (!rehearsal_read(rehearsal, player, event_at(rehearsal, thread, i)))
 			return false;
-	if (!rehearsal_value_so_far(rehearsal, player, end->term, &value))
+	if (!rehearsal_value_so_far(
+		    rehearsal, player, walk_event_term(rehearsal->walk, end), &value))
 		return false;
 	*leaves = rehearsal_goes_as_it_went(end, value);
 	return true;

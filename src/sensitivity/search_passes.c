@@ -57,8 +57,9 @@ bool search_is_new(const struct worker *worker)
 		return true;
 	for (uint32_t thread = 0; thread < order->thread_count; thread++)
 		for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++)
-			if (addresses_find(
-				    &order->addresses, order->walk->threads[thread].events[i].at))
+			if (addresses_find(&order->addresses,
+				    walk_event_at(
+					    order->walk, &order->walk->threads[thread].events[i])))
 				return true;
 	return false;
 }

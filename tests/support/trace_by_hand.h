@@ -87,12 +87,14 @@ static inline struct term *read(
 	struct trace *trace, uint16_t thread, uint64_t address, uint64_t value)
 {
 	struct walk_event *event = add(trace, thread, EVENT_READ);
+	struct term *term;
 
 	event->address = address;
 	event->bytes = 8;
 	event->value = value;
-	event->term = term_variable(&trace->walk.terms, 64, value);
-	return event->term;
+	term = term_variable(&trace->walk.terms, 64, value);
+	event->term = term_place(&trace->walk.terms, term);
+	return term;
 }
 
 /* At an address that is a term. */
@@ -101,7 +103,8 @@ static inline struct term *read_through(struct trace *trace, uint16_t thread, st
 {
 	struct term *term = read(trace, thread, address, value);
 
-	trace->walked[thread].events[trace->walked[thread].count - 1].at = pointer;
+	trace->walked[thread].events[trace->walked[thread].count - 1].access.at =
+		term_place(&trace->walk.terms, pointer);
 	return term;
 }
 
@@ -109,7 +112,7 @@ static inline struct term *read_through(struct trace *trace, uint16_t thread, st
 static inline struct event_id branch(
 	struct trace *trace, uint16_t thread, struct term *term, uint64_t value)
 {
-	struct term like = {.op = CODE_COMPARE,
+	struct term_like like = {.op = CODE_COMPARE,
 		.sub = LLVMIntEQ,
 		.width = 1,
 		.a = term,
@@ -117,7 +120,7 @@ static inline struct event_id branch(
 		.value = term->value == value};
 	struct walk_event *event = add(trace, thread, EVENT_BRANCH);
 
-	event->term = term_make(&trace->walk.terms, &like);
+	event->term = term_place(&trace->walk.terms, term_make(&trace->walk.terms, &like));
 	event->is_taken = term->value == value;
 	return (struct event_id){thread, (uint32_t)trace->walked[thread].count - 1};
 }

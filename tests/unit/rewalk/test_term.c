@@ -11,7 +11,7 @@
 static struct term *make(struct term_arena *arena, uint8_t op, uint8_t sub, uint8_t width,
 	struct term *a, struct term *b)
 {
-	const struct term like = {.op = op, .sub = sub, .width = width, .a = a, .b = b};
+	const struct term_like like = {.op = op, .sub = sub, .width = width, .a = a, .b = b};
 
 	return term_make(arena, &like);
 }

@@ -341,18 +341,18 @@ static void make_sums(struct bench *bench)
 static void test_terms__follow_values(void **state)
 {
 	struct bench *bench = make_bench(5);
-	struct term variable = {.op = TERM_VARIABLE, .width = 64, .value = 20};
+	struct term *variable = term_variable(&bench->walk.terms, 64, 20);
 
 	(void)state;
 	make_sums(bench);
-	bench->terms[0] = &variable;
-	bench->terms[4] = &variable; /* of an earlier value */
+	bench->terms[0] = variable;
+	bench->terms[4] = variable; /* of an earlier value */
 	bench->is_symbolic = true;
 	walk_it(bench);
 	assert_int_equal(bench->registers[3], 92);
 	assert_non_null(bench->terms[3]);
 	assert_int_equal(bench->terms[3]->value, 92);
-	assert_ptr_equal(bench->terms[3]->a->a, &variable);
+	assert_ptr_equal(term_operand(term_operand(bench->terms[3], 0), 0), variable);
 	assert_null(bench->terms[4]);
 	term_arena_release(&bench->walk.terms);
 	free_bench(bench);
@@ -371,7 +371,7 @@ static void test_terms__are_none_in_frames_without(void **state)
 	assert_int_equal(bench->registers[3], 92);
 	assert_int_equal(bench->registers[4], 8);
 	assert_null(walk_operand_term(&bench->walker, 0));
-	assert_int_equal(bench->walk.terms.count, 0);
+	assert_int_equal(bench->walk.terms.used, 0);
 	free_bench(bench);
 }
 

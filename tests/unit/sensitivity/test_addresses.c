@@ -112,7 +112,7 @@ static void test_addresses__not_where_somebody_wrote_unseen(void **state)
 static void test_addresses__members_are_computed(void **state)
 {
 	struct trace *trace = *state;
-	struct term like = {.op = CODE_BINARY, .sub = LLVMAdd, .width = 64, .value = Y + 16};
+	struct term_like like = {.op = CODE_BINARY, .sub = LLVMAdd, .width = 64, .value = Y + 16};
 	struct term *member;
 
 	write(trace, 0, X, SEEN_X);

@@ -124,13 +124,13 @@ static void write_and_look(struct trace *trace, uint16_t thread, uint64_t own, u
 	term = read(trace, thread, other, seen);
 	write(trace, thread, into, seen);
 	event = &trace->walked[thread].events[trace->walked[thread].count - 1];
-	event->term = term;
+	event->term = term_place(&trace->walk.terms, term);
 }
 
 static void test_constraints__only_store_buffers_let_both_miss_the_other(void **state)
 {
 	struct trace *trace = *state;
-	struct term either = {.op = CODE_BINARY, .sub = LLVMOr, .width = 64, .value = 1};
+	struct term_like either = {.op = CODE_BINARY, .sub = LLVMOr, .width = 64, .value = 1};
 	struct event_id goal;
 
 	write_and_look(trace, 1, X, Y, 0, SEEN_Y);
@@ -251,7 +251,7 @@ static void test_constraints__who_does_not_yield_goes_on(void **state)
 
 static struct term *divide(struct trace *trace, struct term *a, struct term *b, uint64_t value)
 {
-	struct term like = {
+	struct term_like like = {
 		.op = CODE_BINARY, .sub = LLVMSDiv, .width = 64, .a = a, .b = b, .value = value};
 
 	return term_make(&trace->walk.terms, &like);
@@ -285,11 +285,11 @@ static void test_constraints__a_divisor_may_be_zero(void **state)
 	a = read(trace, 1, X, 0);
 	b = read(trace, 1, Y, 5);
 	event = add(trace, 1, EVENT_DIVISOR);
-	event->term = b;
+	event->term = term_place(&trace->walk.terms, b);
 	event->value = 5;
 	goal = (struct event_id){1, (uint32_t)trace->walked[1].count - 1};
 	event = add(trace, 1, EVENT_VALUE);
-	event->term = divide(trace, a, b, 0);
+	event->term = term_place(&trace->walk.terms, divide(trace, a, b, 0));
 	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 

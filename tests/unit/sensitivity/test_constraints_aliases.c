@@ -85,7 +85,8 @@ static void test_constraints_aliases__a_write_may_go_elsewhere(void **state)
 	set_first(trace, X, Y);
 	pointer = read(trace, 0, X, Y);
 	write(trace, 0, Y, 5);
-	trace->walked[0].events[trace->walked[0].count - 1].at = pointer;
+	trace->walked[0].events[trace->walked[0].count - 1].access.at =
+		term_place(&trace->walk.terms, pointer);
 	goal = branch(trace, 1, read(trace, 1, SEEN_X, 0), 5);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN)); /* nobody moves the pointer */
 	write(trace, 2, X, SEEN_X);
@@ -103,7 +104,8 @@ static void test_constraints_aliases__a_write_that_went_elsewhere_is_missing(voi
 	set_first(trace, X, Y);
 	pointer = read(trace, 0, X, Y);
 	write(trace, 0, Y, 5);
-	trace->walked[0].events[trace->walked[0].count - 1].at = pointer;
+	trace->walked[0].events[trace->walked[0].count - 1].access.at =
+		term_place(&trace->walk.terms, pointer);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, Y, 5), 5);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));

@@ -46,7 +46,7 @@ static struct event_id last(const struct trace *trace, uint16_t thread)
 static struct event_id write_more(
 	struct trace *trace, uint16_t thread, uint64_t address, struct term *before)
 {
-	const struct term sum = {.op = CODE_BINARY,
+	const struct term_like sum = {.op = CODE_BINARY,
 		.sub = LLVMAdd,
 		.width = 64,
 		.value = before->value + 1,
@@ -56,7 +56,8 @@ static struct event_id write_more(
 
 	write(trace, thread, address, before->value + 1);
 	id = last(trace, thread);
-	trace->walked[thread].events[id.index].term = term_make(&trace->walk.terms, &sum);
+	trace->walked[thread].events[id.index].term =
+		term_place(&trace->walk.terms, term_make(&trace->walk.terms, &sum));
 	return id;
 }
 
