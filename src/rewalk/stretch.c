@@ -39,26 +39,24 @@ static void open_it(struct stretch *stretch)
 		    ~(HUGE_BYTES - 1);
 	stretch->memory = (uint8_t *)(uintptr_t)(small_end - STRETCH_SMALL_BYTES);
 	stretch->ready = STRETCH_SMALL_BYTES;
+	/* May fail where the kernel has none: then all pages are small ones. */
+	(void)madvise(stretch->memory + STRETCH_SMALL_BYTES, STRETCH_BYTES - STRETCH_SMALL_BYTES,
+		MADV_HUGEPAGE);
 }
 
-/* A huge page is asked for by itself: what follows it may be small ones. */
 static void add_huge(struct stretch *stretch)
 {
-	uint8_t *const page = stretch->memory + stretch->ready;
 	const uint64_t begin = processor_ns();
 
-	/* May fail where the kernel has none: then its pages are small ones. */
-	(void)madvise(page, HUGE_BYTES, MADV_HUGEPAGE);
-	*(volatile uint8_t *)page = 0;
+	*(volatile uint8_t *)(stretch->memory + stretch->ready) = 0;
 	stretch->ready += HUGE_BYTES;
 	if (processor_ns() - begin >= HUGE_NS_MOST)
 		atomic_store_explicit(&is_huge_slow, true, memory_order_relaxed);
 }
 
-/* Even where the kernel gives huge pages without being asked. */
 static void end_huge(struct stretch *stretch)
 {
-	/* May fail where it has none. */
+	/* May fail: then they stay as they are. */
 	(void)madvise(
 		stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready, MADV_NOHUGEPAGE);
 	stretch->is_small = true;

@@ -25,6 +25,14 @@ static bool is_one_to_one(const struct term_like *like)
 	return like->sub == LLVMAdd || like->sub == LLVMSub || like->sub == LLVMXor;
 }
 
+/* Of a term that is new. */
+static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
+{
+	const struct term term = {.is_one_to_one = is_one_to_one, .number = number};
+
+	return term.bits;
+}
+
 /* What a term is by its operands. */
 struct sum {
 	struct term *sole; /* of those with variables, if they all have the same one */
@@ -66,9 +74,7 @@ struct term *term_make(struct term_arena *arena, const struct term_like *like)
 	term->sub = like->sub;
 	term->width = like->width;
 	term->size = sum.size > UINT8_MAX ? UINT8_MAX : (uint8_t)sum.size;
-	term->is_pinned = term->is_fixed = term->is_told = false;
-	term->is_one_to_one = sum.sole && is_one_to_one(like);
-	term->number = sum.number;
+	term->bits = bits_of(sum.sole && is_one_to_one(like), sum.number);
 	term->value = like->value;
 	return term;
 }
@@ -93,9 +99,7 @@ static struct term *make_leaf(
 	term->sub = 0;
 	term->width = (uint8_t)width;
 	term->size = 1;
-	term->is_pinned = term->is_fixed = term->is_told = false;
-	term->is_one_to_one = op == TERM_VARIABLE;
-	term->number = op == TERM_VARIABLE ? arena->variable_count : 0;
+	term->bits = bits_of(op == TERM_VARIABLE, op == TERM_VARIABLE ? arena->variable_count : 0);
 	term->value = value;
 	return term;
 }
@@ -104,7 +108,7 @@ struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t va
 {
 	struct term *term = make_leaf(arena, TERM_VARIABLE, width, value);
 
-	BUG_ON(arena->variable_count++ != term->number); /* hundreds of millions of reads */
+	BUG_ON(++arena->variable_count >> 28); /* hundreds of millions of reads */
 	return term;
 }
 

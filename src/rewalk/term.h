@@ -24,19 +24,25 @@ struct term {
 	uint8_t sub;
 	uint8_t width; /* bits of the value */
 	uint8_t size;  /* operations in it, at most 255 */
-	/*
-	 * Once a term is *pinned* what follows is only known for its value. Where it is one-to-one in the only
-	 * variable that it depends on, that one is *fixed* from there on, and so is all that depends on it alone.
-	 */
-	uint32_t is_pinned : 1;
-	uint32_t is_fixed : 1; /* TERM_VARIABLE */
-	uint32_t
-		is_one_to_one : 1; /* there is term_sole(); no two of its values give one of the term */
-	uint32_t is_told : 1;	   /* memory is accessed there, and an event says so */
-	uint32_t number : 28;	   /* of the variable, or of the last one in it */
-	uint64_t value;		   /* in this run */
-	uint32_t operands[3];	   /* in TERM_UNITs before it; 0: there is none */
-	uint32_t sole;		   /* likewise: see term_sole() */
+	union {
+		/*
+		 * Once a term is *pinned* what follows is only known for its value. Where it is one-to-one in the only
+		 * variable that it depends on, that one is *fixed* from there on, and so is all that depends on it alone.
+		 */
+		struct {
+			uint32_t is_pinned : 1;
+			uint32_t is_fixed : 1; /* TERM_VARIABLE */
+			/* There is term_sole(); no two of its values give one of the term. */
+			uint32_t is_one_to_one : 1;
+			uint32_t is_told : 1; /* memory is accessed there, and an event says so */
+			uint32_t number : 28; /* of the variable, or of the last one in it */
+		};
+		uint32_t
+			bits; /* all of them: to write one in new memory would be to wait for what is there */
+	};
+	uint64_t value;	      /* in this run */
+	uint32_t operands[3]; /* in TERM_UNITs before it; 0: there is none */
+	uint32_t sole;	      /* likewise: see term_sole() */
 };
 
 #define TERM_UNIT 16u

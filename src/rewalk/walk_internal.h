@@ -278,7 +278,7 @@ void walk_note_opaque(struct walker *walker, uint64_t address);
 void walk_settle_sharing(struct walk *walk);
 void walk_release_sharing(struct walk *walk);
 
-#define SHARED_LINES (UINT64_C(1) << 20)
+#define SHARED_LINES (UINT64_C(1) << 18)
 
 /* Of walk.shared, when it is complete: see walk_may_be_shared(). */
 void walk_build_shared_lines(struct walk *walk);
