@@ -94,10 +94,10 @@ static inline uint8_t *record_put_number(uint8_t *at, uint64_t number)
 		return op_stream_put(at, number);
 	bytes = (uint32_t)(70 - __builtin_clzll(number)) / 7;
 	spread = (spread & 0x0fffffff) | (spread & ~UINT64_C(0x0fffffff)) << 4;
-	spread = (spread & UINT64_C(0x00003fff00003fff)) |
-		 (spread & UINT64_C(0x0fffc0000fffc000)) << 2;
-	spread = (spread & UINT64_C(0x007f007f007f007f)) |
-		 (spread & UINT64_C(0x3f803f803f803f80)) << 1;
+	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
+								   << 2;
+	spread = (spread & UINT64_C(0x007f007f007f007f)) | (spread & UINT64_C(0x3f803f803f803f80))
+								   << 1;
 	spread |= continued & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
 	memcpy(at, &spread, sizeof spread); /* one instruction */
 	return at + bytes;

@@ -33,8 +33,8 @@ struct stub_region {
 	unsigned char *start, *at, *end;
 	struct stub_piece *pieces; /* grow down from the region's end */
 	uint32_t piece_count;
-	unsigned char *ways;	/* addresses of what pieces go on to, by enum stub_way */
-	unsigned char *flush;	/* looks at the pending write; uses %r10 and %r11 */
+	unsigned char *ways;  /* addresses of what pieces go on to, by enum stub_way */
+	unsigned char *flush; /* looks at the pending write; uses %r10 and %r11 */
 	unsigned char *flush_failed;
 	unsigned char *flush_bytes; /* the one instruction that copies byte by byte */
 	unsigned char *flush_bytes_failed;

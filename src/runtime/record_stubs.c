@@ -221,8 +221,7 @@ static void put_value(struct piece *piece, uint32_t index)
 }
 
 /* Called by code of the same module? */
-static bool put_entry(
-	struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
 	const int64_t distance = (int64_t)code_start - (int64_t)(uintptr_t)(writer->at + 4 + 7);
@@ -313,7 +312,7 @@ static void put_end(struct piece *piece, bool is_slow)
 		return;
 	}
 	(void)put_operand(piece); /* it could be before */
-	PUT(writer, "\x41\xbb"); /* mov $known, %r11d */
+	PUT(writer, "\x41\xbb");  /* mov $known, %r11d */
 	put_word(writer, piece->known);
 	PUT(writer, "\xff\x25"); /* jmp *way */
 	put_distance(writer, piece->region->ways + piece->way * sizeof(uint64_t));
