@@ -1,5 +1,6 @@
 // The one C++ file: the entry point of a clang plugin exists in C++ only. It hands the module to C.
 #include "llvm-c/Core.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -8,6 +9,16 @@
 extern "C" void instrument_check_version(unsigned built_for);
 extern "C" void instrument_mark(LLVMModuleRef module);
 extern "C" bool instrument_module(LLVMModuleRef module);
+extern "C" bool instrument_is_builtin(const char *triple, const char *name);
+
+// One compiler, one target.
+bool instrument_is_builtin(const char *triple, const char *name)
+{
+	static const llvm::TargetLibraryInfoImpl known{llvm::Triple(triple)};
+	llvm::LibFunc function;
+
+	return known.getLibFunc(name, function);
+}
 
 namespace
 {

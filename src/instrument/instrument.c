@@ -125,6 +125,7 @@ static void collect(struct instrument *instrument)
 		if (is_instrumented(function)) {
 			collect_sites(instrument, function, number);
 			keep_frame(instrument, function);
+			mark_function(instrument, function);
 		}
 		add_attribute(instrument->context, function, "noredzone");
 		number++;

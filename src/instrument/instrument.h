@@ -45,7 +45,8 @@ struct site {
 	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
 	LLVMValueRef
 		items; /* BEHIND_ITEMS: the bytes of one; BEHIND_PRINTED: the room, NULL: enough */
-	LLVMValueRef value; /* SITE_RESULT and those behind it: what is told, else NULL */
+	LLVMValueRef value;  /* SITE_RESULT and those behind it: what is told, else NULL */
+	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
 	LLVMValueRef
 		before; /* where the point goes; NULL: before the instruction, or see `behind` */
 	uint8_t kind;	/* enum site_kind */
@@ -89,6 +90,10 @@ void collect_arguments(struct instrument *instrument, const struct site *entry);
 void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry);
 /* May code without bitcode call it? */
 bool is_called_from_outside(LLVMValueRef function);
+/* Says in front of the function's code that what it returns can be recomputed, if so. */
+void mark_function(struct instrument *instrument, LLVMValueRef function);
+/* entry.cpp: may the compiler know the function by its name, and make other code of a call? */
+bool instrument_is_builtin(const char *triple, const char *name);
 
 void add_site(struct instrument *instrument, const struct site *site);
 /* What a value of the type takes in memory, at most UINT16_MAX. */

@@ -7,6 +7,8 @@
 #define TEXT(text) text, sizeof(text) - 1
 #define TEXT_BYTES 1024
 #define ENTRY_BYTES 32
+#define CALLEE_BYTES 40
+#define OPERANDS_MOST 6
 
 /*
  * The point, and its stub up to the operand's; the operand is filled in between. OWN is the operand with the
@@ -15,11 +17,13 @@
  * which takes no room, keeps them where it keeps the function. ENTRY stands for what the stub calls.
  */
 #define ENTRY "@ENTRY@"
+/* Stands for the word that names the function which is called, where there is one. */
+#define CALLEE "@CALLEE@"
 #define POINT(OWN)                                                                                 \
 	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
 	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
 	"\t.weak " ENTRY "\n"                                                                      \
-	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n"                       \
+	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n" CALLEE                \
 	"\t.long 3f - .\n"                                                                         \
 	"2:\tpopq %r11\n"
 #define RECORDS(OWN)                                                                               \
@@ -40,6 +44,9 @@ static const char with_pointer[] =
 	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 static const char without_address[] =
 	POINT("${2:c}") "\tmovl $$0, %r10d\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
+
+static const char without_address_but_length[] =
+	POINT("${3:c}") "\tmovl $$0, %r10d\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 
 /* Only a record, which is kept with the code. */
 static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
@@ -63,15 +70,16 @@ static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
 }
 
-/* Copies the text with every ENTRY replaced; returns the length. */
-static size_t fill_in(const char *text, size_t length, const char *entry, char out[TEXT_BYTES])
+/* Copies the text with every gap replaced; returns the length. */
+static size_t fill_in(
+	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
 {
-	const size_t gap = sizeof ENTRY - 1;
+	const size_t gap = strlen(name);
 	const char *end = text + length;
 	size_t filled = 0;
 
 	while (text < end) {
-		const char *next = memmem(text, (size_t)(end - text), ENTRY, gap);
+		const char *next = memmem(text, (size_t)(end - text), name, gap);
 		const size_t plain = (size_t)((next ? next : end) - text);
 
 		memcpy(out + filled, text, plain);
@@ -101,21 +109,28 @@ static LLVMValueRef build_asm(struct instrument *instrument, const struct site *
 	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
 	unsigned count)
 {
-	LLVMTypeRef types[5];
-	LLVMTypeRef type;
-	LLVMValueRef code;
-	char entry[ENTRY_BYTES], filled[TEXT_BYTES], constraints[64];
+	LLVMTypeRef types[OPERANDS_MOST], type;
+	LLVMValueRef all[OPERANDS_MOST], code;
+	char entry[ENTRY_BYTES], named[TEXT_BYTES], filled[TEXT_BYTES], constraints[64];
+	char callee[CALLEE_BYTES] = "";
 
 	for (unsigned i = 0; i < count; i++)
-		types[i] = LLVMTypeOf(operands[i]);
+		all[i] = operands[i];
+	(void)snprintf(constraints, sizeof constraints, "%s%s,~{r10},~{r11},~{flags}",
+		operand_constraints, site->callee ? ",^Ws" : "");
+	if (site->callee) {
+		(void)snprintf(callee, sizeof callee, "\t.long ${%u:p}@GOTPCREL\n", count);
+		all[count++] = site->callee;
+	}
+	for (unsigned i = 0; i < count; i++)
+		types[i] = LLVMTypeOf(all[i]);
 	type = LLVMFunctionType(instrument->nothing, types, count, false);
 	entry_of(site, entry);
-	(void)snprintf(
-		constraints, sizeof constraints, "%s,~{r10},~{r11},~{flags}", operand_constraints);
-	length = fill_in(text, length, entry, filled);
+	length = fill_in(text, length, CALLEE, callee, named);
+	length = fill_in(named, length, ENTRY, entry, filled);
 	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
-	code = LLVMBuildCall2(instrument->builder, type, code, operands, count, "");
+	code = LLVMBuildCall2(instrument->builder, type, code, all, count, "");
 	keep_single(instrument, code);
 	return code;
 }
@@ -234,6 +249,9 @@ static LLVMValueRef build_value(struct instrument *instrument, const struct site
 {
 	LLVMValueRef value = as_register(instrument, member_of(instrument, site));
 
+	if (site->length)
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+			(LLVMValueRef[]){value, site->length, description, properties, own}, 5);
 	if (site->kind == SITE_LANDING)
 		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
 			(LLVMValueRef[]){value,
@@ -265,6 +283,9 @@ static LLVMValueRef build_point(
 	if (site->kind == SITE_OPAQUE)
 		return build_asm(instrument, site, TEXT(without_point), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
+	if (site->kind == SITE_RESULT && site->length)
+		return build_asm(instrument, site, TEXT(without_address_but_length), "{rsi},i,i,i",
+			(LLVMValueRef[]){site->length, description, properties, own}, 4);
 	if (!site->pointer)
 		return build_asm(instrument, site, TEXT(without_address), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);

@@ -157,6 +157,49 @@ static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 		       : 0;
 }
 
+/*
+ * Which function does it call? Of those that the compiler knows, code need not even call them; naming them would ask the
+ * linker for what is not there.
+ */
+static void add_callee(const struct instrument *instrument, struct site *site)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(site->instruction);
+	size_t length;
+	const char *name;
+
+	if (LLVMIsAInlineAsm(callee))
+		return;
+	if (!LLVMIsAFunction(callee)) {
+		site->order = SITE_CALLEE_GIVEN;
+		site->length = callee;
+		return;
+	}
+	name = LLVMGetValueName2(callee, &length);
+	if (starts_with(name, "llvm.") ||
+		instrument_is_builtin(LLVMGetTarget(instrument->module), name))
+		return;
+	site->order = SITE_CALLEE_NAMED;
+	site->callee = callee;
+}
+
+void mark_function(struct instrument *instrument, LLVMValueRef function)
+{
+	LLVMTypeRef word = instrument->i64;
+	/* The alignment is kept. */
+	LLVMValueRef words[] = {LLVMConstNull(word), LLVMConstInt(word, SITE_FUNCTION_MARK, false)};
+
+	if (LLVMHasPrefixData(function))
+		return;
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+			i = LLVMGetNextInstruction(i))
+			if (LLVMIsACallInst(i) &&
+				LLVMGetTailCallKind(i) == LLVMTailCallKindMustTail)
+				return;
+	LLVMSetPrefixData(function, LLVMConstArray2(word, words, 2));
+}
+
 static void add_result(struct instrument *instrument, struct site site)
 {
 	LLVMTypeRef type = LLVMTypeOf(site.instruction);
@@ -169,6 +212,8 @@ static void add_result(struct instrument *instrument, struct site site)
 	site.kind =
 		has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE : SITE_RESULT;
 	site.before = place;
+	if (site.kind == SITE_RESULT)
+		add_callee(instrument, &site);
 	if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
 		site.value = site.instruction;
 		for (unsigned i = LLVMCountStructElementTypes(type); i-- > 0;) {

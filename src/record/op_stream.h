@@ -14,6 +14,7 @@
 #define OP_STREAM_SLOTS 1024u
 /* What an op takes at most: nine numbers. */
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
+#define OP_STREAM_SLACK 8
 
 /*
  * An op but for its step. What is smaller than a word is made one in registers: where it is written as it stands in
@@ -63,6 +64,30 @@ static inline uint8_t *op_stream_put(uint8_t *at, uint64_t number)
 		*at++ = (uint8_t)(number | 128);
 	*at++ = (uint8_t)number;
 	return at;
+}
+
+/* As op_stream_put(), without a jump for each byte. It may write OP_STREAM_SLACK bytes behind the number's end. */
+static inline uint8_t *op_stream_put_quickly(uint8_t *at, uint64_t number)
+{
+	const uint64_t continued = UINT64_C(0x8080808080808080);
+	uint64_t spread = number;
+	uint32_t bytes;
+
+	if (number < 128) {
+		*at = (uint8_t)number;
+		return at + 1;
+	}
+	if (number >> 56)
+		return op_stream_put(at, number);
+	bytes = (uint32_t)(70 - __builtin_clzll(number)) / 7;
+	spread = (spread & 0x0fffffff) | (spread & ~UINT64_C(0x0fffffff)) << 4;
+	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
+								   << 2;
+	spread = (spread & UINT64_C(0x007f007f007f007f)) | (spread & UINT64_C(0x3f803f803f803f80))
+								   << 1;
+	spread |= continued & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
+	memcpy(at, &spread, sizeof spread); /* one instruction */
+	return at + bytes;
 }
 
 /* But for the argument. */

@@ -17,7 +17,7 @@
 
 #include "model/ids.h"
 
-#define RECORD_VERSION 6u
+#define RECORD_VERSION 7u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {

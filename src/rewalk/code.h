@@ -273,6 +273,7 @@ struct function {
 	uint32_t address_count; /* SITE_ADDRESSes of parameters */
 	uint32_t *address_registers;
 	bool is_decoded;
+	bool is_marked;	  /* with SITE_FUNCTION_MARK; when it is decoded */
 	bool is_excluded; /* what it computes is as it was */
 };
 

@@ -262,12 +262,19 @@ static void fix_edges(struct function *function, const uint32_t *starts)
 	}
 }
 
+static bool hands_frame_on(LLVMValueRef instruction)
+{
+	return LLVMIsACallInst(instruction) &&
+	       LLVMGetTailCallKind(instruction) == LLVMTailCallKindMustTail;
+}
+
 static void decode_block(struct decoder *decoder, LLVMBasicBlockRef block)
 {
 	uint32_t instructions = 0;
 
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
 		decode_instruction(decoder, i);
+		decoder->function->is_marked &= !hands_frame_on(i);
 		instructions++;
 	}
 	if (decoder->function->code_count)
@@ -286,6 +293,7 @@ void code_decode(struct code_book *book, struct function *function)
 	if (function->is_decoded)
 		return;
 	function->is_decoded = true;
+	function->is_marked = !LLVMHasPrefixData(function->value);
 	number_registers(&decoder);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
 		block = LLVMGetNextBasicBlock(block))

@@ -296,6 +296,7 @@ static void map_sites(struct image *image)
 			function = from->function_number;
 			unit = unit_of_site(image, file, from, unit == UINT32_MAX ? 0 : unit);
 			*site = (struct image_site){.kind = from->kind,
+				.order = from->order,
 				.bytes = from->bytes,
 				.unit = unit,
 				.function_number = from->function_number,

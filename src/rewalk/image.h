@@ -18,7 +18,8 @@
 
 /* A site of any module, by its number in the record. */
 struct image_site {
-	uint8_t kind; /* enum site_kind */
+	uint8_t kind;  /* enum site_kind */
+	uint8_t order; /* as in struct site_record */
 	uint16_t bytes;
 	uint32_t unit; /* UINT32_MAX: its unit is not known */
 	uint32_t function_number, instruction_number;

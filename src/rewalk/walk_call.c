@@ -25,6 +25,13 @@ static void set_result_term(
 	walk_set_term(walker, call->to + (int32_t)number, term);
 }
 
+/* The recorder knew that the function would be walked. */
+static bool is_recomputed(
+	const struct walker *walker, const struct code *call, const struct function *callee)
+{
+	return walker->book->image->sites[call->site].order & SITE_CALLEES && callee->is_marked;
+}
+
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct frame left = walker->frames[walker->frame_count - 1];
@@ -45,8 +52,8 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 					? walker->terms[left.registers + (uint64_t)code->a + i]
 					: NULL);
 	}
-	/* Calls of other units' functions tell their result, too: it is known. */
-	if (call->site != SITE_NONE) {
+	/* Some calls of other units' functions tell their result, too: it is known. */
+	if (call->site != SITE_NONE && !is_recomputed(walker, call, left.function)) {
 		walker->frames[walker->frame_count - 1].at = call;
 		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
 		return STEP_MOVED;

@@ -120,6 +120,18 @@ enum site_order {
 /* The order of a SITE_ADDRESS: the local is one of main's. */
 #define SITE_OF_MAIN 1u
 
+/*
+ * The order of a SITE_RESULT says where the function stands that was called: in %rsi, or in a word of the linker's table,
+ * whose distance from itself lies SITE_CALLEE_BYTES in front of the stub. If that function is a marked one, what it returns
+ * can be recomputed, and the site reports nothing.
+ */
+#define SITE_CALLEE_GIVEN 1u
+#define SITE_CALLEE_NAMED 2u
+#define SITE_CALLEES (SITE_CALLEE_GIVEN | SITE_CALLEE_NAMED)
+#define SITE_CALLEE_BYTES 8
+/* The eight bytes in front of a marked function: one with sites that does not end by a call that hands its frame on. */
+#define SITE_FUNCTION_MARK UINT64_C(0x9e64616372060bf1)
+
 #define SITE_VOLATILE 1u  /* declared so; not atomic */
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */
 #define SITE_UNALIGNED 4u

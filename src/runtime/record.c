@@ -11,49 +11,11 @@
 #include <string.h>
 
 #include "model/op.h"
-#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
+#include "runtime/record_access.h"
 #include "runtime/record_internal.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
-
-/* Up to eight bytes; odd numbers of them are read one by one. */
-static bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
-{
-	uint64_t part;
-
-	if (bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1)
-		return guarded_read((const void *)address, bytes, value);
-	*value = 0;
-	for (uint32_t i = 0; i < bytes; i++) {
-		if (!guarded_read((const void *)(address + i), 1, &part))
-			return false;
-		*value |= part << 8 * i;
-	}
-	return true;
-}
-
-static uint8_t *record_place(uint64_t address)
-{
-	return record_state.moving->memory + record_place_of(address);
-}
-
-/* Up to eight bytes, and not by libc's functions, which use the widest registers there are. */
-static void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
-{
-	const uint32_t half = (uint32_t)value;
-
-	if (__builtin_expect(bytes == sizeof value, 1)) {
-		memcpy(at, &value, sizeof value);
-	} else if (bytes == sizeof half) {
-		memcpy(at, &half, sizeof half);
-	} else {
-		for (uint32_t i = 0; i < bytes; i++) {
-			at[i] = (uint8_t)(value >> 8 * i);
-			__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
-		}
-	}
-}
 
 void record_flush(void)
 {
@@ -73,15 +35,6 @@ void record_flush(void)
 	moving->pending = 0;
 }
 
-/* What is known of up to eight bytes: the memory has some behind its end. */
-static uint64_t record_known(const uint8_t *at, uint32_t bytes)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof value);
-	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
-}
-
 void record_drop_pending(void)
 {
 	struct record_moving *moving = record_state.moving;
@@ -95,30 +48,7 @@ void record_drop_pending(void)
 	moving->pending = 0;
 }
 
-/* Up to eight bytes. False: they cannot be read. */
-static inline bool record_read_part(uint64_t address, uint32_t bytes)
-{
-	struct record_moving *moving = record_state.moving;
-	uint8_t *place = record_place(address);
-	const uint64_t known = record_known(place, bytes);
-	uint64_t value;
-
-	if (!record_fetch(address, bytes, &value)) {
-		/* Full: nothing follows anyhow. */
-		(void)record_entry(moving->thread, RECORD_BAD);
-		return false;
-	}
-	if (known == value) {
-		moving->left--;
-		return true;
-	}
-	if (record_entry(moving->thread, RECORD_READ))
-		record_number(moving->thread, record_difference(value, known, bytes));
-	record_put(place, value, bytes);
-	return true;
-}
-
-static void record_read(uint64_t address, uint64_t bytes)
+void record_read(uint64_t address, uint64_t bytes)
 {
 	uint64_t done = 0;
 
@@ -148,48 +78,57 @@ static void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 }
 
 /* Is there a zero in the word, at this byte or behind it? */
-static bool record_has_zero(uint64_t word, uint64_t byte)
+static bool record_has_zero(uint64_t value, uint64_t byte)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* Those in front of it count as others. */
-	const uint64_t value =
-		record_known(record_place(word), 8) | ((UINT64_C(1) << 8 * byte) - 1);
 
+	value |= (UINT64_C(1) << 8 * byte) - 1; /* those in front of it count as others */
 	return (value - ones) & ~value & ones << 7;
+}
+
+/* A whole word of memory that can be read; what it is. */
+static inline uint64_t record_word(uint64_t address)
+{
+	uint8_t *place = record_place(address);
+	const uint64_t known = record_known(place, sizeof known);
+	uint64_t value;
+
+	memcpy(&value, (const void *)address, sizeof value);
+	if (__builtin_expect(known == value, 1)) {
+		record_state.moving->left--;
+		return value;
+	}
+	if (record_entry(record_state.moving->thread, RECORD_READ))
+		record_number(record_state.moving->thread, record_difference(value, known, 8));
+	record_put(place, value, sizeof value);
+	return value;
 }
 
 /* Whole words: of a string up to its end, and some behind it in the same page. */
 static void record_told(uint64_t address, uint64_t length, bool is_string, bool is_near)
 {
 	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
-	bool has_ended = false;
+	bool has_ended = false, has_page = false;
 
 	for (uint64_t word = address & ~UINT64_C(7); word < address + most; word += 8) {
+		uint64_t value;
+
 		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
 			return;
 		if (is_near && word > address && !(word & 4095))
 			return;
-		record_read(word, 8);
-		has_ended |= is_string && record_has_zero(word, word < address ? address & 7 : 0);
+		/* Where a word of a page can be read they all can. */
+		if (has_page && word & 4095) {
+			value = record_word(word);
+		} else {
+			has_page = record_read_part(word, sizeof value);
+			value = record_known(record_place(word), sizeof value);
+		}
+		has_ended |= is_string && record_has_zero(value, word < address ? address & 7 : 0);
 	}
 }
 
-static void record_value(uint32_t slot, uint64_t value)
-{
-	struct record_moving *moving = record_state.moving;
-	uint64_t *known = &moving->values[slot];
-
-	if (*known == value) {
-		moving->left--;
-		return;
-	}
-	if (record_entry(moving->thread, RECORD_VALUE))
-		record_number(moving->thread, record_difference(value, *known, 8));
-	*known = value;
-}
-
-/* Of the function that code without bitcode has called last. */
-static void record_argument(uint64_t value)
+void record_argument(uint64_t value)
 {
 	struct record_moving *moving = record_state.moving;
 	uint64_t *known;
@@ -210,7 +149,7 @@ bool record_is_inside(uintptr_t code)
 	return sites_find_code(code, &record_state.code_start, &record_state.code_end);
 }
 
-static void record_enter(uint32_t site, uintptr_t frame)
+void record_enter(uint32_t site, uintptr_t frame)
 {
 	struct record_moving *moving = record_state.moving;
 
@@ -391,6 +330,8 @@ static bool record_often(const struct site_record *site, uint64_t address)
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
 {
+	if (record_is_recomputed(site, length))
+		return true;
 	if (__builtin_expect(record_state.has_chosen || record_state.moving->left <= 0, 0) &&
 		(record_state.has_chosen || record_may_end_turn(site)))
 		return false;
@@ -407,79 +348,5 @@ bool record_turn_is_over(void)
 		return false;
 	moving->thread->predicted += (uint64_t)(moving->mark - moving->left);
 	moving->mark = moving->left = REPORTS_IN_A_TURN;
-	return true;
-}
-
-/* ---- from quick stubs ---- */
-
-static bool record_is_quiet(void)
-{
-	return !record_state.area || sites_are_live == SITES_QUIET;
-}
-
-/* May the report of a site that may end a turn be dealt with at once? */
-static bool record_goes_on(void)
-{
-	return !record_is_quiet() && record_state.moving->left > 0;
-}
-
-bool record_missed_read(uint64_t address, uint64_t known)
-{
-	if (__builtin_expect(!record_goes_on(), 0))
-		return false;
-	record_state.moving->wants_arguments = 0;
-	record_flush();
-	if (known <= 8)
-		(void)record_read_part(address, (uint32_t)known);
-	else
-		record_read(address, known);
-	return true;
-}
-
-bool record_missed_update(uint64_t address, uint64_t known)
-{
-	if (!record_missed_read(address, known))
-		return false;
-	record_state.moving->pending = address;
-	record_state.moving->pending_bytes = (uint32_t)known;
-	return true;
-}
-
-bool record_missed_result(uint64_t value, uint64_t known)
-{
-	if (__builtin_expect(!record_goes_on(), 0))
-		return false;
-	record_state.moving->wants_arguments = 0;
-	record_drop();
-	record_value((uint32_t)known, value);
-	return true;
-}
-
-bool record_missed_address(uint64_t value, uint64_t known)
-{
-	if (__builtin_expect(!record_goes_on(), 0))
-		return false;
-	record_state.moving->wants_arguments = 0;
-	record_flush();
-	record_value((uint32_t)known, value);
-	return true;
-}
-
-bool record_missed_argument(uint64_t value, uint64_t known)
-{
-	(void)known;
-	if (record_is_quiet())
-		return false;
-	record_argument(value);
-	return true;
-}
-
-bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
-{
-	(void)nothing;
-	if (record_is_quiet())
-		return false;
-	record_state.moving->wants_arguments = 0;
-	record_enter((uint32_t)known, frame);
 	return true;
 }

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "record/op_stream.h"
@@ -47,7 +46,8 @@ struct record_state {
 	struct record_moving without_stubs;
 	uintptr_t code_start, code_end; /* of the module that last called one of its functions */
 	bool has_chosen;		/* some sites are points */
-	struct executor executor;	/* the run's, told of here */
+	bool may_link;		  /* addresses of functions may be of code that goes on to them */
+	struct executor executor; /* the run's, told of here */
 	const struct executor *below;
 	struct record_parked parked[THREAD_CAPACITY];
 	struct op_stream ops;
@@ -68,44 +68,16 @@ bool record_more(struct record_thread *thread);
 /* What it has is all there will be, once the record is full. */
 void record_close(struct record_thread *thread);
 
-/* What a number may write behind its end: there is room for it. */
-#define RECORD_NUMBER_SLACK 8
-
 /* Room for an entry of any kind. False: the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
-	return __builtin_expect(
-		       thread->end - thread->at >= OP_STREAM_MOST + RECORD_NUMBER_SLACK, 1) ||
+	return __builtin_expect(thread->end - thread->at >= OP_STREAM_MOST + OP_STREAM_SLACK, 1) ||
 	       record_more(thread);
-}
-
-/* As op_stream_put(), without a jump for each byte: most entries have a number of some bytes. */
-static inline uint8_t *record_put_number(uint8_t *at, uint64_t number)
-{
-	const uint64_t continued = UINT64_C(0x8080808080808080);
-	uint64_t spread = number;
-	uint32_t bytes;
-
-	if (number < 128) {
-		*at = (uint8_t)number;
-		return at + 1;
-	}
-	if (number >> 56)
-		return op_stream_put(at, number);
-	bytes = (uint32_t)(70 - __builtin_clzll(number)) / 7;
-	spread = (spread & 0x0fffffff) | (spread & ~UINT64_C(0x0fffffff)) << 4;
-	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
-								   << 2;
-	spread = (spread & UINT64_C(0x007f007f007f007f)) | (spread & UINT64_C(0x3f803f803f803f80))
-								   << 1;
-	spread |= continued & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
-	memcpy(at, &spread, sizeof spread); /* one instruction */
-	return at + bytes;
 }
 
 static inline void record_number(struct record_thread *thread, uint64_t number)
 {
-	thread->at = record_put_number(thread->at, number);
+	thread->at = op_stream_put_quickly(thread->at, number);
 }
 
 /* The beginning of an entry; its numbers follow. False: the record is full. */
@@ -143,6 +115,12 @@ void record_stand(const struct engine_op *op);
 void record_flush(void);
 /* Is this the address of code with sites? */
 bool record_is_inside(uintptr_t code);
+/* Any number of bytes. */
+void record_read(uint64_t address, uint64_t bytes);
+/* Of the function that code without bitcode has called last. */
+void record_argument(uint64_t value);
+/* The function has been called, perhaps by code without bitcode. */
+void record_enter(uint32_t site, uintptr_t frame);
 /* Whatever was about to be written: who knows what has been written there since. */
 void record_drop_pending(void);
 static inline void record_drop(void)
@@ -150,6 +128,8 @@ static inline void record_drop(void)
 	if (record_state.moving->pending)
 		record_drop_pending();
 }
+
+/* ---- record_missed.c ---- */
 
 /*
  * What a quick stub has found not to be predicted, from record_near.S. `known` is of the site: bytes of a read, the slot
@@ -161,6 +141,20 @@ bool record_missed_result(uint64_t value, uint64_t known);
 bool record_missed_address(uint64_t value, uint64_t known);
 bool record_missed_argument(uint64_t value, uint64_t known);
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame);
+/* All that are about ranges and strings. */
+bool record_missed_range(
+	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
+
+/* ---- record_marks.c ---- */
+
+/* Has raddle-cc marked the function at this address (instrument_abi.h)? It may be anything. */
+bool record_is_marked(uint64_t function);
+/* The function that is called where the site is SITE_CALLEE_NAMED; 0: none. */
+uint64_t record_callee(const struct site_record *site);
+/* Behind a call: is it one of a marked function? Then the site reports nothing. */
+bool record_is_recomputed(const struct site_record *site, uint64_t length);
+/* Before stubs are made. */
+void record_look_at_linkage(void);
 
 /* ---- record_near.S ---- */
 
@@ -170,6 +164,7 @@ void record_near_result(void);
 void record_near_address(void);
 void record_near_argument(void);
 void record_near_enter(void);
+void record_near_range(void);
 
 /* ---- record_stubs.c ---- */
 

@@ -79,6 +79,7 @@ void record_begin(void)
 	else if (!record_state.area->is_checked)
 		sites_quick_stub = record_quick_stub;
 	record_state.moving->left = record_state.moving->mark = REPORTS_IN_A_TURN;
+	record_look_at_linkage();
 	record_resume_thread(0);
 	sites_are_live = SITES_LIVE;
 }

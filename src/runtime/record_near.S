@@ -30,6 +30,7 @@ record_near_\name:
 	pushq	%r10
 	andq	$-16, %rsp
 	movq	%r10, %rdi
+	movq	%rsi, %rcx		/* the length, at points that have one */
 	movq	%r11, %rsi
 	movq	(%rbp), %rdx		/* the frame of the code at the point */
 	call	record_missed_\name
@@ -58,5 +59,6 @@ record_near_\name:
 	NEAR	address
 	NEAR	argument
 	NEAR	enter
+	NEAR	range
 
 	.section .note.GNU-stack, "", @progbits

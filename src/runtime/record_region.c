@@ -70,6 +70,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 		[WAY_ADDRESS] = record_near_address,
 		[WAY_ARGUMENT] = record_near_argument,
 		[WAY_ENTER] = record_near_enter,
+		[WAY_RANGE] = record_near_range,
 	};
 
 	region->ways = writer->at;

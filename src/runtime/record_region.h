@@ -26,6 +26,7 @@ enum stub_way {
 	WAY_ADDRESS,
 	WAY_ARGUMENT,
 	WAY_ENTER,
+	WAY_RANGE,
 	WAY_COUNT
 };
 

@@ -65,6 +65,7 @@ static void slow_if(struct piece *piece, const char *jump)
 
 #define IF_NOT_EQUAL "\x0f\x85"
 #define IF_NOT_BELOW "\x0f\x83"
+#define ALWAYS "\x90\xe9" /* nop; jmp */
 #define IF_NEGATIVE "\x0f\x88"
 
 /* What follows the operand: push %r11. */
@@ -220,6 +221,37 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_count(piece, 1);
 }
 
+/* What marked functions return is recomputed: only returns, where the callee in %rsi is one. */
+static void put_unless_marked(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x49\xbb"); /* movabs $mark, %r11 */
+	put_word(writer, SITE_FUNCTION_MARK);
+	put_word(writer, SITE_FUNCTION_MARK >> 32);
+	PUT(writer, "\x4c\x39\x5e\xf8\x75\x01\xc3"); /* cmp %r11, -8(%rsi); jne behind; ret */
+}
+
+static bool put_result(struct piece *piece, uint32_t index)
+{
+	const struct site_record *site = piece->site;
+
+	if (site->order & SITE_CALLEE_NAMED && record_is_marked(record_callee(site))) {
+		PUT(&piece->writer, "\xc3");
+		return true;
+	}
+	/* The general way looks closer. */
+	if (site->order & SITE_CALLEES && record_state.may_link)
+		return false;
+	piece->way = WAY_RESULT;
+	if (site->order & SITE_CALLEE_GIVEN)
+		put_unless_marked(piece);
+	put_is_pending(&piece->writer);
+	slow_if(piece, IF_NOT_EQUAL);
+	put_value(piece, index);
+	return true;
+}
+
 /* Called by code of the same module? */
 static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
@@ -277,15 +309,18 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		slow_if(piece, IF_NOT_EQUAL);
 		return true;
 	case SITE_RESULT:
-		piece->way = WAY_RESULT;
-		put_is_pending(writer);
-		slow_if(piece, IF_NOT_EQUAL);
-		put_value(piece, index);
-		return true;
+		return put_result(piece, index);
 	case SITE_ADDRESS:
 		piece->way = WAY_ADDRESS;
 		put_flush(writer, piece->region);
 		put_value(piece, index);
+		return true;
+	case SITE_RANGE_READ:
+	case SITE_RANGE_WRITE:
+	case SITE_STRING_READ:
+	case SITE_STRING_WRITE:
+		piece->way = WAY_RANGE; /* nothing is known at a glance */
+		slow_if(piece, ALWAYS);
 		return true;
 	default:
 		return false;
@@ -312,8 +347,13 @@ static void put_end(struct piece *piece, bool is_slow)
 		return;
 	}
 	(void)put_operand(piece); /* it could be before */
-	PUT(writer, "\x41\xbb");  /* mov $known, %r11d */
-	put_word(writer, piece->known);
+	if (piece->way == WAY_RANGE) {
+		PUT(writer, "\x4c\x8d\x1d"); /* lea record, %r11 */
+		put_distance(writer, (const unsigned char *)piece->site);
+	} else {
+		PUT(writer, "\x41\xbb"); /* mov $known, %r11d */
+		put_word(writer, piece->known);
+	}
 	PUT(writer, "\xff\x25"); /* jmp *way */
 	put_distance(writer, piece->region->ways + piece->way * sizeof(uint64_t));
 }

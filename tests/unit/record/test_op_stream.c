@@ -99,6 +99,27 @@ static void test_write__takes_two_bytes_where_the_argument_grows(void **state)
 	}
 }
 
+/* Of each length, and on both sides of where the next one begins. */
+static void test_put_quickly__writes_the_same_bytes(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 64; shift++) {
+		for (uint64_t more = 0; more < 3; more++) {
+			const uint64_t number = (UINT64_C(0x9e3779b97f4a7c15) >> shift) + more;
+			const uint64_t edge = (UINT64_C(1) << shift) + more - 1;
+			uint8_t plain[RECORD_NUMBER_MOST],
+				quick[RECORD_NUMBER_MOST + OP_STREAM_SLACK];
+			ptrdiff_t length = op_stream_put(plain, number) - plain;
+
+			assert_int_equal(op_stream_put_quickly(quick, number) - quick, length);
+			assert_memory_equal(plain, quick, (size_t)length);
+			length = op_stream_put(plain, edge) - plain;
+			assert_int_equal(op_stream_put_quickly(quick, edge) - quick, length);
+			assert_memory_equal(plain, quick, (size_t)length);
+		}
+	}
+}
+
 /* Damaged memory of a guest must not lead the host astray. */
 static void test_read__comes_to_the_end_of_what_is_cut(void **state)
 {
@@ -114,6 +135,7 @@ static void test_read__comes_to_the_end_of_what_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_put_quickly__writes_the_same_bytes),
 		cmocka_unit_test(test_read__gives_back_what_was_written),
 		cmocka_unit_test(test_write__takes_a_byte_for_what_comes_again),
 		cmocka_unit_test(test_write__takes_two_bytes_where_the_argument_grows),
