@@ -95,6 +95,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_names(state, plan->names, plan->name_count);
 	if (plan->is_random_after)
 		replay_state_set_random(state);
+	if (plan->knows_few_values)
+		replay_state_set_few_values(state);
 }
 
 static void prepare(struct probe *probe, const struct probe_plan *plan)

@@ -33,7 +33,8 @@ struct probe_plan {
 	uint32_t directive_count;
 	const thread_name *names; /* NULL: segments speak of indices; else of places here */
 	uint32_t name_count;
-	bool is_random_after; /* behind the segments, with the run's seed */
+	bool is_random_after;  /* behind the segments, with the run's seed */
+	bool knows_few_values; /* the schedule was put together: replay_state_set_few_values() */
 };
 
 /* Room for schedules of any length that a contract can record. */

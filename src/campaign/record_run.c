@@ -154,7 +154,8 @@ static int run(struct taking *taking, const struct record_request *request,
 		.segment_count = request->segment_count,
 		.names = request->names,
 		.name_count = request->name_count,
-		.is_random_after = request->random_seed != 0};
+		.is_random_after = request->random_seed != 0,
+		.knows_few_values = true};
 	struct target target = {0};
 	int status = target_find(&target, options->argv[0], err);
 

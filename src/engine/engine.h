@@ -304,6 +304,8 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
  * them. Returns at once when nobody else can move.
  */
 void engine_spin_point(uint64_t site);
+/* Does the strategy say that the moving thread makes the next step, too (strategy.h: insists)? */
+bool engine_is_to_go_on(void);
 /* The object at this address changed: re-evaluates every thread whose pending op is about it. */
 void engine_changed(const void *address);
 /* As engine_changed, when it is next asked who can move: for what changes often while one thread goes on. */

@@ -142,6 +142,17 @@ void engine_spin_point(uint64_t site)
 		(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
+bool engine_is_to_go_on(void)
+{
+	const struct strategy *strategy = engine.run.strategy;
+
+	engine.view.thread_count = engine.thread_count;
+	engine.view.current = engine.current->id;
+	engine.view.step = engine.step;
+	return strategy && strategy->insists &&
+	       strategy->insists(engine.run.strategy_state, &engine.view);
+}
+
 bool engine_has_woken(void)
 {
 	engine_look();

@@ -68,7 +68,7 @@ static void site_perform_recorded(void)
 	record_settle(record, is_point);
 	if (is_point)
 		memory_point(&visit, memory_variable_name(visit.access.address));
-	else
+	else if (!engine_is_to_go_on())
 		engine_spin_point(visit.access.site);
 	record_resume();
 	record_report(record, address, length, frame);

@@ -90,6 +90,11 @@ void replay_state_set_random(struct replay_state *state)
 	state->is_random_after = true;
 }
 
+void replay_state_set_few_values(struct replay_state *state)
+{
+	state->knows_few_values = true;
+}
+
 static size_t replay_least_bytes(const struct strategy_config *config)
 {
 	(void)config; /* the plan sizes the block, not the options */
@@ -188,7 +193,8 @@ static struct thread_id replay_exact(struct replay_state *replay, const struct s
 		replay_diverge(replay);
 		return view_default(view);
 	}
-	replay->cursor.used++;
+	/* What is no step is none of the schedule's (engine_spin_point). */
+	replay->cursor.used += view->pending[thread].kind != OP_SPIN;
 	return (struct thread_id){(uint16_t)thread};
 }
 
@@ -316,6 +322,22 @@ static bool replay_goes_on(void *state, const struct schedule_view *view)
 	return true;
 }
 
+static bool replay_insists(void *state, const struct schedule_view *view)
+{
+	struct replay_state *replay = state;
+	const struct schedule_segment *segment;
+
+	if (replay->mode != REPLAY_EXACT || replay->diverged)
+		return false;
+	segment = replay_here(replay);
+	if (!segment || segment->flags & SEGMENT_VALUE)
+		return false;
+	if (!replay->has_names)
+		return segment->thread == view->current.index;
+	return segment->thread < replay->names.count &&
+	       replay->index_of[segment->thread] == view->current.index;
+}
+
 static void replay_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct replay_state *replay = state;
@@ -340,6 +362,10 @@ static uint32_t replay_choose_value(void *state, uint32_t count)
 	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_RECORD) {
 		segment = replay->diverged ? NULL : replay_here(replay);
 		if (!segment)
+			return replay->is_random_after && !replay->diverged
+				       ? (uint32_t)rng_below(&replay->rng, count)
+				       : 0;
+		if (replay->knows_few_values && !(segment->flags & SEGMENT_VALUE))
 			return 0;
 		if (!(segment->flags & SEGMENT_VALUE) || segment->count != count ||
 			segment->thread >= count) {
@@ -364,6 +390,7 @@ const struct strategy strategy_replay = {
 	.begin_campaign = replay_begin_campaign,
 	.begin_run = replay_begin_run,
 	.goes_on = replay_goes_on,
+	.insists = replay_insists,
 	.choose = replay_choose,
 	.executed = replay_executed,
 	.choose_value = replay_choose_value,

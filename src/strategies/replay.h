@@ -61,6 +61,7 @@ struct replay_state {
 	uint64_t bytes;		    /* of the whole block */
 	bool has_names;		    /* segments speak of `names`, not of indices of the run */
 	bool is_random_after;	    /* exact mode: see replay_state_set_random() */
+	bool knows_few_values;	    /* exact mode: see replay_state_set_few_values() */
 	struct rng rng;		    /* seeded by the run */
 
 	/* Threads that the plan names, by their order in `names`. */
@@ -104,5 +105,11 @@ void replay_state_set_names(
  * with the run's seed, instead of a schedule without preemptions.
  */
 void replay_state_set_random(struct replay_state *state);
+
+/*
+ * After replay_state_init(), exact mode: the schedule was put together, not recorded. A value choice that it does not tell is
+ * the first possibility, and no divergence.
+ */
+void replay_state_set_few_values(struct replay_state *state);
 
 #endif

@@ -179,6 +179,11 @@ struct strategy {
 	 * are, and the step, no more. False: choose() says. NULL: it wants to be asked.
 	 */
 	bool (*goes_on)(void *state, const struct schedule_view *view);
+	/*
+	 * Between two points: is the current thread to make the next step, whoever else could? Then it need not give the others a
+	 * turn (engine_spin_point()) as it does where it computes for long. The view is as for goes_on(). NULL: nobody knows.
+	 */
+	bool (*insists)(void *state, const struct schedule_view *view);
 	/* Returns an enabled thread. Called at every scheduling point, also when only one is
 	 * enabled. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);

@@ -186,6 +186,47 @@ static void replay__takes_a_wrong_value_for_a_misfit(void **unused)
 	}
 }
 
+/* Takes the value choices out; false: one of them was not the first possibility. */
+static bool drop_values(struct schedule *schedule)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		if (!(schedule->segments[i].flags & SEGMENT_VALUE))
+			schedule->segments[kept++] = schedule->segments[i];
+		else if (schedule->segments[i].thread)
+			return false;
+	}
+	schedule->count = kept;
+	return true;
+}
+
+static void replay__takes_the_first_possibility_where_few_values_are_told(void **unused)
+{
+	uint32_t dropped = 0;
+
+	(void)unused;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct recording recording;
+		uint32_t count;
+
+		record(&recording, seed);
+		count = recording.schedule->count;
+		if (drop_values(recording.schedule) && count != recording.schedule->count) {
+			struct replay_state *state =
+				plan(REPLAY_EXACT, recording.schedule, NULL, 0);
+
+			replay_state_set_few_values(state);
+			assert_int_equal(follow(state).order_hash, recording.run.order_hash);
+			assert_int_equal(state->diverged, 0);
+			free(state);
+			dropped++;
+		}
+		free(recording.schedule);
+	}
+	assert_true(dropped > 0);
+}
+
 static void replay__goes_on_without_preemptions_after_a_prefix(void **unused)
 {
 	struct recording recording;
@@ -374,6 +415,7 @@ int main(void)
 		cmocka_unit_test(replay__follows_names_where_segments_speak_of_them),
 		cmocka_unit_test(replay__says_where_a_schedule_does_not_fit),
 		cmocka_unit_test(replay__takes_a_wrong_value_for_a_misfit),
+		cmocka_unit_test(replay__takes_the_first_possibility_where_few_values_are_told),
 		cmocka_unit_test(replay__goes_on_without_preemptions_after_a_prefix),
 		cmocka_unit_test(replay__repeats_a_run_from_its_switches_alone),
 		cmocka_unit_test(replay__uses_later_switches_when_earlier_ones_are_gone),
