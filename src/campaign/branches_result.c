@@ -48,10 +48,16 @@ static char *schedule_text(
 
 	strbuf_init(&text);
 	for (uint32_t i = 0; i < candidate->segment_count; i++) {
+		const struct schedule_segment *segment = &candidate->segments[i];
+
 		if (i)
 			strbuf_adds(&text, " ");
-		add_thread_name(&text, record, candidate->segments[i].thread);
-		strbuf_addf(&text, ":%u", candidate->segments[i].count);
+		if (segment->flags & SEGMENT_VALUE) {
+			strbuf_addf(&text, "(%u of %u)", segment->thread + 1u, segment->count);
+			continue;
+		}
+		add_thread_name(&text, record, segment->thread);
+		strbuf_addf(&text, ":%u", segment->count);
 	}
 	return strbuf_detach(&text);
 }

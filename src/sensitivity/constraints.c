@@ -424,6 +424,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	add_locks(constraints);
 	add_failed_tries(constraints);
 	constraints_add_operations(constraints);
+	constraints_add_conditions(constraints);
 	constraints_add_memory(constraints);
 	for (uint32_t i = 0; i < threads; i++)
 		add_outcomes(constraints, (uint16_t)i);
@@ -434,6 +435,7 @@ void constraints_close(struct constraints *constraints)
 	for (uint32_t i = 0; i < constraints->walk->record->thread_count; i++)
 		free(constraints->moments[i]);
 	constraints_release_sections(constraints);
+	constraints_release_conditions(constraints);
 	free(constraints->moments);
 	free(constraints->cuts);
 	free(constraints->terms);

@@ -60,6 +60,8 @@ enum constraints_kind {
 	CONSTRAINTS_STORE_BUFFERS
 };
 
+struct wakes;
+
 struct constraints {
 	const struct walk *walk;
 	const struct order *order;
@@ -79,6 +81,7 @@ struct constraints {
 	bool has_store_buffers;	   /* the moment of a write is when others see it */
 	uint64_t end_ns;	   /* on the monotonic clock: building is given up then; 0: never */
 	bool is_cut;		   /* it was: nothing may be concluded */
+	struct wakes *wakes;	   /* by condition variable: constraints_conditions.c */
 	struct solver_term *terms; /* by term; open addressing */
 	uint64_t term_count, term_capacity;
 };
@@ -128,6 +131,16 @@ void constraints_add_operations(struct constraints *constraints);
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
 /* It happens, and comes to what it did. */
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
+
+/* Who is woken by what (constraints_conditions.c). */
+void constraints_add_conditions(struct constraints *constraints);
+void constraints_release_conditions(struct constraints *constraints);
+/* Of a thread that was woken, and takes its mutex again: can it, before that event? NULL: another event, or not known. */
+Z3_ast constraints_is_woken_before(
+	struct constraints *constraints, struct event_id back, struct event_id event);
+/* The signal wakes the wait, by their numbers (order.h); NULL: it never does, or that is not known. */
+Z3_ast constraints_wakes(
+	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal);
 
 /* Does the event happen while the section's thread has the lock? */
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,

@@ -114,7 +114,7 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	struct event_id step, struct event_id yield)
 {
 	const struct record_op *op = op_of(constraints, event_of(constraints, step));
-	Z3_ast any = Z3_mk_false(constraints->z3);
+	Z3_ast any = Z3_mk_false(constraints->z3), woken;
 
 	if (event_of(constraints, step)->kind != EVENT_OP)
 		return any;
@@ -132,7 +132,10 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 		if (op->kind != OP_THREAD_BEGIN && !(op_descriptions[op->kind].flags & OP_MAYBLOCK))
 			return any;
 	}
-	for (uint32_t i = blockers->edges[step.thread][step.index]; i != NONE;
+	woken = constraints_is_woken_before(constraints, step, yield);
+	if (woken)
+		any = Z3_mk_not(constraints->z3, woken);
+	for (uint32_t i = woken ? NONE : blockers->edges[step.thread][step.index]; i != NONE;
 		i = blockers->next[i])
 		any = constraints_or(constraints, any,
 			constraints_happens_later(

@@ -91,7 +91,7 @@ static struct order_section *open_section(struct order *order, uint16_t thread, 
 	return NULL;
 }
 
-static void begin_section(struct order *order, const struct op_event *event, bool is_shared)
+static void add_section(struct order *order, struct order_section section)
 {
 	if (order->section_count == order->section_capacity) {
 		order->section_capacity =
@@ -100,12 +100,16 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 			realloc(order->sections, order->section_capacity * sizeof *order->sections);
 		BUG_ON(!order->sections);
 	}
-	order->sections[order->section_count++] =
-		(struct order_section){.lock = order_lock_of(event->op),
-			.thread = event->id.thread,
-			.begin = event->id.index,
-			.end = UINT32_MAX,
-			.is_shared = is_shared};
+	order->sections[order->section_count++] = section;
+}
+
+static void begin_section(struct order *order, const struct op_event *event, bool is_shared)
+{
+	add_section(order, (struct order_section){.lock = order_lock_of(event->op),
+				   .thread = event->id.thread,
+				   .begin = event->id.index,
+				   .end = UINT32_MAX,
+				   .is_shared = is_shared});
 }
 
 static void add_failure(struct order *order, const struct op_event *event)
@@ -139,12 +143,48 @@ static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op
 	return &depths[(*count)++].depth;
 }
 
+/*
+ * What is given without having been taken was taken before there were other threads, or before the part of the run that is looked at,
+ * and is held from the thread's first op on. For what a read-write lock was taken nobody knows: no writer can have it, at least.
+ */
+static void find_early_sections(struct order *order, const struct op_list *list)
+{
+	struct depth *met = calloc(list->count + 1u, sizeof *met);
+	uint32_t count = 0;
+
+	BUG_ON(!met);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct op_event *event = &list->items[i];
+		const uint32_t before = count;
+		uint32_t first = 0;
+		bool is_shared;
+
+		if ((event->id.thread && !order->walk->part.begin) ||
+			!(takes(event->op, &is_shared) || gives(event->op)))
+			continue;
+		(void)depth_of(met, &count, event);
+		if (count == before || !gives(event->op) || event->op->flags & RECORD_OP_FAILED)
+			continue;
+		while (list->items[first].id.thread != event->id.thread)
+			first++;
+		if (first < i)
+			add_section(
+				order, (struct order_section){.lock = order_lock_of(event->op),
+					       .thread = event->id.thread,
+					       .begin = list->items[first].id.index,
+					       .end = event->id.index,
+					       .is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
+	}
+	free(met);
+}
+
 static void find_sections(struct order *order, const struct op_list *list)
 {
 	struct depth *depths = calloc(list->count + 1u, sizeof *depths);
 	uint32_t depth_count = 0;
 
 	BUG_ON(!depths);
+	find_early_sections(order, list);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 		const bool has_failed = event->op->flags & RECORD_OP_FAILED;
@@ -196,39 +236,6 @@ static void add_thread_edges(struct order *order, const struct op_event *event)
 static bool is_signal(uint8_t kind)
 {
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
-}
-
-/* The thread's op before this one; UINT32_MAX: there is none. */
-static uint32_t previous_of(const struct op_list *list, uint32_t of)
-{
-	for (uint32_t i = of; i-- > 0;)
-		if (list->items[i].id.thread == list->items[of].id.thread)
-			return i;
-	return UINT32_MAX;
-}
-
-/*
- * A lock directly behind a wait on a condition variable: a signal has moved the thread from the one queue
- * to the other. It is taken for the last one since the wait began.
- */
-static void add_wake_edge(struct order *order, const struct op_list *list, uint32_t lock)
-{
-	const struct op_event *event = &list->items[lock];
-	const uint32_t wait = previous_of(list, lock);
-
-	if (wait == UINT32_MAX || list->items[wait].op->kind != OP_COND_WAIT ||
-		list->items[wait].op->argument != event->op->address)
-		return;
-	for (uint32_t i = lock; i-- > wait + 1;) {
-		const struct op_event *signal = &list->items[i];
-
-		if (signal->op->address != list->items[wait].op->address ||
-			!is_signal(signal->op->kind))
-			continue;
-		order_add_edge(order, list->items[wait].id, signal->id);
-		order_add_edge(order, signal->id, event->id);
-		return;
-	}
 }
 
 /* The last one to arrive lets the others go; who it is decides how many steps each makes. */
@@ -316,9 +323,6 @@ static void add_edges(struct order *order, const struct op_list *list)
 
 		add_thread_edges(order, event);
 		switch (event->op->kind) {
-		case OP_MUTEX_LOCK:
-			add_wake_edge(order, list, i);
-			break;
 		case OP_BARRIER_ARRIVE:
 		case OP_BARRIER_LEAVE:
 			add_barrier_edges(order, list, i);
@@ -354,6 +358,8 @@ void order_build(struct order *order, const struct walk *walk)
 		&order->by_thread, order->sections, order->section_count, order->thread_count);
 	add_edges(order, &list);
 	order_add_semaphores(order, &list);
+	order_add_conditions(order, &list);
+	order_add_times(order, &list);
 	order_add_once(order, &list);
 	free(list.items);
 	order_fill_clocks(order);
@@ -375,6 +381,7 @@ void order_release(struct order *order)
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		free(order->semaphores[i].uses);
 	free(order->semaphores);
+	order_release_conditions(order);
 	addresses_release(&order->addresses);
 	*order = (struct order){0};
 }

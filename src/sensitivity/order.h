@@ -22,7 +22,7 @@ struct event_id {
 /* `first` comes before `second`, and has happened where `second` has. */
 struct order_edge {
 	struct event_id first, second;
-	bool is_usual;	  /* a semaphore's wait and its post in the run: another one may do */
+	bool is_usual;	  /* a wait and the post or signal in the run: another one may do */
 	bool is_of_round; /* arrivals at a barrier, `second` the last one: unless another one is */
 };
 
@@ -53,6 +53,33 @@ struct order_semaphore {
 	uint32_t value; /* that it began with */
 	struct order_use *uses;
 	uint32_t count;
+};
+
+/* A wait on a condition variable. */
+struct order_wait {
+	struct event_id at;
+	struct event_id back; /* where the thread, which was woken, takes its mutex again */
+	struct event_id left; /* where it gave up waiting */
+	bool has_back, has_left;
+	uint32_t begin;	 /* signals before it in this run */
+	uint32_t signal; /* that woke it in this run; ORDER_NONE: none did */
+};
+
+struct order_signal {
+	struct event_id at;
+	bool is_broadcast;
+};
+
+#define ORDER_NONE UINT32_MAX
+
+/* Each signal wakes one of those that wait then, if there are any (engine/cond.c): a choice that schedules make. */
+struct order_condition {
+	uint64_t address;
+	struct order_wait *waits; /* in the order of the run, as the signals */
+	struct order_signal *signals;
+	uint32_t wait_count, signal_count;
+	bool is_told; /* all of the run is known, and it is as it would be if the first one were always woken */
+	bool is_known; /* told, and few enough: constraints say which signal wakes whom. Otherwise the one that did. */
 };
 
 /*
@@ -95,6 +122,8 @@ struct order {
 	uint32_t failure_count, failure_capacity;
 	struct order_semaphore *semaphores; /* those of which all is known */
 	uint32_t semaphore_count;
+	struct order_condition *conditions;
+	uint32_t condition_count;
 	struct event_id *events; /* all of them, in the order of the run */
 	uint64_t event_count;
 	struct order_clocks clocks;
@@ -106,6 +135,8 @@ struct order {
 	uint32_t hidden_count, hidden_capacity;
 };
 
+/* That of the op; NULL: its condition variable is none of the list. */
+const struct order_condition *order_condition_at(const struct order *order, uint64_t address);
 void order_build(struct order *order, const struct walk *walk);
 void order_release(struct order *order);
 

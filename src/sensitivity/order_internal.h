@@ -27,6 +27,11 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 /* order_waits.c: what semaphores and pthread_once() keep in order. */
 void order_add_semaphores(struct order *order, const struct op_list *list);
 void order_add_once(struct order *order, const struct op_list *list);
+/* order_times.c: who waits for time to pass. */
+void order_add_times(struct order *order, const struct op_list *list);
+/* order_conditions.c */
+void order_add_conditions(struct order *order, const struct op_list *list);
+void order_release_conditions(struct order *order);
 
 /* Of the edges: sorts them, and the events; fills `reads`, `clocks` and `pasts`. */
 void order_fill_clocks(struct order *order);

@@ -385,15 +385,26 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 
 /* Where the goal's thread has made all steps before it. */
 struct way {
+	const struct rehearsal *rehearsal;
+	struct solution *out;
+	struct values values;
 	struct event_id goal;
 	uint64_t wanted;
 	uint64_t *steps; /* by thread: made so far */
 };
 
-static bool add_step(const struct rehearsal *rehearsal, const struct done_event *done,
-	const struct way *way, struct solution *out)
+/* As it did in the run. */
+static bool wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
 {
-	const struct walk_event *event = event_of(rehearsal, done->id);
+	const struct way *way = context;
+
+	return way->rehearsal->order->conditions[condition].waits[wait].signal == signal;
+}
+
+static bool add_step(struct way *way, const struct done_event *done)
+{
+	const struct walk_event *event = event_of(way->rehearsal, done->id);
+	const struct solution_wakes choices = {wakes, way};
 	uint64_t *steps = &way->steps[done->id.thread], after;
 
 	if (way->steps[way->goal.thread] >= way->wanted)
@@ -401,7 +412,8 @@ static bool add_step(const struct rehearsal *rehearsal, const struct done_event 
 	after = event->step + 1 - done->skipped;
 	if (!is_step(event) || after <= *steps)
 		return true;
-	solution_add(out, done->id.thread, after - *steps);
+	solution_meet(way->out, &way->values, done->id,
+		(struct solution_steps){after - *steps, after - *steps}, &choices);
 	*steps = after;
 	return true;
 }
@@ -409,19 +421,22 @@ static bool add_step(const struct rehearsal *rehearsal, const struct done_event 
 void rehearsal_solution(
 	const struct rehearsal *rehearsal, struct event_id goal, struct solution *out)
 {
-	const uint64_t wanted = event_of(rehearsal, goal)->step - rehearsal->goal_skipped;
-	uint64_t *steps = calloc(rehearsal->thread_count + 1u, sizeof *steps);
-	const struct way way = {goal, wanted, steps};
+	struct way way = {.rehearsal = rehearsal,
+		.out = out,
+		.goal = goal,
+		.wanted = event_of(rehearsal, goal)->step - rehearsal->goal_skipped,
+		.steps = calloc(rehearsal->thread_count + 1u, sizeof *way.steps)};
 	bool goes_on = true;
 
-	BUG_ON(!steps);
+	BUG_ON(!way.steps);
 	*out = (struct solution){0};
+	values_open(&way.values, rehearsal->order);
 	for (uint64_t i = 0; i < rehearsal->rank && goes_on; i++)
-		goes_on = add_step(rehearsal,
-			&(struct done_event){.id = rehearsal->order->events[i]}, &way, out);
+		goes_on = add_step(&way, &(struct done_event){.id = rehearsal->order->events[i]});
 	for (uint64_t i = 0; i < rehearsal->done_count && goes_on; i++)
-		goes_on = add_step(rehearsal, &rehearsal->done[i], &way, out);
-	if (steps[goal.thread] < wanted)
-		solution_add(out, goal.thread, wanted - steps[goal.thread]);
-	free(steps);
+		goes_on = add_step(&way, &rehearsal->done[i]);
+	if (way.steps[goal.thread] < way.wanted)
+		solution_add(out, goal.thread, way.wanted - way.steps[goal.thread]);
+	values_close(&way.values);
+	free(way.steps);
 }

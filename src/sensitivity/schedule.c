@@ -94,23 +94,42 @@ static void collect(const struct constraints *constraints, Z3_model model, struc
 		qsort(list->items, list->count, sizeof *list->items, compare);
 }
 
-void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
+static void append(struct solution *solution, struct schedule_segment segment)
 {
-	struct schedule_segment *last =
-		solution->count ? &solution->segments[solution->count - 1] : NULL;
-
-	if (last && last->thread == thread) {
-		last->count += (uint32_t)steps;
-		return;
-	}
 	if (solution->count == solution->capacity) {
 		solution->capacity = solution->capacity ? 2 * solution->capacity : 64;
 		solution->segments = realloc(
 			solution->segments, solution->capacity * sizeof *solution->segments);
 		BUG_ON(!solution->segments);
 	}
-	solution->segments[solution->count++] =
-		(struct schedule_segment){.thread = thread, .count = (uint32_t)steps};
+	solution->segments[solution->count++] = segment;
+}
+
+void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
+{
+	struct schedule_segment *last =
+		solution->count ? &solution->segments[solution->count - 1] : NULL;
+
+	if (last && last->thread == thread && !(last->flags & SEGMENT_VALUE)) {
+		last->count += (uint32_t)steps;
+		return;
+	}
+	append(solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
+}
+
+void solution_meet(struct solution *solution, struct values *values, struct event_id event,
+	struct solution_steps steps, const struct solution_wakes *wakes)
+{
+	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
+
+	if (choice.count) {
+		solution_add(solution, event.thread, steps.own);
+		append(solution, (struct schedule_segment){.thread = (uint16_t)choice.value,
+					 .count = choice.count,
+					 .flags = SEGMENT_VALUE});
+	}
+	if (steps.with > (choice.count ? steps.own : 0))
+		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
 }
 
 /* Is a read behind the write in the program before it in the order? */
@@ -148,16 +167,38 @@ static void find_delayed(
 		}
 }
 
+/* Of the solver's answer. */
+struct answer {
+	struct constraints *constraints;
+	Z3_model model;
+};
+
+static bool wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
+{
+	const struct answer *answer = context;
+	const struct constraints *constraints = answer->constraints;
+	Z3_ast wake = constraints_wakes(constraints, condition, wait, signal), value;
+
+	if (!wake) /* where it is not known it is as it was */
+		return constraints->order->conditions[condition].waits[wait].signal == signal;
+	return Z3_model_eval(constraints->z3, answer->model, wake, true, &value) &&
+	       Z3_get_bool_value(constraints->z3, value) == Z3_L_TRUE;
+}
+
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal)
 {
 	const struct walk *walk = constraints->walk;
 	const uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
 	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
+	struct answer answer = {constraints, model};
+	const struct solution_wakes choices = {wakes, &answer};
 	struct moments list = {0};
+	struct values values;
 
 	BUG_ON(!done);
 	*solution = (struct solution){0};
+	values_open(&values, constraints->order);
 	collect(constraints, model, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct moment *moment = &list.items[i];
@@ -168,13 +209,19 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 			break;
 		if (moment->steps <= done[thread])
 			continue;
-		solution_add(solution, thread, moment->steps - done[thread]);
+		solution_meet(solution, &values, moment->id,
+			(struct solution_steps){
+				walk->threads[thread].events[moment->id.index].step + 1 -
+					done[thread],
+				moment->steps - done[thread]},
+			&choices);
 		done[thread] = moment->steps;
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
 	if (constraints->has_store_buffers)
 		find_delayed(solution, constraints, model);
+	values_close(&values);
 	free(done);
 	free(list.items);
 }

@@ -4,6 +4,7 @@
 
 #include "model/schedule.h"
 #include "sensitivity/constraints.h"
+#include "sensitivity/values.h"
 
 struct solution {
 	struct schedule_segment *segments;
@@ -15,6 +16,19 @@ struct solution {
 /* Everything that happens in the model before `goal`, whose thread moves last. */
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal);
+/* Steps of a thread up to an event, and with what it does behind that at once. */
+struct solution_steps {
+	uint64_t own, with;
+};
+
+struct solution_wakes {
+	values_wakes *wakes;
+	void *context;
+};
+
+/* The next event: its steps, and the choice that is made at it. */
+void solution_meet(struct solution *solution, struct values *values, struct event_id event,
+	struct solution_steps steps, const struct solution_wakes *wakes);
 /* So many more steps of the thread. */
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);
