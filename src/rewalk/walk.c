@@ -138,6 +138,9 @@ void walk_run(struct walk *walk, unsigned mode)
 		walk_open_sharing(walk);
 	else
 		walk_build_shared_lines(walk);
+	if (mode & WALK_CHOOSING &&
+		walk->weights) /* it was chosen before: each access counts once */
+		memset(walk->weights, 0, walk->weight_count * sizeof *walk->weights);
 	if (walk->record->source)
 		walk_run_again(walk, mode);
 	for (uint32_t i = 0; i < walk->record->thread_count && !walk->record->source; i++)

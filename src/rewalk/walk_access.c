@@ -88,26 +88,41 @@ static inline bool is_of_one(const struct code *code)
 	return !code->is_vector && code->bytes <= 8 && code->count == 1;
 }
 
+/* What is found there, eight bytes at a time. */
+static inline enum step read_parts(
+	struct walker *walker, const struct code *code, uint64_t address, uint64_t *parts)
+{
+	const uint8_t *memory;
+
+	if (code->place != PLACE_SITE) {
+		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+		if (!memory)
+			return walk_outside_of_own(walker);
+		memcpy(parts, memory, code->bytes);
+		return STEP_NEXT;
+	}
+	for (uint32_t done = 0; done < code->bytes; done += 8) {
+		const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
+		/* The site reports once for all parts. */
+		const enum step step = walk_read(walker, done ? SITE_NONE : code->site,
+			address + done, part, &parts[done / 8]);
+
+		if (step != STEP_NEXT)
+			return step;
+	}
+	note_read(walker, code, address);
+	return STEP_NEXT;
+}
+
 static enum step load_one(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
 	uint64_t value = 0;
+	const enum step step = read_parts(walker, code, address, &value);
 	struct term *term;
 
-	if (code->place == PLACE_SITE) {
-		const enum step step = walk_read(walker, code->site, address, code->bytes, &value);
-
-		if (step != STEP_NEXT)
-			return step;
-		note_read(walker, code, address);
-	} else {
-		const uint8_t *memory =
-			walk_own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory)
-			return walk_outside_of_own(walker);
-		memcpy(&value, memory, code->bytes);
-	}
+	if (step != STEP_NEXT)
+		return step;
 	registers[code->to] = compute_mask(value, code->width);
 	if (!(walker->mode & WALK_EVENTS))
 		return STEP_NEXT;
@@ -122,28 +137,13 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 {
 	const uint64_t address = registers[code->a];
 	uint64_t parts[8] = {0};
+	enum step step;
 
 	if (is_of_one(code))
 		return load_one(walker, code, registers);
-	if (code->place == PLACE_SITE) {
-		for (uint32_t done = 0; done < code->bytes; done += 8) {
-			const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
-			/* The site reports once for all parts. */
-			const enum step step = walk_read(walker, done ? SITE_NONE : code->site,
-				address + done, part, &parts[done / 8]);
-
-			if (step != STEP_NEXT)
-				return step;
-		}
-		note_read(walker, code, address);
-	} else {
-		const uint8_t *memory =
-			walk_own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory)
-			return walk_outside_of_own(walker);
-		memcpy(parts, memory, code->bytes);
-	}
+	step = read_parts(walker, code, address, parts);
+	if (step != STEP_NEXT)
+		return step;
 	if (!code->is_vector)
 		registers[code->to] = compute_mask(parts[0], code->width);
 	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
@@ -185,26 +185,34 @@ enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 	return step;
 }
 
+static inline enum step write_parts(
+	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
+{
+	uint8_t *memory;
+	enum step step;
+
+	if (code->place != PLACE_SITE) {
+		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+		if (!memory || code->place != PLACE_LOCAL)
+			return walk_outside_of_own(walker);
+		memcpy(memory, parts, code->bytes);
+		return STEP_NEXT;
+	}
+	step = walk_pass_site(walker, code->site, address);
+	if (step != STEP_NEXT)
+		return step;
+	walk_written(walker, address, code->bytes, parts);
+	note_write(walker, code, address, parts);
+	return STEP_NEXT;
+}
+
 static enum step store_one(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b], value = registers[code->a];
+	const enum step step = write_parts(walker, code, address, &value);
 
-	if (code->place == PLACE_SITE) {
-		const enum step step = walk_pass_site(walker, code->site, address);
-
-		if (step != STEP_NEXT)
-			return step;
-		walk_written(walker, address, code->bytes, &value);
-		note_write(walker, code, address, &value);
-	} else {
-		uint8_t *memory = walk_own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory || code->place != PLACE_LOCAL)
-			return walk_outside_of_own(walker);
-		memcpy(memory, &value, code->bytes);
-	}
-	if (!(walker->mode & WALK_EVENTS))
-		return STEP_NEXT;
+	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
+		return step;
 	walker->where = walk_open_address(walker, code, code->b, address);
 	walk_write_term(walker, code, address, code->bytes, compute_mask(value, 8 * code->bytes),
 		walk_operand_term(walker, code->a));
@@ -216,6 +224,7 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 {
 	const uint64_t address = registers[code->b];
 	uint64_t parts[8] = {0};
+	enum step step;
 
 	if (is_of_one(code))
 		return store_one(walker, code, registers);
@@ -226,20 +235,9 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 
 		memcpy((uint8_t *)parts + i * (code->width / 8u), &value, code->width / 8u);
 	}
-	if (code->place == PLACE_SITE) {
-		const enum step step = walk_pass_site(walker, code->site, address);
-
-		if (step != STEP_NEXT)
-			return step;
-		walk_written(walker, address, code->bytes, parts);
-		note_write(walker, code, address, parts);
-	} else {
-		uint8_t *memory = walk_own_memory(walker, code, code->place, address, code->bytes);
-
-		if (!memory || code->place != PLACE_LOCAL)
-			return walk_outside_of_own(walker);
-		memcpy(memory, parts, code->bytes);
-	}
+	step = write_parts(walker, code, address, parts);
+	if (step != STEP_NEXT)
+		return step;
 	if (walker->mode & WALK_EVENTS)
 		set_stored_term(walker, code, address, parts);
 	return STEP_NEXT;

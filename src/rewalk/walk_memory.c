@@ -32,7 +32,8 @@ void walk_note_access(
 	if (walker->mode & WALK_CHOOSING && !bitset_has(walker->walk->chosen, site) &&
 		walk_is_shared(walker->walk, address, bytes))
 		bitset_add(walker->walk->chosen, site);
-	if (walker->mode & WALK_CHOOSING && walk_may_be_shared(walker->walk, address, 1))
+	if (walker->mode & WALK_CHOOSING && walk_may_be_shared(walker->walk, address, 1) &&
+		walk_is_shared(walker->walk, address, 1))
 		walk_weigh(walker);
 	if (walker->mode & WALK_PATHS) {
 		struct walk_event *event =

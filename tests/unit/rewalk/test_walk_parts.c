@@ -47,6 +47,21 @@ static void test_divide__keeps_parts_below_the_limit_and_leaves_nothing_out(void
 	free(walk.weights);
 }
 
+/* Where more turns out to be shared sites are chosen once more. */
+static void test_weights__are_those_of_the_last_walk(void **state)
+{
+	const struct run_record record = {.thread_count = 0};
+	struct walk walk = {.record = &record, .objects.is_complete = true};
+	struct walker walker = {.walk = &walk};
+
+	(void)state;
+	weigh(&walker, 7, 3);
+	walk_run(&walk, WALK_CHOOSING);
+	weigh(&walker, 7, 4);
+	assert_int_equal(walk.weights[7], 4);
+	walk_close(&walk);
+}
+
 /* Whoever is walked later may have written earlier. */
 static void test_before__is_the_last_write_of_the_run(void **state)
 {
@@ -77,6 +92,7 @@ static void test_before__is_the_last_write_of_the_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_weights__are_those_of_the_last_walk),
 		cmocka_unit_test(test_divide__keeps_parts_below_the_limit_and_leaves_nothing_out),
 		cmocka_unit_test(test_before__is_the_last_write_of_the_run),
 	};
