@@ -134,6 +134,8 @@ void engine_stuck(void)
 	engine_collect_waits(outcome);
 	outcome->kind = (uint16_t)engine_classify_waits(outcome);
 	if (outcome->wait_count) {
+		if (engine.current->state != THREAD_ALIVE) /* its end was the last step */
+			outcome->thread = outcome->waits[0].waiter;
 		outcome->site = outcome->waits[0].site;
 		outcome->address = outcome->waits[0].object_address;
 	}

@@ -201,11 +201,21 @@ static int make_paths(struct builder *builder, struct error *err)
 static void fill_wait(
 	const struct builder *builder, const struct wait_edge *edge, struct finding_wait *wait)
 {
-	wait->thread = copy(builder_thread(builder, edge->waiter));
+	if (edge->is_in_child)
+		BUG_ON(asprintf(&wait->thread, "a child of %s",
+			       builder_thread(builder, edge->waiter)) < 0);
+	else
+		wait->thread = copy(builder_thread(builder, edge->waiter));
 	wait->verb = copy(op_descriptions[edge->op].verb);
 	wait->object = builder_object(builder, (enum op_kind)edge->op, edge->object_address);
-	builder_stack(builder, edge->waiter, edge->site, &wait->at);
-	if (!thread_same(edge->holder, THREAD_NONE))
+	builder_stack(
+		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);
+	if (edge->is_in_child && thread_same(edge->holder, edge->waiter))
+		wait->holder = copy(wait->thread);
+	else if (edge->is_in_child && !thread_same(edge->holder, THREAD_NONE))
+		BUG_ON(asprintf(&wait->holder, "its parent's %s",
+			       builder_thread(builder, edge->holder)) < 0);
+	else if (!thread_same(edge->holder, THREAD_NONE))
 		wait->holder = copy(builder_thread(builder, edge->holder));
 	if (edge->op == OP_THREAD_JOIN && wait->holder) {
 		free(wait->object);

@@ -66,14 +66,15 @@ static bool is_waiting(const struct finding *finding, const char *thread)
 }
 
 /* A lock whose holder does not wait, because it has ended, will never be given up. */
-static void add_gone_holder(
-	const struct builder *builder, const struct finding_wait *wait, struct strbuf *out)
+static void add_gone_holder(const struct builder *builder, const struct finding_wait *wait,
+	bool is_in_child, struct strbuf *out)
 {
-	if (!wait->holder || !wait->held_since.module || is_waiting(builder->finding, wait->holder))
+	if (!wait->holder || !wait->held_since.module ||
+		(!is_in_child && is_waiting(builder->finding, wait->holder)))
 		return;
-	strbuf_addf(out, ", which %s took at ", wait->holder);
+	strbuf_addf(out, ", which %s %s at ", wait->holder, is_in_child ? "had taken" : "took");
 	frame_place(&wait->held_since, out);
-	strbuf_adds(out, " and never gave up");
+	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never gave up");
 }
 
 /* The wait that is for something this thread holds; NULL: nobody waits for this thread. */
@@ -151,6 +152,7 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 	const struct finding *finding = builder->finding;
 	const struct finding_wait *wait = &finding->waits[index];
 	const struct finding_wait *held = held_by(finding, wait->thread);
+	const struct wait_edge *edge = &builder->source->outcome->waits[index];
 
 	strbuf_adds(out, wait->thread);
 	if (held) {
@@ -158,8 +160,8 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 		frame_place(&held->held_since, out);
 		strbuf_adds(out, ") and");
 	}
-	add_wait(wait, &builder->source->outcome->waits[index], true, out);
-	add_gone_holder(builder, wait, out);
+	add_wait(wait, edge, true, out);
+	add_gone_holder(builder, wait, edge->is_in_child, out);
 }
 
 static void deadlock_title(const struct builder *builder, struct strbuf *out)
@@ -193,11 +195,12 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
+		const struct wait_edge *edge = &builder->source->outcome->waits[i];
 
-		if (!wait->holder || strcmp(wait->holder, wait->thread))
+		if (!thread_same(edge->holder, edge->waiter))
 			continue;
 		strbuf_adds(out, wait->thread);
-		add_wait(wait, &builder->source->outcome->waits[i], false, out);
+		add_wait(wait, edge, false, out);
 		strbuf_adds(out, ", which it holds itself since ");
 		frame_place(&wait->held_since, out);
 		return;

@@ -95,7 +95,9 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 {
 	bool has_changed = false;
 
-	if (outcome->kind != OUTCOME_DEADLOCK)
+	if (outcome->kind != OUTCOME_DEADLOCK ||
+		(outcome->wait_count &&
+			outcome->waits[0].is_in_child)) /* the trace is the parent's */
 		return;
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		struct wait_edge *edge = &outcome->waits[i];

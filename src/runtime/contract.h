@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 9u
+#define CONTRACT_VERSION 10u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -204,6 +204,19 @@ struct contract_totals {
 	uint64_t steps_most;
 };
 
+#define CONTRACT_STUCK_MOST 8
+#define CONTRACT_STUCK_WAITS 8
+
+/* A child that the target has forked, in which no thread can go on. [guest] */
+struct contract_stuck {
+	uint32_t pid;	     /* 0: not filled yet; written last */
+	uint16_t kind;	     /* enum outcome_kind */
+	uint16_t wait_count; /* of waits[], those beyond are left out */
+	uint64_t site;
+	uint64_t address;
+	struct wait_edge waits[CONTRACT_STUCK_WAITS];
+};
+
 struct contract {
 	uint32_t magic;
 	uint32_t version;
@@ -235,7 +248,9 @@ struct contract {
 	struct contract_spin spin;
 	struct contract_totals totals;
 	struct outcome outcome; /* of the last run */
-	uint64_t operations;	/* [guest] digest of its steps, with plan.has_operations */
+	uint32_t stuck_count;	/* [guest] children that took a place in stuck[], or found none */
+	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
+	uint64_t operations; /* [guest] digest of its steps, with plan.has_operations */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
 
 	char taint_text[128]; /* [guest] what tainted it, in words */

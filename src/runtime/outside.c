@@ -14,6 +14,8 @@
 #define SLICE_NS UINT64_C(10000000)
 /* Likewise, after objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
+/* How often is looked whether children that are waited for stand still for good. */
+#define CHILD_SLICE_NS UINT64_C(20000000)
 /* A wait that ended at once although nobody can move after it: not to be repeated in a hurry. */
 #define PAUSE_NS UINT64_C(1000000)
 
@@ -155,6 +157,8 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		outside.needs_slices = true; /* signals may reach another kernel thread */
 	if (outside.needs_slices && sleep_ns > SLICE_NS)
 		sleep_ns = SLICE_NS;
+	if (outside.has_child && child_count && sleep_ns > CHILD_SLICE_NS)
+		sleep_ns = CHILD_SLICE_NS;
 	if (outside.has_shared && sleep_ns > SHARED_SLICE_NS)
 		sleep_ns = SHARED_SLICE_NS;
 	runtime_mark_outside(true);
@@ -228,6 +232,14 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	return child_count || !time_is_virtual();
 }
 
+/* Everybody waits for children, or for each other, and the children for what no process will give them. */
+static bool outside_is_stuck(uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	return limit_ns == ENGINE_FOREVER && outside.has_child && !outside.has_external &&
+	       !outside.has_signal && !outside.has_shared &&
+	       stuck_children_are_all(pids, child_count);
+}
+
 bool runtime_wait_outside(uint64_t deadline_ns)
 {
 	int pids[CHILDREN_MAX];
@@ -247,6 +259,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
+	if (outside_is_stuck(limit_ns, pids, child_count))
+		return false;
 	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
 		outside_wait_until(limit_ns, pids, child_count);
 		(void)timer_fire_due();

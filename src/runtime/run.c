@@ -13,6 +13,7 @@
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/world.h"
 #include "strategies/history.h"
 
 /*
@@ -81,6 +82,7 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->trace_count = 0;
 	contract->thread_count = 1;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	stuck_children_begin_run();
 	contract->is_live = 1;
 }
 
@@ -379,6 +381,7 @@ static void run_end_alone(const struct outcome *outcome)
 	if (outcome->kind == OUTCOME_PASSED || outcome->kind == OUTCOME_EXIT)
 		for (;;)
 			(void)platform_call(SYS_exit_group, outcome->code);
+	stuck_child_tell(outcome);
 	for (;;) /* a deadlock: natively it hangs */
 		(void)platform_call(SYS_pause);
 }

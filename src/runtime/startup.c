@@ -21,6 +21,7 @@
 #include "runtime/record.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
+#include "runtime/world.h"
 
 HOT_STATE struct runtime runtime; /* see runtime.h for who writes it */
 bool runtime_is_up;		  /* written once, by runtime_set_up() */
@@ -78,6 +79,8 @@ static void startup_read_plan(struct contract *contract)
 static void startup_run_over(struct outcome *outcome) __attribute__((noreturn));
 static void startup_run_over(struct outcome *outcome)
 {
+	if (runtime.contract && !runtime.is_forked_child)
+		stuck_children_add_waits(outcome);
 	/* Before the first thread there is no run, and the engine keeps the outcome to itself. */
 	if (runtime.contract && !runtime.is_forked_child && outcome != &runtime.contract->outcome)
 		runtime.contract->outcome = *outcome;

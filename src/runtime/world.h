@@ -206,6 +206,17 @@ unsigned int affinity_processor(void);
  */
 uint32_t children_alive(int pids[CHILDREN_MAX]);
 
+/* ---- children that cannot go on: stuck_children.c ---- */
+
+/* In a child that the target has forked: no thread of it can go on. It will stand still. */
+void stuck_child_tell(const struct outcome *outcome);
+/* In the process of the run. */
+void stuck_children_begin_run(void);
+/* Do all of these children stand still for good? Not where one has no name. */
+bool stuck_children_are_all(const int *pids, uint32_t count);
+/* The run ends, as nobody can go on: puts what the children wait for before what their parent's threads do. */
+void stuck_children_add_waits(struct outcome *outcome);
+
 /* ---- signals: signal_queue.c, signal_delivery.c, interpose_signal.c ---- */
 
 /* Has a signal arrived that no thread has been told of? */

@@ -280,12 +280,15 @@ static bool take_op(struct trace_reader *reader, uint8_t *op)
 static bool take_edge(struct trace_reader *reader, struct wait_edge *edge)
 {
 	struct block_cursor *cursor = &reader->cursor;
+	uint64_t flags;
 	bool is_known;
 
 	edge->waiter.index = (uint16_t)take_number(cursor, 2);
 	edge->holder.index = (uint16_t)take_number(cursor, 2);
 	is_known = take_op(reader, &edge->op);
-	edge->is_on_cycle = take_number(cursor, 1) != 0;
+	flags = take_number(cursor, 1);
+	edge->is_on_cycle = flags & 1;
+	edge->is_in_child = flags >> 1 & 1;
 	edge->lost_signals = (uint16_t)take_number(cursor, 2);
 	edge->object = (object_name)take_number(cursor, 4);
 	edge->object_address = take_number(cursor, 8);

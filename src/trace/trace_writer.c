@@ -249,7 +249,7 @@ static void add_edge(struct trace_writer *writer, const struct wait_edge *edge)
 	add_number(writer, edge->waiter.index, 2);
 	add_number(writer, edge->holder.index, 2);
 	add_number(writer, edge->op, 1);
-	add_number(writer, edge->is_on_cycle != 0, 1);
+	add_number(writer, (edge->is_on_cycle ? 1 : 0) | (edge->is_in_child ? 2 : 0), 1);
 	add_number(writer, edge->lost_signals, 2);
 	add_number(writer, edge->object, 4);
 	add_number(writer, edge->object_address, 8);
