@@ -89,11 +89,12 @@ static bool has_variable_bound(const struct campaign_options *options)
 
 static void on_started(void *context, const struct campaign_start *start)
 {
-	const struct run_report *report = context;
+	struct run_report *report = context;
 	struct strbuf budget;
 	char strategy[256];
 	char number[32];
 
+	report->is_unmodified = !start->has_memory_sites;
 	if (report->is_quiet)
 		return;
 	terminal_clear_live();
@@ -376,6 +377,10 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	else if (result->is_unfinished)
 		(void)fprintf(stderr, "the last run had not ended when the time was up; give it "
 				      "longer (--time)\n");
+	if (report->is_unmodified)
+		(void)fprintf(stderr,
+			"note: its accesses to memory were no scheduling points; built by raddle-cc "
+			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
 	if (result->has_verdict && result->verdict.is_complete) {
 		(void)fprintf(stderr, "nothing found; next: another input%s%s\n",
 			result->verdict.scope[0] ? ", a larger bound" : "",

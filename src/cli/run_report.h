@@ -15,6 +15,7 @@ struct run_report {
 	struct strbuf findings; /* JSON texts with commas between them */
 	char last_id[32];	/* of the last finding, empty: none */
 	uint32_t repeatable;	/* findings that are */
+	bool is_unmodified;	/* it has no sites at its accesses to memory */
 };
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
