@@ -85,6 +85,19 @@ static inline bool has_term(struct term **t, int32_t number)
 		DISPATCH;                                                                          \
 	} while (0)
 
+/* By a function, after which nothing may be as it was. */
+#define SLOWLY(perform)                                                                            \
+	do {                                                                                       \
+		walker->instructions += instructions;                                              \
+		instructions = 0;                                                                  \
+		frame->at = function->codes + (op - function->ops);                                \
+		step = perform(walker, frame->at, r);                                              \
+		if (step != STEP_NEXT)                                                             \
+			goto enter;                                                                \
+		table = frame->is_symbolic ? symbolic : plain;                                     \
+		NEXT;                                                                              \
+	} while (0)
+
 #define DO_PAIR(name, expression)                                                                  \
 	run_##name:                                                                                \
 	{                                                                                          \
@@ -140,7 +153,7 @@ static inline bool has_term(struct term **t, int32_t number)
 		if (UNLIKELY(!walker->left) ||                                                     \
 			(UNLIKELY(walker->is_watching) &&                                          \
 				must_look(walker, op->number, address, bytes, false)))             \
-			goto run_SLOW;                                                             \
+			goto slow_load;                                                            \
 		memcpy(&value, memory + record_place_of(address), bytes);                          \
 		r[op->to] = value;                                                                 \
 		walker->left--;                                                                    \
@@ -156,7 +169,7 @@ static inline bool has_term(struct term **t, int32_t number)
 		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
 			(UNLIKELY(walker->is_watching) &&                                          \
 				walk_may_have_term(walker, r[op->a] | WALK_LOCAL_KEY, bytes)))     \
-			goto run_SLOW;                                                             \
+			goto slow_load;                                                            \
 		memcpy(&value, walker->locals + local, bytes);                                     \
 		r[op->to] = value;                                                                 \
 		NEXT;                                                                              \
@@ -169,7 +182,7 @@ static inline bool has_term(struct term **t, int32_t number)
 		const type value = (type)r[op->a];                                                 \
 		if (UNLIKELY(walker->is_watching) &&                                               \
 			must_look(walker, op->number, address, bytes, true))                       \
-			goto run_SLOW;                                                             \
+			goto slow_store;                                                           \
 		memcpy(memory + record_place_of(address), &value, bytes);                          \
 		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
 		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
@@ -186,7 +199,7 @@ static inline bool has_term(struct term **t, int32_t number)
 		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
 			(UNLIKELY(walker->is_watching) &&                                          \
 				walk_may_have_term(walker, r[op->b] | WALK_LOCAL_KEY, bytes)))     \
-			goto run_SLOW;                                                             \
+			goto slow_store;                                                           \
 		memcpy(walker->locals + local, &value, bytes);                                     \
 		NEXT;                                                                              \
 	}
@@ -238,14 +251,11 @@ enter:
 
 run_SLOW:
 symbolic_slow:
-	walker->instructions += instructions;
-	instructions = 0;
-	frame->at = function->codes + (op - function->ops);
-	step = walk_perform(walker, frame->at, r);
-	if (step != STEP_NEXT)
-		goto enter;
-	table = frame->is_symbolic ? symbolic : plain;
-	NEXT;
+	SLOWLY(walk_perform);
+slow_load:
+	SLOWLY(walk_load);
+slow_store:
+	SLOWLY(walk_store);
 
 run_COMPUTE:
 	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
@@ -353,12 +363,12 @@ symbolic_first:
 	goto *plain[op->run];
 symbolic_load:
 	if (has_term(t, op->a))
-		goto run_SLOW;
+		goto slow_load;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
 	if (has_term(t, op->a) | has_term(t, op->b))
-		goto run_SLOW;
+		goto slow_store;
 	goto *plain[op->run];
 symbolic_select:
 	if (has_term(t, op->a) | has_term(t, op->b) | has_term(t, op->c))

@@ -22,6 +22,21 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
+/* Of ranges from which the site is chosen already only the beginning counts. */
+static void choose(struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
+{
+	struct walk *walk = walker->walk;
+	const bool is_chosen = bitset_has(walk->chosen, site);
+
+	if (bytes > 8 && is_chosen)
+		bytes = 1;
+	if (!walk_is_shared(walk, address, bytes))
+		return;
+	if (!is_chosen)
+		bitset_add(walk->chosen, site);
+	walk_weigh(walker);
+}
+
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {
@@ -29,12 +44,9 @@ void walk_note_access(
 		walk_note_sharing(walker, address, bytes, is_write);
 		return;
 	}
-	if (walker->mode & WALK_CHOOSING && !bitset_has(walker->walk->chosen, site) &&
-		walk_is_shared(walker->walk, address, bytes))
-		bitset_add(walker->walk->chosen, site);
-	if (walker->mode & WALK_CHOOSING && walk_may_be_shared(walker->walk, address, 1) &&
-		walk_is_shared(walker->walk, address, 1))
-		walk_weigh(walker);
+	if (walker->mode & WALK_CHOOSING &&
+		(bytes > 8 || walk_may_be_shared(walker->walk, address, bytes)))
+		choose(walker, site, address, bytes);
 	if (walker->mode & WALK_PATHS) {
 		struct walk_event *event =
 			walk_add_event(walker, is_write ? EVENT_WRITE : EVENT_READ);

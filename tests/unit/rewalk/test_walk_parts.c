@@ -55,6 +55,8 @@ static void test_weights__are_those_of_the_last_walk(void **state)
 	struct walker walker = {.walk = &walk};
 
 	(void)state;
+	walk.threads = calloc(1, sizeof *walk.threads);
+	assert_non_null(walk.threads);
 	weigh(&walker, 7, 3);
 	walk_run(&walk, WALK_CHOOSING);
 	weigh(&walker, 7, 4);
