@@ -12,8 +12,12 @@ int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared)
 {
 	if (value > SEM_VALUE_MAX)
 		return EINVAL;
-	*semaphore = (struct semaphore){.value = value, .is_shared = is_shared};
+	/* Who sleeps there by then is forgotten, as by glibc: no post wakes him. */
+	*semaphore = (struct semaphore){.value = value,
+		.is_shared = is_shared,
+		.epoch = semaphore->epoch + (semaphore->value == 0)};
 	engine_object_renew(semaphore);
+	engine_changed(semaphore);
 	return 0;
 }
 
@@ -27,7 +31,7 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 	const struct semaphore *semaphore = op->address;
 
 	(void)thread;
-	return semaphore->value > 0;
+	return semaphore->value > 0 && semaphore->epoch == op->argument2;
 }
 
 /* False: another process was faster. */
@@ -50,6 +54,7 @@ int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t s
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.address = semaphore,
 		.site = site,
+		.argument2 = semaphore->epoch,
 		.is_shared = semaphore->is_shared,
 		.ready = semaphore_is_ready,
 		.deadline_ns = deadline_ns};

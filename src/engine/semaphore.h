@@ -12,7 +12,8 @@
 struct semaphore {
 	uint32_t value;
 	uint32_t is_shared; /* see shared.h */
-	uint32_t reserved[6];
+	uint32_t epoch;	    /* another one since an initialisation that met no value */
+	uint32_t reserved[5];
 };
 
 /* 0 or EINVAL (value above SEM_VALUE_MAX). */
