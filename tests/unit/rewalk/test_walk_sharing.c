@@ -44,15 +44,27 @@ static void perform(
 		.step = step, .thread = thread, .other = other, .kind = (uint8_t)kind};
 }
 
+#define CREATE(at, by, whom)                                                                       \
+	{                                                                                          \
+		.step = at, .thread = by, .kind = OP_THREAD_CREATE, .other = whom                  \
+	}
+#define JOIN(at, by, whom)                                                                         \
+	{                                                                                          \
+		.step = at, .thread = by, .kind = OP_THREAD_JOIN, .other = whom                    \
+	}
 /* main creates 1 at step 10 and 2 at step 20, and joins them at steps 30 and 40. */
+#define PAIR                                                                                       \
+	{                                                                                          \
+		CREATE(10, 0, 1), CREATE(20, 0, 2), JOIN(30, 0, 1), JOIN(40, 0, 2)                 \
+	}
+
 static struct course *make_pair(void)
 {
+	static const struct record_op pair[] = PAIR;
 	struct course *run = make_run(3);
 
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 20, 0, OP_THREAD_CREATE, 2);
-	perform(run, 30, 0, OP_THREAD_JOIN, 1);
-	perform(run, 40, 0, OP_THREAD_JOIN, 2);
+	memcpy(run->ops, pair, sizeof pair);
+	run->record.op_count = sizeof pair / sizeof *pair;
 	return run;
 }
 
@@ -102,170 +114,92 @@ static void free_run(struct course *run)
 	free(run);
 }
 
-static void test_sharing__not_what_is_written_before_the_creation(void **state)
-{
-	struct course *run = make_pair();
+/* ---- scenes: accesses in the order in which they are walked, and what comes of them ---- */
 
-	(void)state;
-	begin(run);
-	put(run, 0, 10, WORD); /* while the first thread runs */
-	get(run, 2, 21, WORD);
-	get(run, 0, 25, WORD);
-	assert_false(is_shared(run, WORD));
-	free_run(run);
-}
+struct access {
+	uint16_t thread;
+	uint64_t step;
+	char kind; /* 'w', 'r'; 0: there are no more */
+	uint64_t address;
+};
 
-static void test_sharing__what_a_thread_may_see_earlier(void **state)
-{
-	struct course *run = make_pair();
+struct scene {
+	const char *name;
+	struct record_op ops[4];
+	struct access accesses[8];
+	uint64_t shared[3], ordered[3]; /* 0: there are no more */
+};
 
-	(void)state;
-	begin(run);
-	put(run, 0, 10, WORD);
-	get(run, 1, 50, WORD); /* much later in the run, but nothing makes it so */
-	put(run, 0, 20, OTHER);
-	get(run, 2, 50, OTHER);
-	assert_true(is_shared(run, WORD));
-	assert_true(is_shared(run, OTHER));
-	free_run(run);
-}
+static const struct scene scenes[] = {
+	{"what is written before the creation is not shared", PAIR,
+		{/* while the first thread runs */ {0, 10, 'w', WORD}, {2, 21, 'r', WORD},
+			{0, 25, 'r', WORD}},
+		.ordered = {WORD}},
+	{"what a thread may see earlier is: much later in the run, but nothing makes it so", PAIR,
+		{{0, 10, 'w', WORD}, {1, 50, 'r', WORD}, {0, 20, 'w', OTHER}, {2, 50, 'r', OTHER}},
+		.shared = {WORD, OTHER}},
+	{"what is written again behind the creation is", PAIR,
+		{{0, 10, 'w', WORD}, {0, 20, 'w', WORD}, {2, 21, 'r', WORD}}, .shared = {WORD}},
+	{"what is left for who joins is not; only the other one has been joined", PAIR,
+		{{0, 10, 'w', WORD}, {2, 21, 'w', WORD}, {2, 21, 'w', OTHER}, {0, 30, 'r', OTHER},
+			{0, 40, 'r', WORD}},
+		.shared = {OTHER}, .ordered = {WORD}},
+	{"a join that failed orders nothing",
+		{CREATE(10, 0, 1), {.step = 20,
+					   .kind = OP_THREAD_TRYJOIN,
+					   .other = 1,
+					   .flags = RECORD_OP_FAILED}},
+		{{1, 11, 'w', WORD}, {0, 25, 'r', WORD}}, .shared = {WORD}},
+	{"ancestors order, too; who was joined had not joined the one that wrote the flag",
+		{CREATE(10, 0, 1), CREATE(20, 1, 2), JOIN(30, 0, 1), CREATE(40, 0, 3)},
+		{{0, 9, 'w', WORD}, {2, 21, 'r', WORD}, {1, 11, 'w', OTHER}, {2, 21, 'r', OTHER},
+			{3, 41, 'r', OTHER}, {2, 21, 'w', FLAG}, {3, 41, 'r', FLAG}},
+		.shared = {FLAG}, .ordered = {WORD, OTHER}},
+	{"who has read what is shared writes another value each time", PAIR,
+		{{0, 10, 'r', FLAG}, {0, 10, 'w', WORD}, {1, 11, 'w', FLAG}, {2, 21, 'r', WORD}},
+		.shared = {FLAG, WORD}},
+	{"also through a word that is ordered, and whoever is walked first",
+		{CREATE(10, 0, 1), CREATE(20, 0, 2), CREATE(30, 2, 3)},
+		{{3, 31, 'r', OTHER}, {2, 21, 'r', WORD}, {2, 21, 'w', OTHER}, {0, 10, 'r', FLAG},
+			{0, 10, 'w', WORD}, {1, 11, 'w', FLAG}},
+		.shared = {WORD, OTHER}},
+	{"what depends on an outcome goes on",
+		{CREATE(10, 0, 1), {.step = 15, .kind = OP_MUTEX_TRYLOCK, .other = UINT16_MAX},
+			CREATE(20, 0, 2)},
+		{{0, 15, 'w', WORD}, {2, 21, 'r', WORD}}, .shared = {WORD}},
+	{"a thread is given what was read", {CREATE(10, 0, 1), CREATE(20, 0, 2), CREATE(30, 2, 3)},
+		{{0, 10, 'r', FLAG}, {1, 11, 'w', FLAG}, {2, 21, 'w', WORD}, {3, 31, 'r', WORD}},
+		.shared = {WORD}},
+	{"memory that was given back and taken again is shared", PAIR,
+		{{1, 11, 'w', WORD}, {0, 10, 'w', WORD}, {2, 21, 'r', WORD}}, .shared = {WORD}},
+};
 
-static void test_sharing__what_is_written_again_behind_the_creation(void **state)
-{
-	struct course *run = make_pair();
-
-	(void)state;
-	begin(run);
-	put(run, 0, 10, WORD);
-	put(run, 0, 20, WORD);
-	get(run, 2, 21, WORD);
-	assert_true(is_shared(run, WORD));
-	free_run(run);
-}
-
-static void test_sharing__not_what_is_left_for_who_joins(void **state)
-{
-	struct course *run = make_pair();
-
-	(void)state;
-	begin(run);
-	put(run, 0, 10, WORD);
-	put(run, 2, 21, WORD);
-	put(run, 2, 21, OTHER);
-	get(run, 0, 30, OTHER); /* only the other one has been joined */
-	get(run, 0, 40, WORD);
-	assert_false(is_shared(run, WORD));
-	assert_true(is_shared(run, OTHER));
-	free_run(run);
-}
-
-static void test_sharing__a_join_that_failed_orders_nothing(void **state)
-{
-	struct course *run = make_run(2);
-
-	(void)state;
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 20, 0, OP_THREAD_TRYJOIN, 1);
-	run->ops[1].flags = RECORD_OP_FAILED;
-	begin(run);
-	put(run, 1, 11, WORD);
-	get(run, 0, 25, WORD);
-	assert_true(is_shared(run, WORD));
-	free_run(run);
-}
-
-static void test_sharing__ancestors_order_too(void **state)
+static void play(const struct scene *scene)
 {
 	struct course *run = make_run(4);
 
-	(void)state;
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 20, 1, OP_THREAD_CREATE, 2);
-	perform(run, 30, 0, OP_THREAD_JOIN, 1);
-	perform(run, 40, 0, OP_THREAD_CREATE, 3);
+	for (int i = 0; i < 4 && scene->ops[i].step; i++)
+		run->ops[run->record.op_count++] = scene->ops[i];
 	begin(run);
-	put(run, 0, 9, WORD);
-	get(run, 2, 21, WORD);
-	put(run, 1, 11, OTHER);
-	get(run, 2, 21, OTHER);
-	get(run, 3, 41, OTHER); /* its creator has joined who wrote */
-	put(run, 2, 21, FLAG);
-	get(run, 3, 41, FLAG); /* who was joined had not joined that one */
-	assert_false(is_shared(run, WORD));
-	assert_false(is_shared(run, OTHER));
-	assert_true(is_shared(run, FLAG));
+	for (const struct access *i = scene->accesses; i->kind; i++)
+		touch(run, i->thread, i->step, i->address, 8, i->kind == 'w');
+	for (const uint64_t *i = scene->shared; *i; i++)
+		assert_true(is_shared(run, *i));
+	for (const uint64_t *i = scene->ordered; *i; i++)
+		assert_false(is_shared(run, *i));
 	free_run(run);
 }
 
-/* main reads what is shared, writes another word, and creates a thread that reads that: it is another value each time. */
-static void test_sharing__what_depends_on_shared_memory_goes_on(void **state)
+static void test_sharing__in_scenes(void **state)
 {
-	struct course *run = make_pair();
-
 	(void)state;
-	begin(run);
-	get(run, 0, 10, FLAG);
-	put(run, 0, 10, WORD);
-	put(run, 1, 11, FLAG);
-	get(run, 2, 21, WORD);
-	assert_true(is_shared(run, FLAG));
-	assert_true(is_shared(run, WORD));
-	free_run(run);
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+		print_message("%s\n", scenes[i].name);
+		play(&scenes[i]);
+	}
 }
 
-/* Through a word that is ordered, too, and whoever is walked first. */
-static void test_sharing__what_depends_on_it_by_way_of_others_goes_on(void **state)
-{
-	struct course *run = make_run(4);
-
-	(void)state;
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 20, 0, OP_THREAD_CREATE, 2);
-	perform(run, 30, 2, OP_THREAD_CREATE, 3);
-	begin(run);
-	get(run, 3, 31, OTHER);
-	get(run, 2, 21, WORD);
-	put(run, 2, 21, OTHER);
-	get(run, 0, 10, FLAG);
-	put(run, 0, 10, WORD);
-	put(run, 1, 11, FLAG);
-	assert_true(is_shared(run, WORD));
-	assert_true(is_shared(run, OTHER));
-	free_run(run);
-}
-
-static void test_sharing__what_depends_on_an_outcome_goes_on(void **state)
-{
-	struct course *run = make_run(3);
-
-	(void)state;
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 15, 0, OP_MUTEX_TRYLOCK, UINT16_MAX);
-	perform(run, 20, 0, OP_THREAD_CREATE, 2);
-	begin(run);
-	put(run, 0, 15, WORD);
-	get(run, 2, 21, WORD);
-	assert_true(is_shared(run, WORD));
-	free_run(run);
-}
-
-/* The thread is given what was read. */
-static void test_sharing__what_depends_on_an_argument_goes_on(void **state)
-{
-	struct course *run = make_run(4);
-
-	(void)state;
-	perform(run, 10, 0, OP_THREAD_CREATE, 1);
-	perform(run, 20, 0, OP_THREAD_CREATE, 2);
-	perform(run, 30, 2, OP_THREAD_CREATE, 3);
-	begin(run);
-	get(run, 0, 10, FLAG);
-	put(run, 1, 11, FLAG);
-	put(run, 2, 21, WORD);
-	get(run, 3, 31, WORD);
-	assert_true(is_shared(run, WORD));
-	free_run(run);
-}
+/* ---- others ---- */
 
 /* Where an open address may lead: who reads there may read something else, so what he wrote is not known either. */
 static void test_sharing__what_is_shared_later_is_settled_again(void **state)
@@ -304,20 +238,6 @@ static void test_sharing__halves_of_a_word_are_apart(void **state)
 	assert_false(is_shared(run, OTHER));
 	touch(run, 1, 11, OTHER + 2, 4, false);
 	assert_true(is_shared(run, OTHER));
-	free_run(run);
-}
-
-/* Memory that was given back and taken again. */
-static void test_sharing__addresses_that_are_used_again(void **state)
-{
-	struct course *run = make_pair();
-
-	(void)state;
-	begin(run);
-	put(run, 1, 11, WORD);
-	put(run, 0, 10, WORD);
-	get(run, 2, 21, WORD);
-	assert_true(is_shared(run, WORD));
 	free_run(run);
 }
 
@@ -367,19 +287,9 @@ static void test_sharing__many_threads_are_not_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(not_what_is_written_before_the_creation),
-		CASE(what_a_thread_may_see_earlier),
-		CASE(what_is_written_again_behind_the_creation),
-		CASE(not_what_is_left_for_who_joins),
-		CASE(a_join_that_failed_orders_nothing),
-		CASE(ancestors_order_too),
-		CASE(what_depends_on_shared_memory_goes_on),
-		CASE(what_depends_on_it_by_way_of_others_goes_on),
-		CASE(what_depends_on_an_outcome_goes_on),
-		CASE(what_depends_on_an_argument_goes_on),
+		CASE(in_scenes),
 		CASE(what_is_shared_later_is_settled_again),
 		CASE(halves_of_a_word_are_apart),
-		CASE(addresses_that_are_used_again),
 		CASE(what_a_function_may_have_written),
 		CASE(many_threads_are_not_told_apart),
 	};
