@@ -34,6 +34,33 @@ uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 	return bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
 }
 
+/* Does anything between the two, which are in this order in one block, report, or let others move? */
+static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
+{
+	LLVMValueRef at = LLVMGetNextInstruction(first);
+
+	while (at && at != last && !LLVMIsACallInst(at) && !LLVMIsAFenceInst(at) &&
+		!LLVMIsAAtomicRMWInst(at) && !LLVMIsAAtomicCmpXchgInst(at))
+		at = LLVMGetNextInstruction(at);
+	return at == last;
+}
+
+/* The write is to where the last site has read: then one of them is enough for whoever records. */
+static void note_write_back(struct instrument *instrument, struct site *write)
+{
+	struct site *read =
+		instrument->site_count ? &instrument->sites[instrument->site_count - 1] : NULL;
+
+	if (!read || read->kind != SITE_LOAD || write->kind != SITE_STORE ||
+		read->pointer != write->pointer || read->bytes != write->bytes ||
+		read->bytes > sizeof(uint64_t) || read->function != write->function ||
+		(read->flags | write->flags) & SITE_VOLATILE ||
+		!is_alone_between(read->instruction, write->instruction))
+		return;
+	read->flags |= SITE_WRITTEN_BACK;
+	write->flags |= SITE_WRITES_BACK;
+}
+
 /* A load, store or atomic access to `pointer`, with a value of `type`. */
 static void add_access(struct instrument *instrument, struct site site, LLVMValueRef pointer,
 	LLVMTypeRef type, enum site_kind kind)
@@ -47,6 +74,7 @@ static void add_access(struct instrument *instrument, struct site site, LLVMValu
 	site.bytes = type_bytes(instrument, type);
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
 		site.flags |= SITE_VECTOR;
+	note_write_back(instrument, &site);
 	add_site(instrument, &site);
 }
 
@@ -225,6 +253,14 @@ static bool is_exit(LLVMValueRef instruction)
 	return !other || !LLVMIsACallInst(other) || !is_exit(other);
 }
 
+static bool is_inside(LLVMValueRef function)
+{
+	const LLVMLinkage linkage = LLVMGetLinkage(function);
+
+	return (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+	       !is_called_from_outside(function);
+}
+
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number)
 {
 	struct site site = {.function = function, .function_number = function_number};
@@ -232,7 +268,9 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 
 	entry.instruction = first_place(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
+	entry.flags = is_inside(function) ? SITE_INSIDE : 0;
 	add_site(instrument, &entry);
+	entry.flags = 0;
 	collect_arguments(instrument, &entry);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block)) {

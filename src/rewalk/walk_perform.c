@@ -212,6 +212,15 @@ static void reshape(struct walker *walker, const struct code *code, uint64_t *re
 		walk_set_term(walker, code->to + (int32_t)i, NULL);
 }
 
+/* It leaves the last write as it is, but where it is a scheduling point of the run. */
+static enum step pass_fence(struct walker *walker, uint32_t site)
+{
+	if (walk_is_point(walker, site))
+		walk_settle(walker);
+	return walker->is_checked && site != SITE_NONE ? walk_pass(walker, site, UINT64_MAX)
+						       : STEP_NEXT;
+}
+
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	switch (code->op) {
@@ -248,7 +257,7 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 		return walk_tell_results(walker, code, registers);
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
-		return walk_pass_site(walker, code->site, UINT64_MAX);
+		return pass_fence(walker, code->site);
 	case CODE_RESHAPE:
 		reshape(walker, code, registers);
 		return STEP_NEXT;

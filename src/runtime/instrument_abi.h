@@ -136,6 +136,11 @@ enum site_order {
 #define SITE_BIT_FIELD 2u /* reads or writes its neighbours, too */
 #define SITE_UNALIGNED 4u
 #define SITE_VECTOR 8u
+/* The entry of a function that only functions of its own unit call, by its name. */
+#define SITE_INSIDE 16u
+/* A plain read, and the plain write to the same bytes, with nothing between them that reports or could be another thread's turn. */
+#define SITE_WRITTEN_BACK 32u
+#define SITE_WRITES_BACK 64u
 
 /* Offsets are from the field itself; `point` and `stub` are 0 for SITE_OPAQUE. */
 struct site_record {

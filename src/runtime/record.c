@@ -191,6 +191,10 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 {
 	switch (site->kind) {
 	case SITE_LOAD:
+		record_read(address, site->bytes);
+		if (record_pends(site))
+			record_pend(address, site->bytes);
+		return;
 	case SITE_ATOMIC_LOAD:
 		record_read(address, site->bytes);
 		return;
@@ -200,8 +204,7 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		/* fall through */
 	case SITE_STORE:
 	case SITE_ATOMIC_STORE:
-		record_state.moving->pending = address;
-		record_state.moving->pending_bytes = site->bytes;
+		record_pend(address, site->bytes);
 		return;
 	case SITE_RANGE_READ:
 		record_state.moving->copied_from = address;
@@ -234,6 +237,7 @@ static void record_look_back(const struct site_record *site)
 {
 	switch (site->kind) {
 	case SITE_FUNCTION_ENTRY: /* it depends on who calls */
+	case SITE_FENCE:
 		return;
 	case SITE_STRING_READ: /* of library calls, which end with a result */
 	case SITE_RANGE_READ:
@@ -316,6 +320,8 @@ static bool record_often(const struct site_record *site, uint64_t address)
 		record_state.moving->wants_arguments = 0;
 		record_flush();
 		(void)record_read_part(address, site->bytes);
+		if (record_pends(site))
+			record_pend(address, site->bytes);
 		return true;
 	}
 	if (site->kind == SITE_RESULT) {

@@ -93,4 +93,11 @@ static inline void record_value(uint32_t slot, uint64_t value)
 	*known = value;
 }
 
+/* These are about to be written. */
+static inline void record_pend(uint64_t address, uint32_t bytes)
+{
+	record_state.moving->pending = address;
+	record_state.moving->pending_bytes = bytes;
+}
+
 #endif

@@ -115,6 +115,12 @@ void record_stand(const struct engine_op *op);
 void record_flush(void);
 /* Is this the address of code with sites? */
 bool record_is_inside(uintptr_t code);
+/* The bytes that are read here are written next, and no other site tells of that. */
+static inline bool record_pends(const struct site_record *site)
+{
+	return site->kind == SITE_LOAD && site_record_info(site)->flags & SITE_WRITTEN_BACK;
+}
+
 /* Any number of bytes. */
 void record_read(uint64_t address, uint64_t bytes);
 /* Of the function that code without bitcode has called last. */

@@ -54,6 +54,26 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
+/*
+ * Whatever the site would report is known, or another one reports it: that a function was called by code with sites; what
+ * is written where the last site has read, which has it pending already; what a marked function returns.
+ */
+static bool record_needs_no_report(const struct site_record *site)
+{
+	switch (site->kind) {
+	case SITE_FENCE:
+		return true;
+	case SITE_FUNCTION_ENTRY:
+		return site_record_info(site)->flags & SITE_INSIDE;
+	case SITE_STORE:
+		return site_record_info(site)->flags & SITE_WRITES_BACK;
+	case SITE_RESULT:
+		return site->order & SITE_CALLEE_NAMED && record_is_marked(record_callee(site));
+	default:
+		return false;
+	}
+}
+
 /* Of sites that are points the general way has to be told. */
 static const unsigned char *record_quick_stub(const struct site_record *site)
 {
@@ -64,6 +84,8 @@ static const unsigned char *record_quick_stub(const struct site_record *site)
 		!sites_find_code(
 			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))
 		return NULL;
+	if (record_needs_no_report(site))
+		return sites_left_off;
 	return record_stub_of(site, site_index(site), start, end);
 }
 

@@ -36,8 +36,7 @@ bool record_missed_update(uint64_t address, uint64_t known)
 {
 	if (!record_missed_read(address, known))
 		return false;
-	record_state.moving->pending = address;
-	record_state.moving->pending_bytes = (uint32_t)known;
+	record_pend(address, (uint32_t)known);
 	return true;
 }
 

@@ -236,10 +236,6 @@ static bool put_result(struct piece *piece, uint32_t index)
 {
 	const struct site_record *site = piece->site;
 
-	if (site->order & SITE_CALLEE_NAMED && record_is_marked(record_callee(site))) {
-		PUT(&piece->writer, "\xc3");
-		return true;
-	}
 	/* The general way looks closer. */
 	if (site->order & SITE_CALLEES && record_state.may_link)
 		return false;
@@ -282,6 +278,14 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		return false;
 	switch (piece->site->kind) {
 	case SITE_LOAD:
+		if (!put_read(piece))
+			return false;
+		if (record_pends(piece->site)) {
+			piece->way = WAY_UPDATE;
+			(void)put_operand(piece); /* it could be before */
+			put_pending(piece);
+		}
+		return true;
 	case SITE_ATOMIC_LOAD:
 		return put_read(piece);
 	case SITE_ATOMIC_UPDATE:
@@ -295,9 +299,6 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_ATOMIC_STORE:
 		put_flush(writer, piece->region);
 		put_pending(piece);
-		return true;
-	case SITE_FENCE:
-		put_flush(writer, piece->region);
 		return true;
 	case SITE_FUNCTION_ENTRY:
 		return put_entry(piece, index, code_start, code_end);

@@ -50,6 +50,7 @@ HOT_STATE uint8_t sites_are_live;
 HOT_STATE struct contract_quick *sites_quick;
 HOT_STATE const uint8_t *filter_lines = filter_all;
 const unsigned char *(*sites_quick_stub)(const struct site_record *record);
+const unsigned char sites_left_off[1];
 HOT_STATE struct quick_now sites_now;
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
@@ -277,7 +278,7 @@ static void site_patch(const struct site_record *record, bool is_on)
 	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
 	int32_t distance;
 
-	if (!is_on) {
+	if (!is_on || stub == sites_left_off) {
 		platform_copy(point, off, sizeof off);
 		return;
 	}

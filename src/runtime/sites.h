@@ -28,6 +28,8 @@ extern uint32_t sites_vectors_by_hand;
 
 /* Where a point that is on leads instead of the site's own stub; its answer NULL: there. Set at start-up. */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
+/* Its answer where the point is to be left off. */
+extern const unsigned char sites_left_off[];
 
 /* To a contract that is new to this process: all modules that are loaded. */
 void sites_tell_again(void);
