@@ -67,7 +67,7 @@ enum site_kind {
 	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their points.
 	 * They are no accesses, and on only in runs that are recorded. `bytes` says which of several.
 	 */
-	SITE_RESULT, /* behind a call of code without bitcode; of structs, one for each member */
+	SITE_RESULT, /* behind a call of code that may have no bitcode; of structs, one for each member */
 	SITE_RETURNS_TWICE, /* behind setjmp() and the like */
 	SITE_ADDRESS,  /* of a local, or of a thread-local variable; bytes > 0: of that parameter */
 	SITE_ARGUMENT, /* of a function that code without bitcode may call */

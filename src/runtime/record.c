@@ -86,46 +86,50 @@ static bool record_has_zero(uint64_t value, uint64_t byte)
 	return (value - ones) & ~value & ones << 7;
 }
 
-/* A whole word of memory that can be read; what it is. */
-static inline uint64_t record_word(uint64_t address)
+/* The word is not what was known of it. */
+static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
 {
-	uint8_t *place = record_place(address);
-	const uint64_t known = record_known(place, sizeof known);
-	uint64_t value;
-
-	memcpy(&value, (const void *)address, sizeof value);
-	if (__builtin_expect(known == value, 1)) {
-		record_state.moving->left--;
-		return value;
-	}
 	if (record_entry(record_state.moving->thread, RECORD_READ))
 		record_number(record_state.moving->thread, record_difference(value, known, 8));
 	record_put(place, value, sizeof value);
-	return value;
 }
 
 /* Whole words: of a string up to its end, and some behind it in the same page. */
 static void record_told(uint64_t address, uint64_t length, bool is_string, bool is_near)
 {
 	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
+	struct record_moving *moving = record_state.moving;
 	bool has_ended = false, has_page = false;
+	int64_t same =
+		0; /* counted at the end, or at an entry: each count waits for the one before */
 
 	for (uint64_t word = address & ~UINT64_C(7); word < address + most; word += 8) {
-		uint64_t value;
+		uint8_t *place = record_place(word);
+		uint64_t value, known = record_known(place, sizeof known);
 
 		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
-			return;
+			break;
 		if (is_near && word > address && !(word & 4095))
-			return;
+			break;
 		/* Where a word of a page can be read they all can. */
 		if (has_page && word & 4095) {
-			value = record_word(word);
+			memcpy(&value, (const void *)word, sizeof value);
+			if (__builtin_expect(known == value, 1)) {
+				same++;
+			} else {
+				moving->left -= same;
+				same = 0;
+				record_told_word(place, value, known);
+			}
 		} else {
+			moving->left -= same;
+			same = 0;
 			has_page = record_read_part(word, sizeof value);
-			value = record_known(record_place(word), sizeof value);
+			value = record_known(place, sizeof value);
 		}
 		has_ended |= is_string && record_has_zero(value, word < address ? address & 7 : 0);
 	}
+	moving->left -= same;
 }
 
 void record_argument(uint64_t value)
