@@ -99,8 +99,11 @@ void engine_clock_begin_patience(void)
  */
 #define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
 #define CLOCK_PATIENCE_STEPS_LEAST 1024
-/* Who waits for a lock that a loop takes and gives back could move at some steps of the loop only: so many are looked at. */
-#define CLOCK_PATIENCE_LOOKS 64
+/*
+ * Who waits for a lock that a loop takes and gives back could move at some steps of the loop only. So as many in a row are
+ * looked at, one for so many steps from turn to turn, and the next turn is at another step of the loop.
+ */
+#define CLOCK_STEPS_PER_LOOK 1024
 
 static void clock_help_starved(void)
 {
@@ -132,7 +135,7 @@ void engine_clock_lose_patience(void)
 {
 	const bool is_starved = clock_somebody_starves(engine.patience_steps);
 
-	if (!is_starved && ++engine.patience_looks < CLOCK_PATIENCE_LOOKS) {
+	if (!is_starved && ++engine.patience_looks < engine.patience_steps / CLOCK_STEPS_PER_LOOK) {
 		engine.patience_step = engine.step + 1;
 		return;
 	}
@@ -142,7 +145,7 @@ void engine_clock_lose_patience(void)
 		if (engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
 			engine.patience_steps /= 2;
 	}
-	engine.patience_step = engine.step + engine.patience_steps;
+	engine.patience_step = engine.step + engine.patience_steps + !is_starved;
 	if (engine.earliest_deadline == ENGINE_FOREVER || engine.step < engine.pass_step ||
 		is_starved)
 		return;
