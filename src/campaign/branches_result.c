@@ -41,13 +41,17 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 	return strbuf_detach(&name);
 }
 
+/* Of schedules that no run followed. */
+#define UNPROVEN_SEGMENTS_MOST 400
+
+/* `most`: of segments. */
 static char *schedule_text(
-	const struct run_record *record, const struct sensitive_candidate *candidate)
+	const struct run_record *record, const struct sensitive_candidate *candidate, uint32_t most)
 {
 	struct strbuf text;
 
 	strbuf_init(&text);
-	for (uint32_t i = 0; i < candidate->segment_count; i++) {
+	for (uint32_t i = 0; i < candidate->segment_count && i < most; i++) {
 		const struct schedule_segment *segment = &candidate->segments[i];
 
 		if (i)
@@ -59,6 +63,8 @@ static char *schedule_text(
 		add_thread_name(&text, record, segment->thread);
 		strbuf_addf(&text, ":%u", segment->count);
 	}
+	if (candidate->segment_count > most)
+		strbuf_adds(&text, " ...");
 	return strbuf_detach(&text);
 }
 
@@ -91,7 +97,7 @@ struct sensitive_branch *branches_add(struct branches_result *result,
 		.variables = branches_copy_text(candidate->variables),
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
-		.schedule = schedule_text(record, candidate),
+		.schedule = schedule_text(record, candidate, UINT32_MAX),
 		.class = candidate->is_waiting ? CLASS_AD_HOC : CLASS_BENIGN};
 	return branch;
 }
@@ -100,7 +106,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict)
 {
-	char *schedule = schedule_text(record, candidate);
+	char *schedule = schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
 	struct strbuf text;
 
 	strbuf_init(&text);

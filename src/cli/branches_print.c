@@ -1,4 +1,5 @@
 /* What `raddle branches` says to people. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,24 @@ static void print_delayed(const struct sensitive_branch *branch)
 	printf("    not proven: runs under raddle see every write at once\n");
 }
 
+/* Who reads it has no use for more; programs have all of it. */
+#define SEGMENTS_MOST 40
+
+static void print_schedule(const char *schedule)
+{
+	const char *end = schedule;
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < SEGMENTS_MOST && *end; i++)
+		end += strcspn(end + 1, " ") + 1;
+	for (const char *at = end; *at; at++)
+		left += *at == ' ';
+	printf("    schedule: %.*s", (int)(end - schedule), schedule);
+	if (left)
+		printf(" and %" PRIu64 " more (--json)", left);
+	printf("\n");
+}
+
 static void print_branch(const struct sensitive_branch *branch)
 {
 	if (branch->line)
@@ -112,7 +131,7 @@ static void print_branch(const struct sensitive_branch *branch)
 	if (branch->delayed) {
 		print_delayed(branch);
 	} else {
-		printf("    schedule: %s\n", branch->schedule);
+		print_schedule(branch->schedule);
 		print_class(branch);
 	}
 	fputc('\n', stdout);
