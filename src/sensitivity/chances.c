@@ -222,6 +222,7 @@ void chances_release(struct chances *chances)
 	free(chances->kinds);
 	free(chances->items);
 	free(chances->groups);
+	free(chances->group_places);
 	free(chances->group_firsts);
 	*chances = (struct chances){0};
 }

@@ -27,8 +27,10 @@ struct chances {
 	 * Likewise by place: accesses of one expression of the source, and all looks of loops that wait (loops.h). 0: of none.
 	 */
 	uint32_t *groups;
+	/* Likewise, of others than looks: how many of the group its thread has made since its last operation. */
+	uint32_t *group_places;
 	uint32_t *
-		group_firsts; /* by number, less one: the first one's place, among those that are chances */
+		group_firsts; /* by number, less one: the place of the first that is a chance; UINT32_MAX: none */
 	uint32_t group_count;
 };
 

@@ -4,6 +4,7 @@
  * as if it waited for everybody.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/hash.h"
@@ -96,32 +97,58 @@ static struct group_slot *find(struct group_table *table, uint64_t key)
 	return slot;
 }
 
+/* By thread and group: how many since its last operation. */
+static uint32_t *counts_of(uint32_t *counts, uint16_t thread)
+{
+	return counts + (size_t)thread * (GROUPS_MOST + 1);
+}
+
+static bool is_chance(const struct chances *chances, uint32_t rank)
+{
+	return chances->rivals[rank] != UINT32_MAX;
+}
+
+static void list_event(
+	struct chances *chances, uint32_t rank, struct group_table *table, uint32_t *counts)
+{
+	const struct event_id id = chances->rehearsal->order->events[rank];
+	const struct walk_event *event =
+		&chances->rehearsal->walk->threads[id.thread].events[id.index];
+	struct group_slot *slot;
+
+	if (event->kind == EVENT_OP)
+		memset(counts_of(counts, id.thread), 0, (GROUPS_MOST + 1) * sizeof *counts);
+	/* An update's write is no event to be held at. */
+	if ((event->kind != EVENT_READ && event->kind != EVENT_WRITE) || event->is_atomic)
+		return;
+	slot = find(table, key_of(chances->rehearsal, id, table));
+	if (!slot)
+		return;
+	if (!slot->group) {
+		chances->group_firsts[chances->group_count] = UINT32_MAX;
+		slot->group = ++chances->group_count;
+	}
+	if (chances->group_firsts[slot->group - 1] == UINT32_MAX && is_chance(chances, rank))
+		chances->group_firsts[slot->group - 1] = rank;
+	chances->groups[rank] = slot->group;
+	if (slot->key != PLACE_OF_LOOKS)
+		chances->group_places[rank] = counts_of(counts, id.thread)[slot->group]++;
+}
+
 void chances_list_groups(struct chances *chances)
 {
 	const struct order *order = chances->rehearsal->order;
 	struct group_table table = {0};
+	uint32_t *counts =
+		calloc((size_t)(order->thread_count + 1) * (GROUPS_MOST + 1), sizeof *counts);
 
 	chances->groups = calloc(order->event_count + 1, sizeof *chances->groups);
+	chances->group_places = calloc(order->event_count + 1, sizeof *chances->group_places);
 	chances->group_firsts = calloc(GROUPS_MOST, sizeof *chances->group_firsts);
-	BUG_ON(!chances->groups || !chances->group_firsts);
-	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct event_id id = order->events[i];
-		const struct walk_event *event =
-			&chances->rehearsal->walk->threads[id.thread].events[id.index];
-		struct group_slot *slot;
-
-		/* An update's write is no event to be held at. */
-		if ((event->kind != EVENT_READ && event->kind != EVENT_WRITE) || event->is_atomic)
-			continue;
-		slot = find(&table, key_of(chances->rehearsal, id, &table));
-		if (!slot)
-			continue;
-		if (!slot->group && chances->rivals[i] != UINT32_MAX) {
-			chances->group_firsts[chances->group_count] = (uint32_t)i;
-			slot->group = ++chances->group_count;
-		}
-		chances->groups[i] = slot->group;
-	}
+	BUG_ON(!counts || !chances->groups || !chances->group_places || !chances->group_firsts);
+	for (uint64_t i = 0; i < order->event_count; i++)
+		list_event(chances, (uint32_t)i, &table, counts);
+	free(counts);
 	free(table.instructions);
 	free(table.slots);
 }
@@ -129,9 +156,12 @@ void chances_list_groups(struct chances *chances)
 void chances_add_groups(const struct chances *chances, struct hold_list *list)
 {
 	for (uint32_t i = 0; i < chances->group_count; i++) {
-		const struct event_id id =
-			chances->rehearsal->order->events[chances->group_firsts[i]];
+		const uint32_t first = chances->group_firsts[i];
+		struct event_id id;
 
+		if (first == UINT32_MAX)
+			continue;
+		id = chances->rehearsal->order->events[first];
 		hold_list_add(list,
 			&(struct hold){.held = id, .until = id, .is_long = true, .group = i + 1});
 	}

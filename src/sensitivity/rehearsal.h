@@ -63,8 +63,8 @@ struct hold {
 	struct event_id until;
 	bool is_long; /* until no other thread can move */
 	/*
-	 * So does every thread at each event of this group, from `held` on, as long as others can move; who has waited longest
-	 * goes on first. 0: none.
+	 * So does every thread at each event of this group, from `held` on, as long as others can move; who is least far, or has
+	 * waited longest, goes on first. 0: none.
 	 */
 	uint32_t group;
 };
@@ -74,8 +74,9 @@ struct rehearsal {
 	const struct order *order;
 	uint32_t thread_count;
 	bool has_open_addresses;
-	uint32_t **ranks;	/* by thread and event: place in the order of the run */
-	const uint32_t *groups; /* by that place; 0: of no group. NULL: there are none */
+	uint32_t **ranks;	      /* by thread and event: place in the order of the run */
+	const uint32_t *groups;	      /* by that place; 0: of no group. NULL: there are none */
+	const uint32_t *group_places; /* likewise: how far the thread is (chances.h) */
 	struct words words;
 	/* By thread, and one more: where its part of the lists begins. */
 	uint32_t *first_edge, *first_end, *first_failure;
@@ -165,7 +166,7 @@ void rehearsal_note_step(
 bool rehearsal_fails_as_it_did(
 	const struct rehearsal *rehearsal, const struct player *player, uint32_t thread);
 bool rehearsal_may_move(const struct rehearsal *rehearsal, uint32_t thread);
-/* Nobody else can move: who has waited longest with its group goes on. REHEARSAL_NOBODY: nobody waits so. */
+/* Nobody else can move: one that waits with its group goes on. REHEARSAL_NOBODY: nobody waits so. */
 uint32_t rehearsal_release_one(struct rehearsal *rehearsal);
 /* Who has not moved for longest. REHEARSAL_NOBODY: no thread can move. */
 uint32_t rehearsal_longest_ago(const struct rehearsal *rehearsal);

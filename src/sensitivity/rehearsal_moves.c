@@ -164,6 +164,21 @@ static bool is_held(const struct rehearsal *rehearsal, uint32_t thread)
 	       rehearsal->players[thread].at == rehearsal->hold.held.index;
 }
 
+static uint32_t place_in_group(const struct rehearsal *rehearsal, uint32_t thread)
+{
+	return rehearsal->group_places[rehearsal->ranks[thread][rehearsal->players[thread].at]];
+}
+
+/* Of threads that wait with their group. */
+static bool is_behind(const struct rehearsal *rehearsal, uint32_t thread, uint32_t other)
+{
+	const uint32_t own = place_in_group(rehearsal, thread);
+	const uint32_t others = place_in_group(rehearsal, other);
+
+	return own != others ? own < others
+			     : rehearsal->players[thread].held < rehearsal->players[other].held;
+}
+
 uint32_t rehearsal_release_one(struct rehearsal *rehearsal)
 {
 	uint32_t first = REHEARSAL_NOBODY;
@@ -172,8 +187,7 @@ uint32_t rehearsal_release_one(struct rehearsal *rehearsal)
 		if (!rehearsal->players[i].is_stopped && waits_with_group(rehearsal, i) &&
 			rehearsal->players[i].waits != rehearsal->writes + 1 &&
 			is_enabled(rehearsal, i) &&
-			(first == REHEARSAL_NOBODY ||
-				rehearsal->players[i].held < rehearsal->players[first].held))
+			(first == REHEARSAL_NOBODY || is_behind(rehearsal, i, first)))
 			first = i;
 	if (first != REHEARSAL_NOBODY)
 		rehearsal->players[first].released = rehearsal->players[first].at + 1;

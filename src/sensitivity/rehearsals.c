@@ -67,6 +67,7 @@ static void open(struct sensitivity *analysis)
 	rehearsal_open(&rehearsals->rehearsal, &analysis->order, analysis->walk.has_open_addresses);
 	chances_open(&rehearsals->chances, &rehearsals->rehearsal);
 	rehearsals->rehearsal.groups = rehearsals->chances.groups;
+	rehearsals->rehearsal.group_places = rehearsals->chances.group_places;
 }
 
 void rehearsals_close(struct sensitivity *analysis)

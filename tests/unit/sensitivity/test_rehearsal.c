@@ -222,6 +222,7 @@ static void test_rehearsal__a_group_goes_in_step(void **state)
 	chances_open(&chances, &rehearsal);
 	assert_int_equal(chances.group_count, 1);
 	rehearsal.groups = chances.groups;
+	rehearsal.group_places = chances.group_places;
 	rehearsal_begin(&rehearsal, &hold, 100);
 	assert_true(rehearsal_next(&rehearsal, &flipped));
 	assert_int_equal(flipped.thread, goal.thread);
