@@ -104,8 +104,11 @@ static void print_schedule(const char *schedule)
 	const char *end = schedule;
 	uint64_t left = 0;
 
-	for (uint32_t i = 0; i < SEGMENTS_MOST && *end; i++)
-		end += strcspn(end + 1, " ") + 1;
+	/* "(1 of 2)" is one, too. */
+	for (uint32_t i = 0; i < SEGMENTS_MOST && *end; i++) {
+		end += strcspn(end + 1, end[*end == ' '] == '(' ? ")" : " ") + 1;
+		end += *end == ')';
+	}
 	for (const char *at = end; *at; at++)
 		left += *at == ' ';
 	printf("    schedule: %.*s", (int)(end - schedule), schedule);

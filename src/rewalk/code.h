@@ -162,6 +162,7 @@ enum library_kind {
 	LIBRARY_COMPARE,
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
+	LIBRARY_NUMBER, /* of a string of digits */
 	LIBRARY_FIND,
 	LIBRARY_FIND_LAST,
 	LIBRARY_COPY,	/* writes, as all that follow: the string */
@@ -180,6 +181,8 @@ struct library_read {
 	uint8_t kind;	  /* enum library_kind */
 	uint8_t first;	  /* argument that is read */
 	uint8_t count;	  /* of arguments that are read */
+	uint8_t pointers; /* the first ones that are pointers; 0: those up to the last that is read */
+	int8_t base; /* NUMBER: argument that says the base, behind the one that says where the end goes; -1: ten */
 	int8_t limit;	  /* argument that says how many bytes at most; -1: none does */
 	bool is_string;	  /* a zero is the end */
 	bool is_used;	  /* somebody looks at the result, or at what is written */

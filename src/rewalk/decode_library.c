@@ -29,6 +29,33 @@ static const struct {
 				.limit = 2,
 				.is_string = true,
 				.folds = true}},
+#define NUMBER(name)                                                                               \
+	{                                                                                          \
+		name,                                                                              \
+		{                                                                                  \
+			.kind = LIBRARY_NUMBER, .count = 1, .limit = -1, .is_string = true,        \
+			.base = -1                                                                 \
+		}                                                                                  \
+	}
+#define NUMBER_OF_BASE(name)                                                                       \
+	{                                                                                          \
+		name,                                                                              \
+		{                                                                                  \
+			.kind = LIBRARY_NUMBER, .count = 1, .pointers = 2, .limit = -1,            \
+			.is_string = true, .base = 2                                               \
+		}                                                                                  \
+	}
+	NUMBER("atoi"),
+	NUMBER("atol"),
+	NUMBER("atoll"),
+	NUMBER_OF_BASE("strtol"),
+	NUMBER_OF_BASE("strtoul"),
+	NUMBER_OF_BASE("strtoll"),
+	NUMBER_OF_BASE("strtoull"),
+	NUMBER_OF_BASE("__isoc23_strtol"),
+	NUMBER_OF_BASE("__isoc23_strtoul"),
+	NUMBER_OF_BASE("__isoc23_strtoll"),
+	NUMBER_OF_BASE("__isoc23_strtoull"),
 #define COPIES(name, kind_of, first_read, count_read, argument, is_end)                            \
 	{                                                                                          \
 		name,                                                                              \
@@ -43,6 +70,10 @@ static const struct {
 	COPIES("__stpcpy_chk", LIBRARY_COPY, 1, 1, -1, true),
 	COPIES("strncpy", LIBRARY_FILL, 1, 1, 2, false),
 	COPIES("__strncpy_chk", LIBRARY_FILL, 1, 1, 2, false),
+	COPIES("stpncpy", LIBRARY_FILL, 1, 1, 2, true),
+	COPIES("__stpncpy_chk", LIBRARY_FILL, 1, 1, 2, true),
+	COPIES("strncat", LIBRARY_APPEND, 0, 2, 2, false),
+	COPIES("__strncat_chk", LIBRARY_APPEND, 0, 2, 2, false),
 	COPIES("strcat", LIBRARY_APPEND, 0, 2, -1, false),
 	COPIES("__strcat_chk", LIBRARY_APPEND, 0, 2, -1, false),
 };
@@ -83,10 +114,12 @@ static bool is_search(const struct library_read *read)
 static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);
-	const unsigned pointers = read->first + read->count;
+	const unsigned pointers = read->pointers ? read->pointers : read->first + read->count;
 
 	if (!LLVMIsDeclaration(LLVMGetCalledValue(call)) || count < pointers ||
 		(read->limit >= 0 && count <= (unsigned)read->limit) ||
+		(read->kind == LIBRARY_NUMBER && read->base >= 0 &&
+			count <= (unsigned)read->base) ||
 		(is_search(read) && count < 2))
 		return false;
 	for (unsigned i = 0; i < count; i++) {

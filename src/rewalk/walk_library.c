@@ -25,7 +25,7 @@ static enum step read_told(struct walker *walker, uint64_t length, const struct 
 	struct library_bytes *out)
 {
 	const uint64_t address = out->address;
-	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
+	const uint64_t most = site_told_most(length, read->is_string, read->is_near);
 	bool has_ended = false;
 
 	walk_settle(walker);
@@ -189,45 +189,74 @@ static void read_all(struct walker *walker, const struct code *call, const uint6
 			walk_count_step(walker, read->operands[i].site);
 	if (read->kind >= LIBRARY_COPY && walker->is_live)
 		walk_count_step(walker, read->site_to);
-	for (uint32_t i = 0; i < read->count; i++)
+	for (uint32_t i = 0; i < read->count && !of->is_long; i++)
 		read_terms(walker, call, i, &of->arguments[i], of->arguments[i].looked);
+	if (of->is_long)
+		walk_compare_terms(walker, call, of);
 	walk_join_events(walker, first);
+}
+
+static enum step read_arguments(struct walker *walker, const struct code *call,
+	const uint64_t *registers, struct library_walk *out)
+{
+	const struct library_read *read = call->reads;
+
+	for (uint32_t i = 0; i < read->count; i++) {
+		const struct library_operand *operand = &read->operands[i];
+		struct library_bytes *of = &out->arguments[i];
+		/* Of what is appended to there is no limit. */
+		const uint64_t limit = read->kind == LIBRARY_APPEND && !i ? UINT64_MAX : out->limit;
+		enum step step;
+
+		of->count = of->extent = 0;
+		of->is_exact = false;
+		if (operand->site == SITE_NONE) {
+			read_own(walker, call, operand, limit, read->is_string, of);
+			continue;
+		}
+		step = read_told(walker, limit, read, of);
+		if (step != STEP_NEXT)
+			return step;
+	}
+	out->count = out->arguments[0].looked = out->arguments[1].looked = count_of(read, out);
+	out->is_unknown =
+		(read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out)) ||
+		(read->kind == LIBRARY_NUMBER && !walk_number_is_known(walker, call, registers));
+	return STEP_NEXT;
+}
+
+static void note_arguments(
+	struct walker *walker, const struct code *call, const struct library_walk *of)
+{
+	const struct library_read *read = call->reads;
+
+	for (uint32_t i = 0; i < read->count; i++)
+		if (read->operands[i].place == PLACE_SITE)
+			note_argument(walker, &read->operands[i], &of->arguments[i],
+				of->arguments[i].looked);
+	if (read->kind >= LIBRARY_COPY)
+		walk_note_access(walker, read->site_to, of->to, of->written, true);
 }
 
 enum step walk_library_read(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out)
 {
 	const struct library_read *read = call->reads;
+	enum step step;
 
 	out->is_unknown = false;
 	out->limit = read->limit < 0 ? UINT64_MAX : registers[call->operands[read->limit]];
-	for (uint32_t i = 0; i < read->count; i++) {
-		const struct library_operand *operand = &read->operands[i];
-		struct library_bytes *of = &out->arguments[i];
-		enum step step;
-
-		of->address = registers[call->operands[read->first + i]];
-		of->count = of->extent = 0;
-		of->is_exact = false;
-		if (operand->site == SITE_NONE) {
-			read_own(walker, call, operand, out->limit, read->is_string, of);
-			continue;
-		}
-		step = read_told(walker, out->limit, read, of);
-		if (step != STEP_NEXT)
-			return step;
-	}
-	out->count = out->arguments[0].looked = out->arguments[1].looked = count_of(read, out);
-	out->is_unknown = read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out);
-	if (!read->is_used || out->is_unknown)
-		return STEP_NEXT;
+	out->is_long = walk_compare_is_long(read, out->limit);
 	for (uint32_t i = 0; i < read->count; i++)
-		if (walker->is_live && walker->mode & WALK_NOTING &&
-			read->operands[i].place == PLACE_SITE)
-			note_argument(walker, &read->operands[i], &out->arguments[i],
-				out->arguments[i].looked);
-	if (walker->is_live && walker->mode & WALK_NOTING && read->kind >= LIBRARY_COPY)
-		walk_note_access(walker, read->site_to, out->to, out->written, true);
+		out->arguments[i].address = registers[call->operands[read->first + i]];
+	step = out->is_long ? walk_compare_read(walker, call, out)
+			    : read_arguments(walker, call, registers, out);
+	if (step != STEP_NEXT || !read->is_used || out->is_unknown)
+		return step;
+	if (walker->is_live && walker->mode & WALK_NOTING && out->is_long)
+		walk_compare_note(walker, call, out);
+	else if (walker->is_live && walker->mode & WALK_NOTING)
+		note_arguments(walker, call, out);
 	if (walker->mode & WALK_EVENTS)
 		read_all(walker, call, registers, out);
 	return STEP_NEXT;

@@ -29,7 +29,8 @@ struct library_walk {
 	uint64_t first;		 /* event of the call */
 	uint64_t to;		 /* where the string is written */
 	uint32_t written;	 /* bytes */
-	bool is_unknown;	 /* a copy that cannot be followed */
+	bool is_unknown;	 /* what cannot be followed */
+	bool is_long; /* a comparison of more bytes than `arguments` hold (walk_compare.c) */
 };
 
 /* Terms of what a call computes. */
@@ -44,6 +45,32 @@ struct term *library_compare(
 struct term *library_choose(
 	const struct builder *builder, struct term *condition, struct term *yes, struct term *no);
 struct term *library_number(const struct builder *builder, uint64_t value);
+
+/* The result of a call, and whether it is known from the bytes that were looked at. */
+struct library_answer {
+	struct term *value, *is_known;
+};
+
+/* The condition, and the term of the result; false: they are not what they were in the run. */
+bool library_answer(struct walker *walker, const struct code *call, const uint64_t *registers,
+	const struct library_answer *answer);
+
+/* walk_number.c: does the call read a number as it is computed here? */
+bool walk_number_is_known(
+	const struct walker *walker, const struct code *call, const uint64_t *registers);
+void walk_number_answer(const struct builder *builder, const struct code *call,
+	const uint64_t *registers, const struct library_walk *of, struct library_answer *answer);
+
+/* walk_compare.c: long memory that is compared, word by word. Of what the arguments are, `out` has the addresses and the limit. */
+bool walk_compare_is_long(const struct library_read *read, uint64_t limit);
+enum step walk_compare_read(
+	struct walker *walker, const struct code *call, struct library_walk *out);
+void walk_compare_note(
+	struct walker *walker, const struct code *call, const struct library_walk *of);
+void walk_compare_terms(
+	struct walker *walker, const struct code *call, const struct library_walk *of);
+void walk_compare_result(struct walker *walker, const struct code *call, const uint64_t *registers,
+	const struct library_walk *of);
 
 /* Reads what the call is about to read. */
 enum step walk_library_read(struct walker *walker, const struct code *call,

@@ -42,11 +42,6 @@ struct term *library_number(const struct builder *builder, uint64_t value)
 	return term_constant(builder->arena, builder->width, compute_mask(value, builder->width));
 }
 
-/* The result, and whether it is known from the bytes that were looked at. */
-struct answer {
-	struct term *value, *is_known;
-};
-
 /* What is looked for, which is as it was. */
 static struct term *sought(
 	const struct builder *builder, const struct code *call, const uint64_t *registers)
@@ -72,7 +67,8 @@ static void note_last(const struct builder *builder, const struct code *call,
 
 /* Functions of one argument. */
 static void look_at_byte(const struct builder *builder, const struct code *call,
-	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
+	const uint64_t *registers, struct library_walk *of, uint32_t i,
+	struct library_answer *answer)
 {
 	const struct library_read *read = call->reads;
 	struct term *a = of->arguments[0].terms[i], *found = library_number(builder, i);
@@ -123,7 +119,8 @@ static struct term *fold(const struct builder *builder, struct term *byte)
 
 /* What comes of it at this byte, if it is not decided before. */
 static void add_byte_within(const struct builder *builder, const struct code *call,
-	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
+	const uint64_t *registers, struct library_walk *of, uint32_t i,
+	struct library_answer *answer)
 {
 	const struct library_read *read = call->reads;
 	const int64_t told = compute_signed(registers[call->to], builder->width);
@@ -164,7 +161,8 @@ static struct term *is_within(
 }
 
 static void add_byte(const struct builder *builder, const struct code *call,
-	const uint64_t *registers, struct library_walk *of, uint32_t i, struct answer *answer)
+	const uint64_t *registers, struct library_walk *of, uint32_t i,
+	struct library_answer *answer)
 {
 	struct term *within;
 
@@ -206,18 +204,32 @@ static void give_up(struct walker *walker, const struct code *call, const struct
 	walk_note_unknown(walker, call, true);
 }
 
+bool library_answer(struct walker *walker, const struct code *call, const uint64_t *registers,
+	const struct library_answer *answer)
+{
+	if (!answer->is_known->value || answer->value->value != registers[call->to])
+		return false;
+	(void)walk_pin(walker, EVENT_VALUE, answer->is_known, call); /* NULL: it always is */
+	walk_set_term(walker, call->to, answer->value->op == TERM_CONSTANT ? NULL : answer->value);
+	return true;
+}
+
 void walk_library_result(struct walker *walker, const struct code *call, const uint64_t *registers,
 	struct library_walk *of)
 {
 	const struct library_read *read = call->reads;
 	const struct builder builder = {walker, &walker->walk->terms, call->width};
-	struct answer answer;
+	struct library_answer answer;
 
+	if (of->is_unknown)
+		return;
 	if (read->kind >= LIBRARY_COPY) {
-		if (!of->is_unknown) {
-			walk_string_write(walker, call, of);
-			walk_join_events(walker, of->first);
-		}
+		walk_string_write(walker, call, of);
+		walk_join_events(walker, of->first);
+		return;
+	}
+	if (of->is_long) {
+		walk_compare_result(walker, call, registers, of);
 		return;
 	}
 	if (!read->is_used || !(of->limit_term || has_term(of, read->count)))
@@ -232,12 +244,10 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 			term_constant(builder.arena, 1, 0));
 	if (read->kind == LIBRARY_FIND_LAST)
 		note_last(&builder, call, registers, of);
-	for (uint32_t i = of->count; i-- > 0;)
+	if (read->kind == LIBRARY_NUMBER)
+		walk_number_answer(&builder, call, registers, of, &answer);
+	for (uint32_t i = of->count; i-- > 0 && read->kind != LIBRARY_NUMBER;)
 		add_byte(&builder, call, registers, of, i, &answer);
-	if (!answer.is_known->value || answer.value->value != registers[call->to]) {
+	if (!library_answer(walker, call, registers, &answer))
 		give_up(walker, call, of);
-		return;
-	}
-	(void)walk_pin(walker, EVENT_VALUE, answer.is_known, call); /* NULL: it always is */
-	walk_set_term(walker, call->to, answer.value->op == TERM_CONSTANT ? NULL : answer.value);
 }

@@ -21,17 +21,19 @@
 
 struct frame;
 struct term;
+struct compared;
 
 struct walk_room {
-	struct frame *frames;	/* FRAMES_MOST; what stands there is anything */
-	uint64_t *registers;	/* REGISTERS_MOST; likewise */
-	struct term **terms;	/* likewise */
-	uint8_t *locals;	/* LOCALS_MOST bytes, all zero */
-	uint8_t *memory;	/* as the recorder's: record_place_of(); all zero */
-	uint8_t *touched;	/* by pages of `memory`: 1 where something was written */
-	uint64_t *values;	/* RECORD_VALUES, all zero */
-	uint64_t *seen;		/* SEEN_SLOTS, all zero */
-	uint64_t *shadow_lines; /* bit set of WALK_LINES, empty */
+	struct frame *frames;	   /* FRAMES_MOST; what stands there is anything */
+	uint64_t *registers;	   /* REGISTERS_MOST; likewise */
+	struct term **terms;	   /* likewise */
+	uint8_t *locals;	   /* LOCALS_MOST bytes, all zero */
+	uint8_t *memory;	   /* as the recorder's: record_place_of(); all zero */
+	uint8_t *touched;	   /* by pages of `memory`: 1 where something was written */
+	uint64_t *values;	   /* RECORD_VALUES, all zero */
+	uint64_t *seen;		   /* SEEN_SLOTS, all zero */
+	uint64_t *shadow_lines;	   /* bit set of WALK_LINES, empty */
+	struct compared *compared; /* walk_compare.c; NULL: nothing was compared yet */
 };
 
 /* With all that its members say. */

@@ -37,6 +37,12 @@ bool walk_string_measure(
 		return of->limit <= SITE_TOLD_MOST &&
 		       (end < source->count || source->extent == of->limit);
 	}
+	/* All that the limit lets through, and a zero behind. */
+	if (appends && end == of->limit) {
+		source->looked = end;
+		of->written = end + 1;
+		return true;
+	}
 	source->looked = of->written = end + 1;
 	return end < source->count;
 }
@@ -122,14 +128,16 @@ static struct term *write_bytes(const struct builder *builder, const struct code
 	return alive;
 }
 
-/* The address of the zero. */
+/* The address of the first zero; where strncpy() and its like write none, what is behind them. */
 static void set_end(const struct builder *builder, const struct code *call,
 	const struct library_bytes *source, const struct library_walk *of)
 {
 	struct term *zero = term_constant(builder->arena, 8, 0);
-	struct term *end = library_number(builder, of->to + of->written - 1);
+	const bool fills = call->reads->kind == LIBRARY_FILL;
+	const uint32_t most = fills ? of->written : of->written - 1;
+	struct term *end = library_number(builder, of->to + most);
 
-	for (uint32_t i = of->written - 1; i-- > 0;)
+	for (uint32_t i = most < source->looked ? most : source->looked; i-- > 0;)
 		end = library_choose(builder,
 			library_compare(builder, LLVMIntEQ, source->terms[i], zero),
 			library_number(builder, of->to + i), end);
@@ -154,7 +162,7 @@ void walk_string_write(struct walker *walker, const struct code *call, struct li
 	}
 	alive = write_bytes(&builder, &access, source, of);
 	/* It may have more bytes than are known. */
-	if (read->kind != LIBRARY_FILL || source->looked < of->limit)
+	if (read->kind == LIBRARY_COPY || source->looked < of->limit)
 		(void)walk_pin(walker, EVENT_VALUE, alive, call);
 	if (read->gives_end && call->is_used)
 		set_end(&builder, call, source, of);

@@ -42,6 +42,7 @@
 #ifndef RADDLE_RUNTIME_INSTRUMENT_ABI_H
 #define RADDLE_RUNTIME_INSTRUMENT_ABI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define INSTRUMENT_ABI_VERSION 5
@@ -112,10 +113,18 @@ enum site_order {
  */
 #define SITE_TOLD 8u
 #define SITE_TOLD_MOST 256u
-#define SITE_TOLD_LEAST 32u /* of strings: others may be longer under another schedule */
+#define SITE_TOLD_RANGE_MOST 65536u /* of ranges that are compared */
+#define SITE_TOLD_LEAST 32u	    /* of strings: others may be longer under another schedule */
 #define SITE_ARGUMENT_SHIFT 4
 /* Nobody says that there are as many bytes: those that are told lie in one page. */
 #define SITE_TOLD_NEAR 0x80u
+
+static inline uint64_t site_told_most(uint64_t length, bool is_string, bool is_near)
+{
+	const uint64_t most = is_string || is_near ? SITE_TOLD_MOST : SITE_TOLD_RANGE_MOST;
+
+	return length < most ? length : most;
+}
 
 /* The order of a SITE_ADDRESS: the local is one of main's. */
 #define SITE_OF_MAIN 1u

@@ -97,7 +97,7 @@ static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
 /* Whole words: of a string up to its end, and some behind it in the same page. */
 static void record_told(uint64_t address, uint64_t length, bool is_string, bool is_near)
 {
-	const uint64_t most = length < SITE_TOLD_MOST ? length : SITE_TOLD_MOST;
+	const uint64_t most = site_told_most(length, is_string, is_near);
 	struct record_moving *moving = record_state.moving;
 	bool has_ended = false, has_page = false;
 	int64_t same =

@@ -56,6 +56,19 @@ int main(void)
 		seen++;
 	if (own[0] == 'x')
 		seen++;
+	end = stpncpy(own, state, 16);
+	if (end - own == 5) /* sensitive */
+		seen++;
+	strcpy(joined, "is ");
+	strncat(joined, state, 4);
+	if (joined[3] == 'r') /* sensitive */
+		seen++;
+	if (joined[7])
+		seen++;
+	strcpy(joined, "is ");
+	strncat(joined, state, 12);
+	if (strcmp(joined, "is ready") == 0) /* sensitive */
+		seen++;
 	end = stpcpy(own, state);
 	if (end - own == 5) /* sensitive */
 		seen++;
