@@ -169,7 +169,8 @@ void walk_compare_terms(
 					value_of(compared, i, begin, bytes));
 			if (walker->out->count > before &&
 				walker->out->events[walker->out->count - 1].kind == EVENT_READ)
-				walker->out->events[walker->out->count - 1].argument = (uint8_t)i;
+				walker->out->events[walker->out->count - 1].access.argument =
+					(uint32_t)i;
 		}
 	}
 }

@@ -106,7 +106,8 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 	for (uint32_t i = 0; i < record->image_count; i++) {
 		const struct record_image *image = &record->images[i];
 
-		if (address < image->address || address + bytes > image->address + image->bytes)
+		/* A pointer that is none may be so high that its end is none. */
+		if (bytes > image->bytes || address - image->address > image->bytes - bytes)
 			continue;
 		memcpy(value, record->image_bytes + image->offset + (address - image->address),
 			bytes);

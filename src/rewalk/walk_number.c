@@ -29,7 +29,7 @@ static bool is_space(uint8_t byte)
 static struct term *operation(
 	const struct builder *builder, LLVMOpcode opcode, struct term *a, struct term *b)
 {
-	const struct term like = {.op = CODE_BINARY,
+	const struct term_like like = {.op = CODE_BINARY,
 		.sub = (uint8_t)opcode,
 		.width = a->width,
 		.value = compute_binary((uint8_t)opcode, a->width, a->value, b->value),

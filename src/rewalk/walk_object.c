@@ -15,6 +15,17 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
 		objects_add(table, address, bytes, now(walker));
 }
 
+/* Of longer blocks nobody looks through all of it. */
+#define ZEROS_MOST (UINT64_C(1) << 20)
+
+/* What calloc() gave before there were other threads. */
+static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
+{
+	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)
+		walk_note_initial(
+			walker, given + done, bytes - done < 8 ? (uint32_t)(bytes - done) : 8, 0);
+}
+
 void walk_note_allocation(struct walker *walker, const struct code *call, const uint64_t *registers)
 {
 	const uint64_t first = call->count > 0 ? registers[call->operands[0]] : 0;
@@ -25,6 +36,8 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 		walk_note_object(walker, first, 0);
 	if (call->allocates == ALLOCATION_END || !given)
 		return;
+	if (call->allocates == ALLOCATION_PRODUCT && !walker->is_live)
+		note_zeros(walker, given, first * second);
 	walk_note_object(walker, given,
 		call->allocates == ALLOCATION_FIRST	? first
 		: call->allocates == ALLOCATION_PRODUCT ? first * second

@@ -122,9 +122,6 @@ void record_resume_thread(uint32_t index)
 	moving->copied_from = parked->copied_from;
 	moving->memory = parked->memory;
 	moving->values = parked->values;
-	/* A schedule of accesses says itself who moves: a turn ends where it lets one thread go on for that long, only. */
-	if (record_state.has_chosen)
-		moving->mark = moving->left = REPORTS_IN_A_TURN;
 }
 
 static void record_transfer(struct engine_thread *from, struct engine_thread *to)

@@ -124,8 +124,8 @@ static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 	const struct run_record *record = walk->record;
 
 	for (uint32_t i = 0; i < record->image_count; i++)
-		if (address >= record->images[i].address &&
-			address + bytes <= record->images[i].address + record->images[i].bytes)
+		if (bytes <= record->images[i].bytes &&
+			address - record->images[i].address <= record->images[i].bytes - bytes)
 			return true;
 	return false;
 }
