@@ -22,15 +22,17 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
-/* Of ranges from which the site is chosen already only the beginning counts. */
+/*
+ * Weights are about so many: at a site that is chosen already an access counts whose first word may be shared, by the last
+ * bits of its address.
+ */
 static void choose(struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
 {
 	struct walk *walk = walker->walk;
 	const bool is_chosen = bitset_has(walk->chosen, site);
 
-	if (bytes > 8 && is_chosen)
-		bytes = 1;
-	if (!walk_is_shared(walk, address, bytes))
+	if (!(is_chosen ? walk_may_be_shared(walk, address, 1)
+			: walk_is_shared(walk, address, bytes)))
 		return;
 	if (!is_chosen)
 		bitset_add(walk->chosen, site);
