@@ -15,8 +15,7 @@ static void test_initial__knows_where_static_data_ends(void **state)
 {
 	uint8_t bytes[64] = {[56] = 7};
 	struct record_image image = {.address = BEGIN, .bytes = sizeof bytes};
-	const struct run_record record = {
-		.images = &image, .image_count = 1, .image_bytes = bytes};
+	const struct run_record record = {.images = &image, .image_count = 1, .image_bytes = bytes};
 	const struct walk walk = {.record = &record};
 	uint64_t value;
 
