@@ -5,8 +5,11 @@
  *
  * The child's part runs in its moving thread, the rest in the process of the run.
  */
+#include <fcntl.h>
+#include <string.h>
 #include <sys/syscall.h>
 
+#include "base/text.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
@@ -59,12 +62,36 @@ static const struct contract_stuck *stuck_of(int pid)
 	return NULL;
 }
 
+/* Asleep, as the kernel has it: one that was sent a signal is awake from then on, until it has died of it. */
+static bool stuck_is_asleep(int pid)
+{
+	char path[32], stat[128];
+	const char *state;
+	struct text text;
+	long fd, bytes;
+
+	text_init(&text, path, sizeof path);
+	text_add(&text, "/proc/");
+	text_unsigned(&text, (uint64_t)pid);
+	text_add(&text, "/stat");
+	fd = platform_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (platform_failed(fd))
+		return false;
+	bytes = platform_call(SYS_read, fd, stat, sizeof stat - 1);
+	(void)platform_call(SYS_close, fd); /* nothing was written to it */
+	if (platform_failed(bytes))
+		return false;
+	stat[bytes] = '\0';
+	state = strrchr(stat, ')');
+	return state && !strncmp(state, ") S", 3);
+}
+
 bool stuck_children_are_all(const int *pids, uint32_t count)
 {
 	if (!runtime.contract || runtime.is_forked_child)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		if (!stuck_of(pids[i]))
+		if (!stuck_of(pids[i]) || !stuck_is_asleep(pids[i]))
 			return false;
 	return count;
 }
