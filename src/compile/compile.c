@@ -127,6 +127,24 @@ static int add_script(
 	return 0;
 }
 
+/* What -flto, which was dropped, would have told the linker: objects that are named may be bitcode, and options the plugin's. */
+static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
+{
+	char *plugin = compile_find_plugin(clang);
+	bool is_other = plugin != NULL;
+
+	for (; *argv; argv++)
+		if (strncmp(*argv, "-fuse-ld=", 9) == 0)
+			is_other = plugin && !compile_is_lld(*argv);
+	if (is_other) {
+		arguments_add(command, "-Xlinker");
+		arguments_add(command, "-plugin");
+		arguments_add(command, "-Xlinker");
+		arguments_add(command, plugin);
+	}
+	free(plugin);
+}
+
 /* Takes the linker out of `left` that cannot do it, and says so; fails where there is no other. */
 static int choose_linker(
 	const char *clang, char **left, void (*note)(const char *text), struct error *err)
@@ -166,6 +184,7 @@ static int execute_sites(const struct compile_options *options, char **argv,
 	struct arguments_kind kind = arguments_classify(argv);
 	struct arguments command = {0};
 	char *const *at;
+	const bool has_dropped_lto = kind.compiles && compile_drop_lto(argv);
 	char *clang;
 	int result = compile_find_clang(&clang, err);
 
@@ -184,6 +203,8 @@ static int execute_sites(const struct compile_options *options, char **argv,
 		result = add_pass(&command, &kind, err);
 	if (result == 0)
 		result = add_script(&command, &kind, err);
+	if (has_dropped_lto && kind.links)
+		add_plugin(&command, clang, argv);
 	for (at = argv; *at; at++)
 		arguments_add(&command, *at);
 	if (options->is_cxx)

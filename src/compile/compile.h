@@ -65,6 +65,13 @@ enum compile_lto {
 
 /* *version: of that lld. */
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
+/*
+ * Takes the options of link-time optimisation out of a command that compiles; false: there are none, or others that do
+ * not go without.
+ */
+bool compile_drop_lto(char **argv);
+/* With which other linkers than lld read bitcode. To be freed; NULL: it is not there. */
+char *compile_find_plugin(const char *clang);
 /* Options that name lld. */
 bool compile_is_lld(const char *option);
 

@@ -1,5 +1,9 @@
 /*
- * -flto: what is linked is bitcode, which only linkers of clang's version can read: its own lld, or another
+ * -flto. Units are compiled without it: the pass works on one unit, and what the linker's optimisations made of its
+ * points (functions inlined from unit to unit, variables merged and dropped) would no longer be what the bitcode in
+ * the program says. Points are most of what remains to be optimised, and stay as they are: it would gain nothing.
+ *
+ * Objects of others may be bitcode all the same, which only linkers of clang's version can read: its own lld, or another
  * linker with clang's plugin.
  */
 #include <libgen.h>
@@ -8,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "compile/arguments.h"
 #include "compile/compile.h"
 
 bool compile_is_lld(const char *option)
@@ -46,6 +51,43 @@ static int lld_version(const char *clang)
 	return version;
 }
 
+/* The compiler refuses it where there is no -flto. */
+static bool needs_lto(const char *option)
+{
+	return strncmp(option, "-fsanitize=cfi", 14) == 0 || strstr(option, ",cfi") ||
+	       strcmp(option, "-fwhole-program-vtables") == 0 ||
+	       strcmp(option, "-fvirtual-function-elimination") == 0 ||
+	       strncmp(option, "-fthinlto-index=", 16) == 0;
+}
+
+bool compile_drop_lto(char **argv)
+{
+	char **to = argv;
+	bool is_dropped = false;
+
+	for (char **from = argv; *from; from++)
+		if (needs_lto(*from))
+			return false;
+	for (char **from = argv; *from; from++) {
+		const bool takes_next = arguments_takes_next(*from) && from[1];
+
+		if (strncmp(*from, "-flto", 5) == 0 || strcmp(*from, "-funified-lto") == 0) {
+			is_dropped = true;
+			continue;
+		}
+		*to++ = *from;
+		if (takes_next)
+			*to++ = *++from;
+	}
+	*to = NULL;
+	return is_dropped;
+}
+
+char *compile_find_plugin(const char *clang)
+{
+	return file_beside(clang, "../lib/LLVMgold.so");
+}
+
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version)
 {
 	bool is_lto = false;
@@ -66,7 +108,7 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 	*version = 0;
 	if (!is_lto || is_named) /* who names a file knows which */
 		return LTO_FITS;
-	plugin = file_beside(clang, "../lib/LLVMgold.so");
+	plugin = compile_find_plugin(clang);
 	has_plugin = plugin != NULL;
 	free(plugin);
 	if (!is_lld)

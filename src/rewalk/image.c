@@ -42,6 +42,28 @@ static bool is_same_build(const struct program_file *file, const struct run_modu
 	       memory_module_fingerprint(sites, module->count) == module->fingerprint;
 }
 
+/*
+ * What is optimised at link time is no longer what the units' bitcode says: functions of one unit are inlined in others,
+ * their sites are in another order, and variables are merged. Clang marks such units.
+ */
+static int check_units(const struct image *image, struct error *err)
+{
+	static const char mark[] = "EnableSplitLTOUnit";
+
+	for (uint32_t i = 0; i < image->program.unit_count; i++) {
+		const struct unit *unit = &image->program.units[i];
+		size_t length;
+
+		if (LLVMGetModuleFlag(unit->module, mark, sizeof mark - 1))
+			return error_set(err, ERROR_TARGET,
+				"%s was optimised at link time (-flto): its run is not that of the bitcode in "
+				"%s; build it again without",
+				LLVMGetSourceFileName(unit->module, &length),
+				image->program.files[unit->file].path);
+	}
+	return 0;
+}
+
 static int load_files(struct image *image, const char *program, struct error *err)
 {
 	const struct run_record *record = image->record;
@@ -60,6 +82,8 @@ static int load_files(struct image *image, const char *program, struct error *er
 	}
 	status = program_load(
 		&image->program, (const char *const *)image->paths, record->module_count, err);
+	if (status == 0)
+		status = check_units(image, err);
 	for (uint32_t i = 0; i < record->module_count && status == 0; i++)
 		if (!is_same_build(&image->program.files[i], &record->modules[i]))
 			status = error_set(err, ERROR_VERSION,

@@ -99,6 +99,26 @@ static void test_compile_take_options__leaves_the_compilers(void **state)
 	free(left);
 }
 
+static void test_compile_drop_lto__leaves_values_of_options_and_what_needs_it(void **state)
+{
+	char *argv[] = {"-O2", "-flto=thin", "-Xlinker", "-flto", "-flto-jobs=2", "a.c", "-fno-lto",
+		"-funified-lto", "-Xlinker", NULL};
+	char *needing[] = {"-flto", "-fsanitize=undefined,cfi", "a.c", NULL};
+
+	(void)state;
+	assert_true(compile_drop_lto(argv));
+	assert_string_equal(argv[0], "-O2");
+	assert_string_equal(argv[1], "-Xlinker");
+	assert_string_equal(argv[2], "-flto");
+	assert_string_equal(argv[3], "a.c");
+	assert_string_equal(argv[4], "-fno-lto");
+	assert_string_equal(argv[5], "-Xlinker");
+	assert_null(argv[6]);
+	assert_false(compile_drop_lto(argv));
+	assert_false(compile_drop_lto(needing));
+	assert_string_equal(needing[0], "-flto");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +127,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_classify__compiles_what_it_cannot_know),
 		cmocka_unit_test(test_arguments_classify__sees_levels_of_debug_information),
 		cmocka_unit_test(test_arguments_classify__sees_sections_dropped_by_gnu_ld),
+		cmocka_unit_test(test_compile_drop_lto__leaves_values_of_options_and_what_needs_it),
 		cmocka_unit_test(test_compile_take_options__leaves_the_compilers),
 	};
 
