@@ -29,7 +29,39 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 
 /* ---- one branch ---- */
 
-/* Is there a schedule in which the event has another outcome? Then it is in `solution`. */
+static void take_answer(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
+
+	Z3_model_inc_ref(constraints->z3, model);
+	solution_release(&worker->solution);
+	solution_take(&worker->solution, constraints, model, goal);
+	Z3_model_dec_ref(constraints->z3, model);
+}
+
+/*
+ * A thread that read something and stopped may have read what leads it elsewhere, and in a run it goes on there up to its next
+ * step. What it writes there the record did not see, so it may be no step. Behind this the other threads stop before
+ * steps only: their branches up to there go as they went.
+ */
+static void keep_others_on_path(struct constraints *constraints, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
+		for (uint32_t i = constraints->window->begin[other] + 1;
+			other != thread && i < constraints->window->end[other]; i++)
+			if (!constraints->moments[other][i])
+				Z3_solver_assert(constraints->z3, constraints->solver,
+					Z3_mk_not(constraints->z3,
+						Z3_mk_eq(constraints->z3, constraints->cuts[other],
+							Z3_mk_int(constraints->z3, (int)i,
+								constraints->integer))));
+}
+
+/*
+ * Is there a schedule in which the event has another outcome? Then it is in `solution`; one that keeps the other threads on
+ * their paths where there is one.
+ */
 static Z3_lbool ask(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
@@ -47,12 +79,10 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
 	answer = Z3_solver_check(constraints->z3, constraints->solver);
 	if (answer == Z3_L_TRUE) {
-		Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
-
-		Z3_model_inc_ref(constraints->z3, model);
-		solution_release(&worker->solution);
-		solution_take(&worker->solution, constraints, model, goal);
-		Z3_model_dec_ref(constraints->z3, model);
+		take_answer(worker, goal);
+		keep_others_on_path(constraints, goal.thread);
+		if (Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_TRUE)
+			take_answer(worker, goal);
 	}
 	Z3_solver_pop(constraints->z3, constraints->solver, 1);
 	return answer;
