@@ -79,7 +79,10 @@ struct engine_performed {
 	uint64_t step;
 	uint64_t site;
 	const void *address; /* NULL: none */
-	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. Others: the op's argument. */
+	/*
+	 * OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: engine_note_comparison()'s. Others: the op's
+	 * argument.
+	 */
 	uint64_t argument;
 	object_name object;	 /* as the op says, so 0 for most */
 	object_name next_object; /* likewise */
@@ -363,6 +366,8 @@ void engine_end_lease(void);
 void engine_tell_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
+/* OP_FUTEX_WAIT: the expected value in the upper 32 bits, and in the lower ones what was there. */
+void engine_note_comparison(uint64_t values);
 /* From a signal handler: the host's route_signals() is called at the next scheduling point. */
 void engine_raise_attention(void);
 /* A signal or a cancellation has come for `thread`: a wait of it is looked at again. */

@@ -134,11 +134,14 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 long futex_wait_for(const struct futex_waiting *wait)
 {
 	struct engine_op op = futex_block_op(wait->word, wait->deadline_ns, wait->site);
+	uint32_t found;
 
 	op.is_shared = wait->is_shared;
 	op.argument = wait->expected;
 	engine_point(OP_FUTEX_WAIT, wait->word, wait->site);
-	if (*wait->word != wait->expected) {
+	found = *wait->word;
+	engine_note_comparison((uint64_t)wait->expected << 32 | found);
+	if (found != wait->expected) {
 		engine_unproductive();
 		return -EAGAIN;
 	}

@@ -144,6 +144,11 @@ void engine_note_round(uint64_t round, bool is_last)
 	engine.performed.is_last = is_last;
 }
 
+void engine_note_comparison(uint64_t values)
+{
+	engine.performed.argument = values;
+}
+
 void engine_add_operation(const struct engine_thread *thread, const struct engine_op *op)
 {
 	const object_name object = op->object	 ? op->object

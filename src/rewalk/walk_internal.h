@@ -379,6 +379,8 @@ void walk_note_entry(struct walker *walker, const struct code *call, const uint6
 /* The call has returned. The term of its result; NULL: that is the same in every run, or not known to be otherwise. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
+/* The op was made: where it has looked at a futex, that is a read with it. */
+void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
 /* ---- walk_access.c ---- */
 

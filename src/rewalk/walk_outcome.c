@@ -97,3 +97,32 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	event_set_instruction(event, call->value);
 	return term;
 }
+
+/* ---- futexes ---- */
+
+/* Who would wait looks at the futex first, within the op. Whether it is as expected there decides how many ops follow. */
+void walk_note_comparison(struct walker *walker, const struct record_op *op)
+{
+	const uint64_t found = op->argument & UINT32_MAX, expected = op->argument >> 32;
+	struct term_arena *arena = &walker->walk->terms;
+	struct term_like like = {
+		.op = CODE_COMPARE, .sub = LLVMIntEQ, .width = 1, .value = found == expected};
+	struct code access;
+
+	if (op->kind != OP_FUTEX_WAIT || walker->is_before || !walker->is_live ||
+		!walker->frame_count)
+		return;
+	if (walker->mode & WALK_SHARING)
+		walk_note_access(walker, SITE_NONE, op->address, sizeof(uint32_t), false);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	access = *walker->frames[walker->frame_count - 1].at; /* the call that it comes from */
+	access.place = PLACE_SITE;
+	access.site = SITE_NONE;
+	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
+	if (!like.a)
+		return;
+	walker->out->events[walker->out->count - 1].is_atomic = true; /* with the op */
+	like.b = term_constant(arena, 32, expected);
+	(void)walk_pin(walker, EVENT_VALUE, term_make(arena, &like), &access);
+}

@@ -204,6 +204,8 @@ static void sync(struct walker *walker)
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
 	const bool is_outside =
 		walker->tag == RECORD_SYNC_OUTSIDE || walker->tag == RECORD_NEXT_OUTSIDE;
+	const struct run_record *record = walker->walk->record;
+	uint64_t op = UINT64_MAX;
 
 	walker->op_step += is_next ? 1 : walk_number(walker);
 	if (walker->mode & WALK_SHARING && walker->walk->segments)
@@ -214,15 +216,19 @@ static void sync(struct walker *walker)
 		walk_drop(walker);
 	else
 		walk_settle(walker);
+	if (walker->mode & (WALK_EVENTS | WALK_SHARING) && !walker->is_over)
+		op = find_op(record, walker->op_step, walker->op_number);
+	if (op != UINT64_MAX)
+		walker->op_number = op;
 	if (walker->mode & WALK_EVENTS && !walker->is_over) {
 		struct walk_event *event = walk_add_event(walker, EVENT_OP);
 
-		event->value = find_op(walker->walk->record, walker->op_step, walker->op_number);
-		if (event->value != UINT64_MAX)
-			walker->op_number = event->value;
+		event->value = op;
 		event->site = SITE_NONE;
 	}
 	walker->steps++;
+	if (op != UINT64_MAX)
+		walk_note_comparison(walker, &record->ops[op]);
 	walk_next_entry(walker);
 }
 

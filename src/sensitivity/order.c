@@ -289,7 +289,8 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 		const struct op_event *before = &list->items[i];
 
 		if (!is_kept(before->op->kind) || before->op->address != event->op->address ||
-			before->op->argument != event->op->argument)
+			(before->op->argument != event->op->argument &&
+				op_descriptions[event->op->kind].object != OBJECT_FUTEX))
 			continue;
 		order_add_edge(order, before->id, event->id);
 		return;
