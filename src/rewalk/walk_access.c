@@ -126,10 +126,13 @@ static enum step load_one(struct walker *walker, const struct code *code, uint64
 	registers[code->to] = compute_mask(value, code->width);
 	if (!(walker->mode & WALK_EVENTS))
 		return STEP_NEXT;
-	walker->where = walk_open_address(walker, code, code->a, address);
-	term = walk_read_term(walker, code, address, code->bytes, value);
+	term = code->place == PLACE_CONSTANT ? walk_table_term(walker, code) : NULL;
+	if (!term) {
+		walker->where = walk_open_address(walker, code, code->a, address);
+		term = walk_read_term(walker, code, address, code->bytes, value);
+		walker->where = NULL;
+	}
 	walk_set_term(walker, code->to, term ? walk_resize(walker, term, code->width) : NULL);
-	walker->where = NULL;
 	return STEP_NEXT;
 }
 

@@ -372,6 +372,11 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
+/* ---- walk_table.c ---- */
+
+/* What a load of a constant table finds there, whatever the index; NULL: the index is the same, or to be pinned. */
+struct term *walk_table_term(struct walker *walker, const struct code *code);
+
 /* ---- walk_outcome.c ---- */
 
 /* The call is made, or its function has been for a while. */
