@@ -53,8 +53,7 @@ static bool is_move(const char *name)
 {
 	return starts_with(name, "expect.") || starts_with(name, "launder.") ||
 	       starts_with(name, "strip.") || starts_with(name, "ptr.annotation") ||
-	       starts_with(name, "annotation") || starts_with(name, "ssa.copy") ||
-	       starts_with(name, "ptrmask");
+	       starts_with(name, "annotation") || starts_with(name, "ssa.copy");
 }
 
 /* Each register of the result apart; two for those that tell of overflow. */
@@ -196,6 +195,19 @@ static void add_constant_answer(struct decoder *decoder, LLVMValueRef call, bool
 	code->a = operand;
 }
 
+/* An address that is aligned, as va_arg() of what takes 16 bytes needs it. */
+static void add_mask(struct decoder *decoder, LLVMValueRef call)
+{
+	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
+	const int32_t b = decode_operand(decoder, LLVMGetArgOperand(call, 1));
+	struct code *code = decode_add(decoder, CODE_BINARY, call);
+
+	code->sub = LLVMAnd;
+	code->width = 64;
+	code->a = a;
+	code->b = b;
+}
+
 static void set_result(const struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	LLVMTypeRef type = LLVMTypeOf(call);
@@ -229,6 +241,10 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 
 		code->width = 64;
 		code->a = a;
+		return;
+	}
+	if (starts_with(name, "ptrmask.")) {
+		add_mask(decoder, call);
 		return;
 	}
 	if (starts_with(name, "is.constant.") || starts_with(name, "objectsize.")) {
