@@ -14,6 +14,7 @@
 struct walk {
 	LLVMValueRef seen[VALUES_MOST];
 	unsigned count;
+	bool is_list; /* calls that fill in and copy lists of arguments are in sight: lists.c */
 };
 
 static bool starts_with(const char *text, const char *start)
@@ -42,6 +43,11 @@ static bool call_leaks(LLVMValueRef call)
 	return true;
 }
 
+static bool is_of_lists(LLVMValueRef call)
+{
+	return starts_with(called_name(call), "llvm.va_");
+}
+
 static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
 
 static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address, unsigned depth)
@@ -57,7 +63,7 @@ static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address
 	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
 		return escapes(walk, user, depth + 1);
 	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
-		return call_leaks(user);
+		return call_leaks(user) && !(walk->is_list && is_of_lists(user));
 	return true;
 }
 
@@ -105,6 +111,13 @@ bool filter_is_thread_local(LLVMValueRef pointer)
 bool filter_is_private(LLVMValueRef allocation)
 {
 	struct walk walk = {.count = 0};
+
+	return !escapes(&walk, allocation, 0);
+}
+
+bool filter_is_private_list(LLVMValueRef allocation)
+{
+	struct walk walk = {.is_list = true};
 
 	return !escapes(&walk, allocation, 0);
 }

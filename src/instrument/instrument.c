@@ -230,6 +230,7 @@ bool instrument_module(LLVMModuleRef module)
 	name_constants(module);
 	lower_gotos(&instrument);
 	split_invokes(&instrument);
+	lower_lists(&instrument);
 	embed_bitcode(&instrument);
 	collect(&instrument);
 	warn_of_opaque(&instrument);

@@ -117,6 +117,8 @@ void collect_printf_call(struct instrument *instrument, const struct site *site)
 
 /* Is it a local whose address only meets accesses that can be seen to be its own? */
 bool filter_is_private(LLVMValueRef allocation);
+/* Likewise, of a list of arguments, which va_start() and its like are given, too. */
+bool filter_is_private_list(LLVMValueRef allocation);
 /* The name of the function that is called; NULL: not known. */
 const char *called_name(LLVMValueRef call);
 
@@ -142,6 +144,9 @@ bool has_one_way_in(LLVMBasicBlockRef block);
 
 /* Makes sure that there is a place behind every invoke. */
 void split_invokes(struct instrument *instrument);
+
+/* Has lists of arguments filled in where that is seen. */
+void lower_lists(struct instrument *instrument);
 
 /* loops.h: behind collecting and describing the sites, before their points are put there. */
 void split_loops(struct instrument *instrument);
