@@ -377,6 +377,10 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 		variable);
 	free(variable);
 	add_place(&later->at, out);
+	if (!builder->source->outcome->other_site) {
+		strbuf_adds(out, ", which has been freed"); /* nobody has seen by whom */
+		return;
+	}
 	strbuf_addf(out, ", which %s has freed",
 		strcmp(earlier->thread, later->thread) ? earlier->thread : "it");
 	add_place(&earlier->at, out);

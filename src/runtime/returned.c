@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/memory_internal.h"
 #include "runtime/record.h"
@@ -35,6 +36,40 @@ static struct {
 	bool is_busy;	/* an interrupted call is at work */
 } returned __attribute__((aligned(4096)));
 
+/*
+ * AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h): one byte for each so many of
+ * memory. It keeps what was freed for long, and says so there: certain, and of blocks that are not known here.
+ */
+#define SHADOW_FREED 0xfd
+struct shadow {
+	bool is_looked_for;
+	size_t scale; /* 0: there is none */
+	size_t offset;
+};
+static struct shadow shadow; /* of the process; the same in all runs. Written once, by the first run */
+
+static bool shadow_says_freed(uintptr_t address)
+{
+	uint64_t value;
+
+	return guarded_read((const void *)((address >> shadow.scale) + shadow.offset), 1, &value) &&
+	       value == SHADOW_FREED;
+}
+
+void returned_look_for_shadow(void)
+{
+	void (*tell)(size_t *scale, size_t *offset);
+
+	if (!shadow.is_looked_for) {
+		shadow.is_looked_for = true;
+		*(void **)&tell = runtime_symbol("__asan_get_shadow_mapping");
+		if (tell)
+			tell(&shadow.scale, &shadow.offset);
+	}
+	if (shadow.scale)
+		engine_watch_uses();
+}
+
 static bool returned_is_wanted(void)
 {
 	return memory_is_watched() && !record_is_on() && !returned.is_busy;
@@ -53,6 +88,7 @@ static struct returned_block *returned_find(uintptr_t address)
 	return block && address - block->start < block->bytes ? block : NULL;
 }
 
+/* `block` NULL: it is not known who gave it back. */
 static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
 	uintptr_t address, uint64_t site, enum op_kind op)
 {
@@ -62,10 +98,14 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	verdict.site = site;
 	verdict.op = (uint8_t)op;
 	verdict.address = address;
-	verdict.other_site = block->site;
-	verdict.other_step = block->step;
-	verdict.other_thread = block->thread;
 	verdict.other_op = OP_STORE;
+	if (block) {
+		verdict.other_site = block->site;
+		verdict.other_step = block->step;
+		verdict.other_thread = block->thread;
+	} else {
+		verdict.other_thread = THREAD_NONE;
+	}
 	engine_fail_by_verdict(&verdict);
 }
 
@@ -99,10 +139,12 @@ void returned_note(void *block, uint64_t site)
 	const struct returned_block *known;
 	size_t bytes;
 
-	if (!block || !returned_is_wanted() || !returned_goes_to_glibc())
+	if (!block || !returned_is_wanted() || !(shadow.scale || returned_goes_to_glibc()))
 		return;
+	if (shadow.scale && shadow_says_freed(start))
+		return; /* the sanitizer says so better */
 	known = returned_find(start);
-	if (known && known->start == start)
+	if (known && known->start == start && !shadow.scale)
 		returned_tell(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
 	bytes = malloc_usable_size(block);
 	if (!bytes || bytes > BYTES_MOST)
@@ -146,10 +188,10 @@ void returned_check_use(const struct engine_op *op)
 {
 	const struct returned_block *block;
 
-	if (!returned.count || !returned_is_wanted())
+	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted())
 		return;
 	block = returned_find((uintptr_t)op->address);
-	if (block)
+	if (shadow.scale ? shadow_says_freed((uintptr_t)op->address) : block != NULL)
 		returned_tell(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
 			(enum op_kind)op->kind);
 }

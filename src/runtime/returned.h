@@ -17,6 +17,8 @@
 
 /* Where no image of the memory is restored: nothing was given back yet. */
 void returned_begin_run(void);
+/* A run goes live in a program of AddressSanitizer: what was freed its runtime knows. */
+void returned_look_for_shadow(void);
 /* The block is about to be given back at `site`. The run ends here if it was before. */
 void returned_note(void *block, uint64_t site);
 /* The memory is given out. */

@@ -11,6 +11,7 @@
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/quick.h"
+#include "runtime/returned.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/world.h"
@@ -122,6 +123,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	runtime_detect_begin();
 	contexts_begin_run();
 	engine_begin_run(&run);
+	if (runtime.has_sanitizer)
+		returned_look_for_shadow();
 	engine_go_live();
 	focus_begin_run();
 	quick_begin_run();
