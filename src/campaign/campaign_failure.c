@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "campaign/forward.h"
 #include "campaign/investigate.h"
 #include "campaign/restart.h"
@@ -12,6 +13,13 @@
 
 /* A replay that left its schedule may wait for the world for ever. */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
+
+/*
+ * A failure that shows at the end of --time is looked into behind it, so long and for this part of it. Of the standard minute this
+ * is what minimising may take anyway, of a short campaign of a program whose runs take seconds it is a replay and the trace.
+ */
+#define BEHIND_NS UINT64_C(4000000000)
+#define BEHIND_PART 10
 
 /* Replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
@@ -64,6 +72,28 @@ static void shorten_finding(struct campaign *campaign, struct finding *finding)
 		"which raddle replay --trace makes anew");
 }
 
+static void tell_left_out(struct campaign *campaign, const struct investigation *investigation,
+	const struct finding *finding)
+{
+	static const char *const words[INVESTIGATION_PARTS] = {
+		[PART_REPLAYS] = "further replays",
+		[PART_MINIMISING] = "minimising it to the end",
+		[PART_PASSING_RUN] = "a run that passes, to show beside it",
+	};
+	struct strbuf parts;
+
+	if (!investigation->left_out)
+		return;
+	strbuf_init(&parts);
+	for (unsigned part = 0; part < INVESTIGATION_PARTS; part++)
+		if (investigation->left_out >> part & 1)
+			strbuf_addf(&parts, "%s%s", parts.length ? "; " : "", words[part]);
+	campaign_notice(campaign,
+		"%s had no time (--time) for: %s. The same command with a longer one makes up for it",
+		finding->id, parts.text);
+	strbuf_release(&parts);
+}
+
 static int keep_finding(struct campaign *campaign, const struct investigation *investigation,
 	struct finding *finding, struct error *err)
 {
@@ -83,6 +113,7 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 	campaign->result->total.findings++;
 	if (campaign->listener->found)
 		campaign->listener->found(campaign->listener->context, &found);
+	tell_left_out(campaign, investigation, finding);
 	return 0;
 }
 
@@ -117,6 +148,9 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
 		.minimising = listener->minimising,
 		.context = listener->context,
 	};
+	if (campaign->options->time_ns)
+		investigation->until_ns = campaign->deadline_ns + BEHIND_NS +
+					  campaign->options->time_ns / BEHIND_PART;
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* what the run has read is gone */
 	/* That it hangs has been waited for once; a dozen repetitions need not take as long. */

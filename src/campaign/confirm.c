@@ -1,11 +1,14 @@
 #include "campaign/confirm.h"
 
+#include "platform/platform.h"
+
 int confirm(struct confirmation *out, const struct failure *failure,
-	const struct probe_params *params, struct error *err)
+	const struct probe_params *params, uint64_t until_ns, struct error *err)
 {
 	struct probe_params fresh = *params;
 	struct probe_plan plan = probe_plan_exact(failure);
 	struct probe probe;
+	uint64_t longest_ns = 0;
 	int result;
 
 	fresh.restart = RESTART_EXEC;
@@ -15,11 +18,17 @@ int confirm(struct confirmation *out, const struct failure *failure,
 		return result;
 	while (out->replays < CONFIRM_REPLAYS) {
 		const struct outcome *outcome = &probe.worker.contract->outcome;
+		const uint64_t begun_ns = platform_monotonic_ns();
+		uint64_t taken_ns;
 
+		if (out->replays && until_ns && begun_ns + longest_ns >= until_ns)
+			break;
 		result = probe_run(&probe, &plan, err);
 		if (result < 0)
 			break;
 		out->replays++;
+		taken_ns = platform_monotonic_ns() - begun_ns;
+		longest_ns = taken_ns > longest_ns ? taken_ns : longest_ns;
 		out->diverged += probe.has_diverged;
 		/*
 		 * Only kind and code: addresses of a fresh process may differ from those of a fork

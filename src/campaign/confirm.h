@@ -14,9 +14,12 @@ struct confirmation {
 	uint32_t diverged;     /* replays that could not follow the schedule */
 };
 
-/* `params->restart` is not read: every replay is a process of its own. */
+/*
+ * `params->restart` is not read: every replay is a process of its own. There is one; none but that is begun after `until_ns` of
+ * the monotonic clock (0: there is no such time), nor one that would end after it if it took as long as the longest.
+ */
 int confirm(struct confirmation *out, const struct failure *failure,
-	const struct probe_params *params, struct error *err);
+	const struct probe_params *params, uint64_t until_ns, struct error *err);
 
 static inline bool confirmation_is_repeatable(const struct confirmation *confirmation)
 {

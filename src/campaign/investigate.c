@@ -212,7 +212,8 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	struct contract *contract;
 
 	out->count = 0;
-	if (!outcome_has_accesses(outcome) || probe_open(&probe, params, NULL) < 0)
+	if (!outcome_has_accesses(outcome) || !outcome->other_site ||
+		probe_open(&probe, params, NULL) < 0)
 		return;
 	contract = probe.worker.contract;
 	contract->plan.inspect = true;
@@ -234,6 +235,31 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	probe_close(&probe);
 }
 
+/* But for so many runs. 0: there is no limit. 1: none. */
+static uint64_t time_left(const struct investigation *investigation, uint32_t but_runs)
+{
+	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
+
+	if (!investigation->until_ns)
+		return 0;
+	return from_ns < investigation->until_ns ? investigation->until_ns - from_ns : 1;
+}
+
+static bool has_time_for(const struct investigation *investigation, uint32_t runs)
+{
+	return time_left(investigation, runs) != 1;
+}
+
+static void limit_budget(struct budget *budget, uint64_t limit_ns)
+{
+	if (!limit_ns)
+		return;
+	if (limit_ns < budget->time_ns)
+		budget->time_ns = limit_ns;
+	if (limit_ns < budget->slow_time_ns)
+		budget->slow_time_ns = limit_ns;
+}
+
 /*
  * A run by priorities with the fewest falls is also a good run to begin with: a schedule of hundreds of
  * preemptions is far from any that minimising step by step could reach. Not for failures that take
@@ -251,6 +277,7 @@ static int measure_depth(
 		failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
+	limit_budget(&params.budget, time_left(investigation, 2));
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
@@ -268,16 +295,21 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
-	if (investigation->minimise_ns && investigation->minimise_ns < params.budget.time_ns)
-		params.budget.time_ns = investigation->minimise_ns;
-	if (investigation->minimise_ns && investigation->minimise_ns < params.budget.slow_time_ns)
-		params.budget.slow_time_ns = investigation->minimise_ns;
+	limit_budget(&params.budget, investigation->minimise_ns);
+	limit_budget(&params.budget, time_left(investigation, 2));
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
 	result = minimise(failure, &params, &investigation->is_minimal, err);
 	tries_release(&tries);
 	return result;
+}
+
+static bool is_same_schedule(const struct failure *one, const struct failure *other)
+{
+	return one->segment_count == other->segment_count &&
+	       memcmp(one->segments, other->segments, one->segment_count * sizeof *one->segments) ==
+		       0;
 }
 
 /* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
@@ -289,6 +321,13 @@ static int minimise_and_confirm(
 	uint32_t workers = investigation->workers;
 	int result;
 
+	if (failure->is_truncated)
+		return 0; /* what is not recorded cannot be followed */
+	if (!has_time_for(
+		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
+		investigation->left_out |= 1u << PART_MINIMISING;
+		return 0;
+	}
 	failure_copy(&found, failure);
 	result = measure_depth(investigation, failure, err);
 	failure_copy(&begun, failure);
@@ -297,8 +336,11 @@ static int minimise_and_confirm(
 			result = minimise_with(investigation, workers, failure, err);
 		if (result == 0) /* of a simple schedule less is left to do without */
 			result = measure_depth(investigation, failure, err);
-		if (result == 0 || result == ERROR_INTERRUPTED)
-			result = confirm(&confirmation, failure, &investigation->probe, err);
+		if (result == 0 && is_same_schedule(failure, &found))
+			confirmation = investigation->confirmation;
+		else if (result == 0 || result == ERROR_INTERRUPTED)
+			result = confirm(&confirmation, failure, &investigation->probe,
+				investigation->until_ns, err);
 		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
 			break;
 		/* Processes side by side may have been in each other's way: once more, one by one. */
@@ -306,6 +348,8 @@ static int minimise_and_confirm(
 		failure_copy(failure, &begun);
 	}
 	failure_release(&begun);
+	if (!investigation->is_minimal && !has_time_for(investigation, 2))
+		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
 	} else {
@@ -398,12 +442,22 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	uint32_t switches = failure->switches;
 	uint32_t preemptions = failure->preemptions;
 	struct finding built;
+	uint64_t begun_ns;
 	int result;
 
 	investigation->is_minimal = false;
+	investigation->left_out = 0;
+	investigation->replay_ns = 0;
 	investigation->depth = (struct depth){0};
 	memset(&built, 0, sizeof built);
-	result = confirm(&investigation->confirmation, failure, &investigation->probe, err);
+	begun_ns = platform_monotonic_ns();
+	result = confirm(&investigation->confirmation, failure, &investigation->probe,
+		investigation->until_ns, err);
+	if (result == 0) {
+		const uint32_t replays = investigation->confirmation.replays;
+
+		investigation->replay_ns = (platform_monotonic_ns() - begun_ns) / replays;
+	}
 	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
 		!investigation->without_minimising)
 		result = minimise_and_confirm(investigation, failure, err);
@@ -414,8 +468,15 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	result = trace_or_describe(investigation, failure, &built, err);
 	if (result < 0)
 		return result;
-	if (confirmation_is_repeatable(&investigation->confirmation))
-		passing_find(&investigation->probe, failure, &built);
+	if (investigation->confirmation.replays < CONFIRM_REPLAYS &&
+		!has_time_for(investigation, 1)) /* it was not interrupted */
+		investigation->left_out |= 1u << PART_REPLAYS;
+	if (confirmation_is_repeatable(&investigation->confirmation)) {
+		if (has_time_for(investigation, 1))
+			passing_find(&investigation->probe, failure, &built);
+		else
+			investigation->left_out |= 1u << PART_PASSING_RUN;
+	}
 	fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;

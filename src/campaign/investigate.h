@@ -12,9 +12,17 @@
 #include "findings/finding.h"
 #include "symbols/symbols.h"
 
+/* What a finding can do without. */
+enum investigation_part { PART_REPLAYS, PART_MINIMISING, PART_PASSING_RUN, INVESTIGATION_PARTS };
+
 struct investigation {
 	struct probe_params probe; /* restart: the one the campaign uses now */
 	bool without_minimising;
+	/*
+	 * What a finding can do without is done only if it is likely to end by then, of the monotonic clock; 0: it takes what
+	 * it is worth.
+	 */
+	uint64_t until_ns;
 	uint64_t minimise_ns; /* minimising may take; 0: what it is worth */
 	uint32_t workers; /* tries of minimising that are made side by side where it pays; 0: one */
 	bool measures_depth; /* and radius: where the strategy speaks of them */
@@ -23,6 +31,8 @@ struct investigation {
 	/* Results. */
 	struct confirmation confirmation; /* of the schedule that is kept */
 	bool is_minimal;
+	unsigned left_out;  /* bits 1 << enum investigation_part: for want of time */
+	uint64_t replay_ns; /* that one of them took */
 	struct depth depth;
 };
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "campaign/children.h"
 #include "campaign/confirm.h"
+#include "campaign/investigate.h"
 #include "campaign/minimise.h"
 #include "campaign/tries.h"
 #include "strategies/strategy.h"
@@ -128,7 +129,7 @@ static void minimise_from_seed(
 		fail_msg("%s, seed %llu: %u preemptions and %u switches are left",
 			programs[program].name, (unsigned long long)seed, failure.preemptions,
 			failure.switches);
-	assert_int_equal(confirm(&confirmation, &failure, &fixture.params, &err), 0);
+	assert_int_equal(confirm(&confirmation, &failure, &fixture.params, 0, &err), 0);
 	assert_int_equal(confirmation.failed_again, CONFIRM_REPLAYS);
 	failure_release(&failure);
 	close_fixture(&fixture);
@@ -239,12 +240,48 @@ static void test_confirm__notices_a_schedule_that_does_not_fit(void **state)
 	find_failure(&fixture, 1, &failure);
 	/* The thread that moves first ends long before it could take so many steps. */
 	failure.segments[0].count = 1000;
-	assert_int_equal(confirm(&confirmation, &failure, &fixture.params, &err), 0);
+	assert_int_equal(confirm(&confirmation, &failure, &fixture.params, 0, &err), 0);
 	assert_int_equal(confirmation.replays, CONFIRM_REPLAYS);
 	assert_int_equal(confirmation.diverged, CONFIRM_REPLAYS);
 	assert_int_equal(confirmation.failed_again, 0);
 	assert_false(confirmation_is_repeatable(&confirmation));
 	failure_release(&failure);
+	close_fixture(&fixture);
+}
+
+/* The time is up: what a finding can do without is left out, and named; one replay and the trace there are. */
+static void test_investigate__leaves_out_what_there_is_no_time_for(void **state)
+{
+	const unsigned all = 1u << PART_REPLAYS | 1u << PART_MINIMISING | 1u << PART_PASSING_RUN;
+	struct investigation investigation = {.until_ns = 1, .workers = 1};
+	const struct memory_view nothing_known = {0};
+	struct failure failure = {0}, found = {0};
+	struct finding finding;
+	struct fixture fixture;
+	struct error err;
+
+	(void)state;
+	open_fixture(&fixture, 0);
+	find_failure(&fixture, 1, &failure);
+	failure_copy(&found, &failure);
+	investigation.probe = fixture.params;
+	investigation.probe.memory = &nothing_known;
+	assert_int_equal(investigate(&investigation, &failure, &finding, &err), 0);
+	assert_int_equal(investigation.confirmation.replays, 1);
+	assert_true(confirmation_is_repeatable(&investigation.confirmation));
+	assert_int_equal(investigation.left_out, all);
+	assert_int_equal(failure.segment_count, found.segment_count);
+	assert_int_equal(finding.replays, 1);
+	finding_release(&finding);
+	/* Without a limit nothing is. */
+	investigation.until_ns = 0;
+	assert_int_equal(investigate(&investigation, &failure, &finding, &err), 0);
+	assert_int_equal(investigation.confirmation.replays, CONFIRM_REPLAYS);
+	assert_int_equal(investigation.left_out, 0);
+	assert_true(failure.preemptions <= found.preemptions);
+	finding_release(&finding);
+	failure_release(&failure);
+	failure_release(&found);
 	close_fixture(&fixture);
 }
 
@@ -265,6 +302,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
 		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_hands),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
+		cmocka_unit_test(test_investigate__leaves_out_what_there_is_no_time_for),
 	};
 
 	if (argc > 3 && strcmp(argv[1], "guest") == 0)
