@@ -46,7 +46,8 @@ struct shadow {
 	size_t scale; /* 0: there is none */
 	size_t offset;
 };
-static struct shadow shadow; /* of the process; the same in all runs. Written once, by the first run */
+static struct shadow
+	shadow; /* of the process; the same in all runs. Written once, by the first run */
 
 static bool shadow_says_freed(uintptr_t address)
 {
@@ -58,7 +59,7 @@ static bool shadow_says_freed(uintptr_t address)
 
 void returned_look_for_shadow(void)
 {
-	void (*tell)(size_t *scale, size_t *offset);
+	void (*tell)(size_t * scale, size_t * offset);
 
 	if (!shadow.is_looked_for) {
 		shadow.is_looked_for = true;
