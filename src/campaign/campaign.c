@@ -122,6 +122,7 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 			contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED];
 		result->checkpoints += contract->totals.checkpoints_taken;
 		result->runs_resumed += contract->totals.runs_resumed;
+		result->met |= contract->met;
 		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
 			sizeof result->checkpoint_obstacle);
 		if (!campaign->parts.strategy || i == 0)

@@ -155,6 +155,7 @@ struct campaign_result {
 		[128]; /* what a run did behind which there are none; empty: nothing */
 	uint32_t threads_most;
 	uint64_t steps_most;
+	uint32_t met; /* bits MET_x (model/op.h) */
 	bool is_interrupted;
 	bool has_started; /* a run has reached its first thread */
 	bool is_alone; /* processes of the target are in each other's way: one worker did the rest */

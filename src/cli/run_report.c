@@ -11,6 +11,7 @@
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 #include "cli/verdict.h"
+#include "model/op.h"
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet)
@@ -366,6 +367,16 @@ static void say_races(const struct run_report *report, const struct campaign_res
 			terminal_number(result->blind_runs, times));
 }
 
+/* The options that would let waits of this program end otherwise than they did, each behind `before`. */
+static void add_what_waits_may_meet(const struct campaign_options *options,
+	const struct campaign_result *result, const char *before, struct strbuf *out)
+{
+	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
+		strbuf_addf(out, "%s--spurious-wakeups", before);
+	if (result->met & MET_TIME && !options->settings.has_early_timeouts)
+		strbuf_addf(out, "%s--early-timeouts", before);
+}
+
 static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
 {
 	const struct campaign_options *options = report->options;
@@ -382,14 +393,18 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 			"note: its accesses to memory were no scheduling points; built by raddle-cc "
 			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
 	if (result->has_verdict && result->verdict.is_complete) {
-		(void)fprintf(stderr, "nothing found; next: another input%s%s\n",
+		strbuf_init(&command);
+		add_what_waits_may_meet(options, result, ", ", &command);
+		(void)fprintf(stderr, "nothing found; next: another input%s%s%s\n",
 			result->verdict.scope[0] ? ", a larger bound" : "",
-			options->settings.has_spurious_wakeups
-				? ""
-				: ", or what waits may meet: --spurious-wakeups, --early-timeouts");
+			command.length ? ", or what waits may meet: " : "",
+			command.length ? command.text + strlen(", ") : "");
+		strbuf_release(&command);
 		return;
 	}
 	strbuf_init(&command);
+	add_what_waits_may_meet(options, result, " ", &command);
+	strbuf_adds(&command, " ");
 	if (report->directory) {
 		strbuf_adds(&command, "--directory ");
 		shell_words_add(&command, (char *const[]){(char *)report->directory, NULL});
@@ -397,9 +412,9 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	}
 	strbuf_adds(&command, "-- ");
 	shell_words_add(&command, options->argv);
-	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s %s\n",
+	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s\n",
 		result->is_interrupted ? " so far" : "", (unsigned long long)options->seed + 1,
-		options->settings.has_spurious_wakeups ? "" : " --spurious-wakeups", command.text);
+		command.text);
 	strbuf_release(&command);
 }
 

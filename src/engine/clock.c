@@ -69,6 +69,13 @@ uint64_t engine_clock_read_ns(void)
 #define CLOCK_WAIT_NS 1000
 #define CLOCK_WAITS_BEFORE_HASTE 256
 
+void engine_clock_note_deadline(uint64_t deadline_ns)
+{
+	engine_note_met(MET_TIME);
+	if (deadline_ns < engine.earliest_deadline)
+		engine.earliest_deadline = deadline_ns;
+}
+
 void engine_clock_wait_for_nothing(void)
 {
 	uint64_t doublings = engine.clock_waits++ / CLOCK_WAITS_BEFORE_HASTE;

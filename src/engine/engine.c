@@ -45,8 +45,8 @@ void engine_evaluate(struct engine_thread *thread)
 	if (op->deadline_ns != ENGINE_FOREVER) {
 		if (op->deadline_ns <= engine.clock_ns || engine.run.has_early_timeouts)
 			reason |= WAKE_DEADLINE;
-		else if (op->deadline_ns < engine.earliest_deadline)
-			engine.earliest_deadline = op->deadline_ns;
+		else
+			engine_clock_note_deadline(op->deadline_ns);
 	}
 	if (thread->signals_pending & ~thread->signals_blocked)
 		reason |= WAKE_SIGNAL;

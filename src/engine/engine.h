@@ -218,6 +218,7 @@ struct engine_run {
 	 */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
+	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL: nobody wants to know */
 	uint64_t *operations;	/* digest of the steps so far; NULL: nobody wants to know */
 	uint64_t seed;		/* for value choices */
 	uint64_t random_seed;	/* for the target's random numbers */
@@ -426,6 +427,10 @@ uint64_t engine_clock_read_ns(void);
 void engine_clock_advance_to(uint64_t clock_ns);
 /* Something was done in vain: it takes a little time, and more when that is all that happens. */
 void engine_clock_wait_for_nothing(void);
+/* For engine_run.met. */
+void engine_note_met(enum op_met met);
+/* A thread waits until then, at most. */
+void engine_clock_note_deadline(uint64_t deadline_ns);
 
 /* ---- randomness of the target's world (getrandom) ---- */
 void engine_random_bytes(void *buffer, size_t bytes);

@@ -155,6 +155,12 @@ void engine_leave_control(void)
 		engine.host.executor->after_fork(self);
 }
 
+void engine_note_met(enum op_met met)
+{
+	if (engine.run.met)
+		*engine.run.met |= met;
+}
+
 void engine_watch_uses(void)
 {
 	engine.watches_uses = engine.host.used != NULL;

@@ -98,4 +98,10 @@ static inline bool op_dependent(const struct pending_op *a, const struct pending
 	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
 }
 
+/* What a run has waited for, and what would let that end otherwise. */
+enum op_met {
+	MET_CONDITION = 1, /* a condition variable: spurious wake-ups */
+	MET_TIME = 2	   /* a time to come, alone or as a limit: early time-outs */
+};
+
 #endif

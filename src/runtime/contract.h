@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 10u
+#define CONTRACT_VERSION 11u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -250,6 +250,7 @@ struct contract {
 	struct outcome outcome; /* of the last run */
 	uint32_t stuck_count;	/* [guest] children that took a place in stuck[], or found none */
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
+	uint32_t met;	     /* [guest] by all runs: bits MET_x (model/op.h) */
 	uint64_t operations; /* [guest] digest of its steps, with plan.has_operations */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */
 

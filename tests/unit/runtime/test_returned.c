@@ -30,6 +30,33 @@ static unsigned watches, told;
 static struct outcome latest;
 static struct engine_thread moving = {.id = {3}};
 
+/* A sanitizer's shadow, a byte for eight of the memory from 0 on. */
+static uint8_t shadow_bytes[1 << 14];
+static bool has_sanitizer;
+
+static void tell_shadow(size_t *scale, size_t *offset)
+{
+	*scale = 3;
+	*offset = (uintptr_t)shadow_bytes;
+}
+
+void *runtime_symbol(const char *name)
+{
+	assert_string_equal(name, "__asan_get_shadow_mapping");
+	return has_sanitizer ? (void *)(uintptr_t)tell_shadow : NULL;
+}
+
+bool guarded_read(const void *address, size_t bytes, uint64_t *value)
+{
+	const uint8_t *byte = address;
+
+	assert_int_equal(bytes, 1);
+	if (byte < shadow_bytes || byte >= shadow_bytes + sizeof shadow_bytes)
+		return false;
+	*value = *byte;
+	return true;
+}
+
 bool memory_is_watched(void)
 {
 	return is_watched;
@@ -202,6 +229,38 @@ static void test_returned__tells_nothing_false_in_random_histories(void **state)
 	assert_true(found > 1000 && found <= asked);
 }
 
+/* Last: the shadow is there from then on. */
+static void test_returned__believes_a_sanitizers_shadow(void **state)
+{
+	(void)state;
+	returned_look_for_shadow();
+	assert_int_equal(watches, 0); /* there is none */
+	shadow.is_looked_for = false;
+	has_sanitizer = true;
+	is_foreign = true;
+	returned_look_for_shadow();
+	assert_int_equal(watches, 1);
+	give_back(0x10010, 64);
+	assert_false(is_told(0x10018)); /* not yet, or it was given out again */
+	memset(shadow_bytes + (0x10010 >> 3), SHADOW_FREED, 64 >> 3);
+	assert_true(is_told(0x10018));
+	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(latest.other_site, 0x101);
+	/* It says so better than we. */
+	give_back(0x10010, 64);
+	assert_int_equal(told, 1);
+	/* Nobody has seen who freed it. */
+	memset(shadow_bytes + (0x11000 >> 3), SHADOW_FREED, 1);
+	assert_true(is_told(0x11007));
+	assert_int_equal(latest.other_site, 0);
+	assert_int_equal(latest.other_thread.index, THREAD_NONE.index);
+	/* Somebody else's poison, and memory without a shadow. */
+	shadow_bytes[0x12000 >> 3] = 0xf7;
+	assert_false(is_told(0x12000));
+	assert_false(is_told(0x7ffffff8));
+	is_foreign = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup(test_returned__looks_at_nothing_outside_of_runs, set_up),
 		cmocka_unit_test_setup(
 			test_returned__tells_nothing_false_in_random_histories, set_up),
+		cmocka_unit_test_setup(test_returned__believes_a_sanitizers_shadow, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
