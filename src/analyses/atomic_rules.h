@@ -35,6 +35,7 @@ struct atomic_rule {
 struct atomic_rules {
 	struct atomic_rule *items; /* owned */
 	uint32_t count, capacity;
+	bool has_library; /* types of the C++ library's own are sets, too (symbols_part.is_of_library) */
 };
 
 void atomic_rules_release(struct atomic_rules *rules);

@@ -177,7 +177,8 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 	const struct atomic_rule *rule = atomic_rules_part(sets->rules, part);
 	char *name = NULL;
 
-	if (part->is_constant || (rule && rule->verb == ATOMIC_NO_SET))
+	if (part->is_constant || (rule && rule->verb == ATOMIC_NO_SET) ||
+		(!rule && part->is_of_library && !sets->rules->has_library))
 		return false;
 	if (rule) {
 		const bool is_of_objects = atomic_rule_is_of_objects(rule) && part->type;

@@ -24,6 +24,7 @@ enum {
 	OPTION_METHOD,
 	OPTION_SHOW_SETS,
 	OPTION_ATOMIC_SETS,
+	OPTION_LIBRARY_SETS,
 	OPTION_ALL_ATTEMPTS,
 	OPTION_RUNS,
 	OPTION_ATTEMPTS,
@@ -57,6 +58,8 @@ static const struct argp_option predict_options[] = {
 		1},
 	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
 		"Annotations that correct what is inferred, as in raddle.h, a line each", 1},
+	{"library-sets", OPTION_LIBRARY_SETS, NULL, 0,
+		"Also ask it of the C++ library's own types, such as std::_Stop_state_t", 1},
 	{.doc = "How much is done:", .group = 2},
 	{"runs", OPTION_RUNS, "N", 0,
 		"Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)", 2},
@@ -94,6 +97,7 @@ struct predict_arguments {
 	uint64_t candidates; /* that are driven at most */
 	enum predict_method method;
 	const char *atomic_sets;
+	bool has_library_sets;
 	bool wants_deadlocks, wants_atomicity, wants_races;
 	bool is_everything; /* that can be predicted of the program */
 	bool shows_sets;
@@ -207,6 +211,9 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_ATOMIC_SETS:
 		arguments->atomic_sets = text;
+		return 0;
+	case OPTION_LIBRARY_SETS:
+		arguments->has_library_sets = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		/* Everything from the program's name on is the program's. */
@@ -324,6 +331,7 @@ static int do_work(const struct predict_arguments *arguments)
 		.wants_deadlocks = arguments->wants_deadlocks,
 		.wants_atomicity = arguments->wants_atomicity,
 		.wants_races = arguments->wants_races,
+		.rules = {.has_library = arguments->has_library_sets},
 		.atomic_sets = arguments->atomic_sets};
 	struct campaign_listener listener;
 	struct predict *predict;

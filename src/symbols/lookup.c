@@ -43,7 +43,7 @@ static bool is_system_function(const char *function)
 }
 
 /* Headers of the C++ library and of the compiler, inlined into the user's code. */
-static bool is_system_file(const char *file)
+bool symbols_is_system_file(const char *file)
 {
 	static const char *const prefixes[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"};
 
@@ -230,7 +230,7 @@ static void fill(struct symbols *symbols, struct lookup *lookup)
 		frame->module = symbols_module_name(module);
 		frame->is_system = symbols_module_is_system(module) ||
 				   (frame->function && is_system_function(frame->function)) ||
-				   (frame->file && is_system_file(frame->file));
+				   (frame->file && symbols_is_system_file(frame->file));
 	}
 }
 

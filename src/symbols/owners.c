@@ -16,7 +16,15 @@ struct type_list {
 	struct symbols *symbols;
 	const char **names;
 	uint32_t *count;
+	bool has_users; /* one of them is declared in the user's code */
 };
+
+static bool is_of_system(Dwarf_Die *type)
+{
+	const char *file = dwarf_decl_file(type);
+
+	return file && symbols_is_system_file(file);
+}
 
 static void add_name(const struct type_list *list, const char *name)
 {
@@ -28,13 +36,14 @@ static void add_name(const struct type_list *list, const char *name)
 }
 
 /* A struct and its bases. */
-static void add_struct(const struct type_list *list, Dwarf_Die *type, unsigned depth)
+static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 {
 	const char *name = types_name(list->symbols, type);
 	Dwarf_Die child, base;
 
 	if (name)
 		add_name(list, name);
+	list->has_users |= !is_of_system(type);
 	if (depth == BASES_DEPTH_MAX || dwarf_child(type, &child))
 		return;
 	do {
@@ -53,7 +62,9 @@ static void visit_struct(Dwarf_Die *type, void *argument)
 static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
 	const struct symbols_access *access, struct symbols_part *out)
 {
-	struct type_list list = {symbols, out->types, &out->type_count};
+	struct type_list list = {symbols, out->types, &out->type_count, false};
+	const char *name = dwarf_diename(type);
+	Dwarf_Die object = *type;
 	struct strbuf place;
 	struct types_path path = {
 		.type = type, .offset = offset, .bytes = access->bytes, .out = &place};
@@ -61,6 +72,8 @@ static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset
 	strbuf_init(&place);
 	out->is_constant |= types_follow(&path, visit_struct, &list);
 	out->place = strbuf_detach(&place);
+	out->is_of_library = types_is_struct(&object) && name && types_is_reserved(name) &&
+			     is_of_system(&object) && !list.has_users;
 }
 
 /* An array of structs is as many objects. `*offset` becomes that in the one object. */
@@ -112,11 +125,47 @@ static bool part_of_static(
 	return true;
 }
 
+/* Behind the table, and the counts of owners and of observers. */
+#define PAYLOAD_OFFSET 16
+
+/*
+ * What std::make_shared makes has the object that the user wanted behind the library's counts, in bytes without a
+ * type (libstdc++'s bits/shared_ptr_base.h): it is the first argument of the template. 0: it is none, or this is not in it.
+ */
+static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
+{
+	const char *name = dwarf_diename(type);
+	uint64_t bytes, start;
+	Dwarf_Die child, payload;
+
+	*is_payload = false;
+	if (!name || strncmp(name, "_Sp_counted_ptr_inplace<", 24) != 0 ||
+		dwarf_child(type, &child))
+		return 0;
+	while (dwarf_tag(&child) != DW_TAG_template_type_parameter)
+		if (dwarf_siblingof(&child, &child))
+			return 0;
+	if (!types_of(&child, &payload))
+		return 0;
+	bytes = types_size(&payload);
+	/* Of a larger alignment it lies at the end, which is a multiple of that. */
+	start = PAYLOAD_OFFSET + bytes + 16 > size ? PAYLOAD_OFFSET : size - bytes;
+	if (!bytes || start + bytes > size || *offset < start)
+		return 0;
+	*is_payload = true;
+	if (!types_is_struct(&payload))
+		return 0;
+	*type = payload;
+	*offset -= start;
+	return start;
+}
+
 static bool part_of_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out)
 {
 	const struct memory_block *block = blocks_at(symbols, memory, access);
 	uint64_t offset, size;
+	bool is_payload;
 	Dwarf_Die type;
 
 	if (!block || block->kind == BLOCK_MAPPING || !blocks_type(symbols, memory, block, &type))
@@ -124,9 +173,12 @@ static bool part_of_block(struct symbols *symbols, const struct symbols_memory *
 	size = types_size(&type);
 	offset = access->address - block->start;
 	out->start = block->start + offset / size * size;
+	offset %= size;
+	out->start += enter_payload(&type, size, &offset, &is_payload);
 	out->type = types_name(symbols, &type);
 	out->is_lasting = !block->made_step;
-	fill_place(symbols, &type, offset % size, access, out);
+	fill_place(symbols, &type, offset, access, out);
+	out->is_of_library &= !is_payload;
 	return true;
 }
 
@@ -196,7 +248,7 @@ static void add_parameters(const struct type_list *list, Dwarf_Die *function)
 static void fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *function,
 	const struct symbols_frame *frame, struct symbols_routine *out)
 {
-	struct type_list list = {symbols, out->types, &out->type_count};
+	struct type_list list = {symbols, out->types, &out->type_count, false};
 	Dwarf_Attribute folder;
 
 	*out = (struct symbols_routine){

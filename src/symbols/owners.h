@@ -18,6 +18,8 @@ struct symbols_part {
 	uint64_t start;	      /* of the object, or of the variable */
 	char *place; /* the part in words, ".savings", "[3]"; owned by whoever asked, never NULL */
 	bool is_constant;
+	/* The object is of a type that only the C++ library itself knows of, and nothing of the user's is in it there. */
+	bool is_of_library;
 	bool is_lasting; /* static, or made before the first thread: it is there in every run */
 	/* The structs on the way to the part, with their bases: whoever is given a pointer to one of
 	 * them works on it. */

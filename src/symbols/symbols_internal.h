@@ -68,6 +68,8 @@ const char *symbols_module_name(Dwfl_Module *module);
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
+/* A header of the C++ library or of the compiler. */
+bool symbols_is_system_file(const char *file);
 
 /* The mangled name of a DIE, also through its origin. NULL: it has none, as everything static. */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
@@ -104,6 +106,8 @@ typedef void types_visit(Dwarf_Die *type, void *argument);
 bool types_follow(struct types_path *path, types_visit *visit, void *argument);
 /* A struct, class or union. */
 bool types_is_struct(Dwarf_Die *type);
+/* A name that C and C++ keep for their libraries. */
+bool types_is_reserved(const char *name);
 /* Is a variable or member declared const, or an array of what is? */
 bool types_is_constant(Dwarf_Die *die);
 /* Could an access of so many bytes be about something that begins at this offset in the type? */

@@ -219,14 +219,14 @@ static enum fit fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigne
 }
 
 /* Names that C and C++ reserve for their libraries. */
-static bool is_reserved(const char *name)
+bool types_is_reserved(const char *name)
 {
 	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
 }
 
 static void add_member(struct descent *descent, const char *name, uint64_t place)
 {
-	if (!name || is_reserved(name)) {
+	if (!name || types_is_reserved(name)) {
 		descent->hidden += place;
 		return;
 	}
