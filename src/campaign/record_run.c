@@ -294,6 +294,9 @@ static void tell(struct recorded *out, const struct record_request *request, str
 	out->has_diverged = probe->has_diverged;
 	out->diverged_step = probe->diverged_step;
 	failure_take(&out->run, contract);
+	out->record.has_crashed = out->run.outcome.kind == OUTCOME_CRASH;
+	out->record.crashed_thread = out->run.outcome.thread.index;
+	out->record.crash_address = out->run.outcome.address;
 	take_modules(&out->record, contract_memory(contract));
 	out->record.points = copy_points(request);
 	for (uint32_t i = 0; i < out->record.thread_count; i++) {

@@ -53,6 +53,10 @@ struct run_record {
 	uint64_t bytes;		     /* of all threads and ops */
 	bool is_partial; /* there was no room for the end: threads' entries and nothing else are cut */
 	bool is_checked;
+	/* A thread crashed at an access there, which no entry tells if it was a write. Not kept in files. */
+	bool has_crashed;
+	uint16_t crashed_thread;
+	uint64_t crash_address;
 	uint64_t *
 		points; /* bit set over all sites: whose accesses were scheduling points; NULL: nobody's */
 	/* Not NULL: threads' entries are not here, but come from there. The owner's of the record. */

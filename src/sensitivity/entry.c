@@ -173,9 +173,16 @@ static const struct walk_event *find_own(const struct walked_thread *recorded,
 }
 
 /* A pointer is null where the thread went the same way and came to its end there, at the latest. */
-static enum sensitivity_verdict judge_pointer(
-	const struct walked_thread *thread, struct event_id goal, const struct walk_event *own)
+static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
+	struct event_id goal, const struct walk_event *own)
 {
+	const struct walked_thread *thread = &walk->threads[number];
+	const struct run_record *record = walk->record;
+
+	/* Of writes the record tells nothing, so the walk goes on behind one that failed. */
+	if (own && record->has_crashed && record->crashed_thread == number &&
+		own->value == record->crash_address && own->value < NULL_PAGE)
+		return VERDICT_FLIPPED;
 	if (thread->summary.end != WALK_CRASHED)
 		return VERDICT_SAME;
 	/* The access that fails is not reported any more, so its address may be missing. */
@@ -206,7 +213,7 @@ static enum sensitivity_verdict judge_event(
 	walk.objects = (struct object_table){0};
 	own = find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
 	if (event->kind == EVENT_ADDRESS)
-		verdict = judge_pointer(&walk.threads[thread], goal, own);
+		verdict = judge_pointer(&walk, thread, goal, own);
 	else if (own && event->kind == EVENT_TARGET)
 		verdict = own->value == event->value ? VERDICT_SAME : VERDICT_FLIPPED;
 	else if (own && event->kind == EVENT_DIVISOR)
