@@ -108,6 +108,8 @@ struct finding {
 	struct finding_step *steps;	/* the end of the interleaving, oldest first */
 	uint32_t step_count;
 	uint64_t steps_left_out; /* earlier ones */
+	/* Behind them: of a thread that goes on alone for longer than is kept, as an endless loop does. */
+	uint64_t later_steps_left_out;
 	/* A run that passed though it began likewise, to be shown beside it; the end of it. None: count 0. */
 	struct finding_step *passing_steps;
 	uint32_t passing_step_count;

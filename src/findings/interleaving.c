@@ -78,6 +78,27 @@ static void fill_step(
 	step->where = builder_event_frame(builder, event);
 }
 
+/*
+ * Of a long run in whose end one thread goes on alone, as in an endless loop, the steps before that tell more: then what
+ * is kept ends a few rounds behind the last switch.
+ */
+#define STEPS_ALONE 24
+
+/* What is kept: events [first, end). */
+static uint64_t kept_end(const struct finding_source *source, uint64_t most)
+{
+	uint64_t last = source->event_count;
+
+	if (source->event_count <= most || source->outcome->kind != OUTCOME_LIVELOCK)
+		return source->event_count;
+	while (last > 1 && source->events[last - 2].thread == source->events[last - 1].thread)
+		last--;
+	/* `last` - 1 is the first event since the last switch. */
+	return last > 1 && last - 1 + most / 2 < source->event_count && STEPS_ALONE < most
+		       ? last - 1 + STEPS_ALONE
+		       : source->event_count;
+}
+
 void builder_fill_steps(struct builder *builder)
 {
 	uint32_t *created = calloc(builder->source->thread_count + 1u, sizeof *created);
@@ -85,12 +106,14 @@ void builder_fill_steps(struct builder *builder)
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
 	const uint64_t most = source->steps_most ? source->steps_most : STEPS_STANDARD;
-	const uint64_t first = source->event_count > most ? source->event_count - most : 0;
+	const uint64_t end = kept_end(source, most);
+	const uint64_t first = end > most ? end - most : 0;
 
-	finding->steps = calloc(source->event_count - first + 1, sizeof *finding->steps);
+	finding->steps = calloc(end - first + 1, sizeof *finding->steps);
 	BUG_ON(!finding->steps || !created);
 	finding->steps_left_out = first;
-	for (uint64_t i = 0; i < source->event_count; i++) {
+	finding->later_steps_left_out = source->event_count - end;
+	for (uint64_t i = 0; i < end; i++) {
 		const struct trace_event *event = &source->events[i];
 		const bool is_switch = i && event->thread != source->events[i - 1].thread;
 		const bool is_creation = event->kind == OP_THREAD_CREATE;

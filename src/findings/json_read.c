@@ -369,6 +369,9 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 	read_waits(reader, root, finding);
 	read_race(reader, root, finding);
 	read_steps(reader, root, &finding->steps, &finding->step_count, &finding->steps_left_out);
+	if (json_object_get(root, "later_steps_left_out"))
+		finding->later_steps_left_out =
+			(uint64_t)get_integer(reader, root, "later_steps_left_out", 1, INT64_MAX);
 	read_passing(reader, root, finding);
 }
 

@@ -198,6 +198,8 @@ char *finding_to_json(const struct finding *finding)
 		put(root, "race", race_value(finding));
 	put(root, "steps", steps_value(finding->steps, finding->step_count));
 	put(root, "steps_left_out", count_value(finding->steps_left_out));
+	if (finding->later_steps_left_out)
+		put(root, "later_steps_left_out", count_value(finding->later_steps_left_out));
 	if (finding->passing_step_count)
 		put(root, "passing", passing_value(finding));
 	text = json_dumps(root, JSON_INDENT(1));

@@ -270,6 +270,8 @@ void report_interleaving(
 		else if (i == table.skip_from)
 			add_left_out(&table, table.skip_to - table.skip_from, "step", "", out);
 	}
+	if (finding->later_steps_left_out)
+		add_left_out(&table, finding->later_steps_left_out, "later step", "", out);
 	if (internal)
 		add_left_out(&table, internal, "step", " inside the C library", out);
 	add_waits(&table, out);

@@ -105,9 +105,9 @@ function runsOf(finding) {
 	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
 	const isViolation = finding.kind === "violation";
 	if (!passing)
-		return interleavings("The interleaving", [{ steps: finding.steps, leftOut: finding.steps_left_out }]);
+		return interleavings("The interleaving", [{ steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out }]);
 	return interleavings(isViolation ? "The interleaving that shows it, and one that does not" : "The interleaving that fails, and one that passes", [
-		{ title: isViolation ? "shows it" : "fails", steps: finding.steps, leftOut: finding.steps_left_out },
+		{ title: isViolation ? "shows it" : "fails", steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out },
 		{ title: isViolation ? "does not" : "passes", steps: passing.steps, leftOut: passing.steps_left_out }]);
 }
 

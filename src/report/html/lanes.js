@@ -322,8 +322,9 @@ const LEGEND = "An arrow leads to the thread that moves next: dashed where the o
 	"preempted. Bars on a lane: a lock is held. A dotted line: from there on the two runs differ. Click a step, or go with \u2191 and \u2193, to see its source; + and \u2212 (or Ctrl and the wheel) zoom, " +
 	"0 takes the zoom back, n and p go to the next and the previous preemption, drawing with the mouse moves the view.";
 
-function leftOut(number) {
-	return Number(number || 0) ? count(number) + " earlier steps are left out" : "";
+function leftOut(earlier, later) {
+	const some = (number, which) => Number(number || 0) ? [count(number) + which + " steps are left out"] : [];
+	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
 }
 
 /* The first row that is not alike; undefined: there is none in both. */
@@ -333,12 +334,12 @@ function firstDifference(a, b) {
 	return row > 0 && row < b.length ? row : undefined;
 }
 
-/* Runs beside each other: [{title, steps, leftOut, marks}]; with one of them it has all the room. */
+/* Runs beside each other: [{title, steps, leftOut, leftOutLater, marks}]; with one of them it has all the room. */
 function interleavings(title, runs) {
 	const shown = runs.filter(run => run && run.steps && run.steps.length);
 	if (!shown.length) return null;
 	const differsAt = shown.length === 2 ? firstDifference(shown[0].steps, shown[1].steps) : undefined;
-	const lanes = shown.map(run => new Lanes(run.steps, { about: leftOut(run.leftOut), marks: run.marks, differsAt }));
+	const lanes = shown.map(run => new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater), marks: run.marks, differsAt }));
 	const pair = element("div", { class: shown.length === 2 ? "pair runs" : "" },
 		...shown.map((run, at) => element("div", {}, run.title ? element("h4", { text: run.title }) : null, lanes[at].node)));
 	return { draw: () => lanes.forEach(each => each.draw()), node: section(title, pair, element("p", { class: "legend", text: LEGEND })) };

@@ -114,12 +114,14 @@ static void test_json__comes_back_as_it_went(void **state)
 	finding.passing_steps[0] = (struct finding_step){
 		.step = 4, .thread = strdup("main.0"), .verb = strdup("unlocks")};
 	finding.passing_steps_left_out = 3;
+	finding.later_steps_left_out = 5;
 	text = finding_to_json(&finding);
 	if (finding_from_json(text, strlen(text), &back, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(back.passing_step_count, 1);
 	assert_string_equal(back.passing_steps[0].verb, "unlocks");
 	assert_int_equal(back.passing_steps_left_out, 3);
+	assert_int_equal(back.later_steps_left_out, 5);
 	again = finding_to_json(&back);
 	assert_string_equal(again, text);
 	assert_true(finding_signature(&back) == finding.signature);

@@ -1,0 +1,90 @@
+/* Which thread did what: the steps of a finding. */
+#include "build_scene.h"
+
+static void test_interleaving__marks_switches_and_preemptions(void **state)
+{
+	static const uint16_t order[] = {0, 0, 1, 2, 2, 1};
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){1}, 1);
+	for (size_t i = 0; i < 6; i++)
+		add_event(scene, order[i], OP_MUTEX_LOCK, fork_address(0), take_first.address);
+	scene->segments[0] = (struct schedule_segment){0, 0, 2};
+	scene->segments[1] = (struct schedule_segment){1, SEGMENT_VALUE, 3};
+	scene->segments[2] = (struct schedule_segment){1, SEGMENT_PREEMPTS, 1};
+	scene->segments[3] = (struct schedule_segment){2, 0, 2};
+	scene->segments[4] = (struct schedule_segment){1, SEGMENT_PREEMPTS, 1};
+	scene->source.segment_count = 5;
+	build(scene);
+	assert_int_equal(scene->finding.step_count, 6);
+	for (size_t i = 0; i < 6; i++) {
+		const bool is_switch = i && order[i] != order[i - 1];
+
+		assert_int_equal(scene->finding.steps[i].is_switch, is_switch);
+		assert_int_equal(scene->finding.steps[i].is_preemption, is_switch && i != 3);
+	}
+	assert_string_equal(scene->finding.steps[3].thread, "main.1");
+	assert_string_equal(scene->finding.steps[3].object, "mutex forks[0]");
+	assert_int_equal(scene->finding.steps[3].where.line, take_first.line);
+}
+
+static void test_interleaving__names_created_begun_and_joined_threads(void **state)
+{
+	enum { RECORD = 0x1000 }; /* of main.1, in the runtime */
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){0}, 1);
+	add_event(scene, 0, OP_THREAD_CREATE, 0, take_first.address);
+	add_event(scene, 0, OP_THREAD_CREATE, 0, take_first.address);
+	add_event(scene, 2, OP_THREAD_EXIT, RECORD, 0);
+	add_event(scene, 0, OP_THREAD_JOIN, RECORD, take_first.address);
+	add_event(scene, 0, OP_THREAD_JOIN, 2 * RECORD, take_first.address);
+	build(scene);
+	assert_string_equal(scene->finding.steps[0].object, "thread main.0");
+	assert_string_equal(scene->finding.steps[1].object, "thread main.1");
+	assert_string_equal(scene->finding.steps[3].object, "thread main.1");
+	assert_string_equal(scene->finding.steps[4].object, "a thread");
+}
+
+static void test_interleaving__keeps_the_end_of_a_long_interleaving(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){1}, 1);
+	for (unsigned i = 0; i < 5000; i++)
+		add_event(scene, i % 2, OP_YIELD, 0, take_first.address);
+	build(scene);
+	assert_int_equal(scene->finding.steps_left_out + scene->finding.step_count, 5000);
+	assert_true(scene->finding.step_count < 5000);
+	assert_int_equal(scene->finding.steps[scene->finding.step_count - 1].step, 4999);
+	assert_null(scene->finding.steps[0].object);
+}
+
+
+static void test_interleaving__keeps_what_led_to_an_endless_loop(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_LIVELOCK, (struct thread_id){0}, 0);
+	for (unsigned i = 0; i < 8000; i++)
+		add_event(scene, i < 3000 && i % 2, OP_YIELD, 0, take_first.address);
+	build(scene);
+	assert_in_range(
+		scene->finding.steps[scene->finding.step_count - 1].step, 3010, 3100);
+	assert_int_equal(scene->finding.steps[0].step, scene->finding.steps_left_out);
+	assert_int_equal(scene->finding.steps_left_out + scene->finding.step_count +
+				 scene->finding.later_steps_left_out,
+		8000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SCENE(test_interleaving__marks_switches_and_preemptions),
+		WITH_SCENE(test_interleaving__names_created_begun_and_joined_threads),
+		WITH_SCENE(test_interleaving__keeps_the_end_of_a_long_interleaving),
+		WITH_SCENE(test_interleaving__keeps_what_led_to_an_endless_loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
