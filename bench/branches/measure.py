@@ -174,7 +174,7 @@ def listed_in(lines):
     """The branches of the header, by their lines of source: how often each."""
     texts = {}
     for line in lines:
-        match = re.match(r" \* EXPECT-BRANCH: (.*) \[[a-z |]+\]$", line)
+        match = re.match(r" \* EXPECT-BRANCH: (.*) \[[a-z |]+\]( behind)?$", line)
         if match:
             texts[match.group(1)] = texts.get(match.group(1), 0) + 1
     return texts

@@ -29,15 +29,38 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 
 /* ---- one branch ---- */
 
-static void take_answer(struct worker *worker, struct event_id goal)
+/* Do the other threads stop before steps only in it? */
+static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {
+		const uint32_t begin = constraints->window->begin[other];
+		Z3_ast value;
+		int at;
+
+		if (other != thread && begin < constraints->window->end[other] &&
+			Z3_model_eval(
+				constraints->z3, model, constraints->cuts[other], true, &value) &&
+			Z3_get_numeral_int(constraints->z3, value, &at) && at > (int)begin &&
+			at < (int)constraints->window->end[other] &&
+			!constraints->moments[other][at])
+			return false;
+	}
+	return true;
+}
+
+/* True: there need be no better one. */
+static bool take_answer(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
 	Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
+	bool is_good;
 
 	Z3_model_inc_ref(constraints->z3, model);
 	solution_release(&worker->solution);
 	solution_take(&worker->solution, constraints, model, goal);
+	is_good = keeps_others(constraints, model, goal.thread);
 	Z3_model_dec_ref(constraints->z3, model);
+	return is_good;
 }
 
 /*
@@ -78,11 +101,10 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
 			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
 	answer = Z3_solver_check(constraints->z3, constraints->solver);
-	if (answer == Z3_L_TRUE) {
-		take_answer(worker, goal);
+	if (answer == Z3_L_TRUE && !take_answer(worker, goal)) {
 		keep_others_on_path(constraints, goal.thread);
 		if (Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_TRUE)
-			take_answer(worker, goal);
+			(void)take_answer(worker, goal);
 	}
 	Z3_solver_pop(constraints->z3, constraints->solver, 1);
 	return answer;

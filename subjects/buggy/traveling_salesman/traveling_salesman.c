@@ -10,6 +10,7 @@
  * EXPECT-PATTERN: R1-W2-W1 best @compare @store @store
  * EXPECT-TIMES: TSP threads=18 paper=4.2/4.23/32.6/110/1180 -DTHREADS=17 -DROUNDS=20000
  * EXPECT-BRANCH: while ((first = atomic_fetch_add(&next_stop, 1)) < CITIES) { [benign|bug]
+ * EXPECT-BRANCH: if (tour->stops[i] == city) [benign|bug] behind
  */
 #include <assert.h>
 #include <pthread.h>

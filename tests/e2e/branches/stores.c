@@ -24,7 +24,7 @@ int main(void)
 
 	if (pthread_create(&thread, NULL, serve, NULL))
 		return 1;
-	*place = 1; /* sensitive */
+	*place = 1;	 /* sensitive */
 	head->value = 2; /* sensitive */
 	return pthread_join(thread, NULL);
 }

@@ -108,7 +108,8 @@ static void add_event(
 		.step = step, .site = site, .address = address, .thread = thread, .kind = kind};
 }
 
-__attribute__((unused)) static void add_wait(struct scene *scene, uint16_t waiter, uint16_t holder, uint64_t address)
+__attribute__((unused)) static void add_wait(
+	struct scene *scene, uint16_t waiter, uint16_t holder, uint64_t address)
 {
 	scene->outcome.waits[scene->outcome.wait_count++] = (struct wait_edge){.waiter = {waiter},
 		.holder = {holder},

@@ -60,7 +60,6 @@ static void test_interleaving__keeps_the_end_of_a_long_interleaving(void **state
 	assert_null(scene->finding.steps[0].object);
 }
 
-
 static void test_interleaving__keeps_what_led_to_an_endless_loop(void **state)
 {
 	struct scene *scene = *state;
@@ -69,8 +68,7 @@ static void test_interleaving__keeps_what_led_to_an_endless_loop(void **state)
 	for (unsigned i = 0; i < 8000; i++)
 		add_event(scene, i < 3000 && i % 2, OP_YIELD, 0, take_first.address);
 	build(scene);
-	assert_in_range(
-		scene->finding.steps[scene->finding.step_count - 1].step, 3010, 3100);
+	assert_in_range(scene->finding.steps[scene->finding.step_count - 1].step, 3010, 3100);
 	assert_int_equal(scene->finding.steps[0].step, scene->finding.steps_left_out);
 	assert_int_equal(scene->finding.steps_left_out + scene->finding.step_count +
 				 scene->finding.later_steps_left_out,
