@@ -390,7 +390,7 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 				      "longer (--time)\n");
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
-			"note: its accesses to memory were no scheduling points; built by raddle-cc "
+			"accesses to memory were no scheduling points; built by raddle-cc "
 			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
 	if (result->has_verdict && result->verdict.is_complete) {
 		strbuf_init(&command);
