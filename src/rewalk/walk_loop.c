@@ -78,6 +78,12 @@ static inline bool has_term(struct term **t, int32_t number)
 	return false;
 }
 
+/* One jump for both. */
+static inline bool has_terms(struct term **t, int32_t first, int32_t second)
+{
+	return (unsigned)has_term(t, first) | (unsigned)has_term(t, second);
+}
+
 #define DISPATCH goto *table[op->run]
 #define NEXT                                                                                       \
 	do {                                                                                       \
@@ -342,12 +348,12 @@ take:
 
 	/* ---- where values may have terms ---- */
 symbolic_both_go:
-	if (has_term(t, op->a) | has_term(t, op->b))
+	if (has_terms(t, op->a, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run - 1];
 symbolic_both:
-	if (has_term(t, op->a) | has_term(t, op->b))
+	if (has_terms(t, op->a, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run];
@@ -367,11 +373,11 @@ symbolic_load:
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
-	if (has_term(t, op->a) | has_term(t, op->b))
+	if (has_terms(t, op->a, op->b))
 		goto slow_store;
 	goto *plain[op->run];
 symbolic_select:
-	if (has_term(t, op->a) | has_term(t, op->b) | has_term(t, op->c))
+	if (has_terms(t, op->a, op->b) || has_term(t, op->c))
 		goto run_SLOW;
 	t[op->to] = NULL;
 	goto run_SELECT;
