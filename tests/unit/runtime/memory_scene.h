@@ -249,6 +249,12 @@ void engine_give_way(void)
 	gave_way++;
 }
 
+/* No strategy insists that a thread goes on. */
+bool engine_is_to_go_on(void)
+{
+	return false;
+}
+
 /* Accesses that need no decision behind one that did. */
 static int64_t lease;
 
