@@ -11,6 +11,8 @@
 #include "crew/link.h"
 
 #define CREW_SILENT_STANDARD_NS UINT64_C(30000000000)
+/* So many times that rank 0 is waited for, and all the others where none of them is heard of. */
+#define CREW_PATIENCE 4
 
 /*
  * Does the strategy go through all schedules? Then rank 0 leads a campaign whose parts (struct strategy_parts) the others
@@ -23,7 +25,7 @@ int crew_lead(const struct link *link, const struct campaign_options *options, u
 	const struct campaign_listener *listener, struct campaign_result *result,
 	struct error *err);
 /*
- * All others: until rank 0 says that it is over, or is not heard of for four times silent_ns. What a member has to
+ * All others: until rank 0 says that it is over, or is not heard of for CREW_PATIENCE times silent_ns. What a member has to
  * say it says by way of rank 0.
  */
 int crew_follow(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,

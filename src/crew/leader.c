@@ -198,14 +198,15 @@ static bool is_time_up(const struct leader *leader)
 	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
 }
 
-/* Members that could still come to an end by themselves. */
-static uint32_t count_members(const struct leader *leader, bool with_silent)
+/* Members that have not said that they leave, and were heard of within that time. */
+static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
 {
+	const uint64_t now_ns = platform_monotonic_ns();
 	uint32_t count = 0;
 
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		count += leader->roll.members[rank].state != MEMBER_LEFT &&
-			 (with_silent || !leader->roll.members[rank].is_silent);
+			 now_ns - leader->roll.members[rank].heard_ns < within_ns;
 	return count;
 }
 
@@ -228,7 +229,9 @@ static void lead(struct leader *leader)
 {
 	uint64_t until_ns = UINT64_MAX;
 
-	while (count_members(leader, false) && platform_monotonic_ns() < until_ns) {
+	/* Where all are silent it may be the machine that stalls: they are waited for as they wait for us. */
+	while (count_members(leader, CREW_PATIENCE * leader->roll.silent_ns) &&
+		platform_monotonic_ns() < until_ns) {
 		listen_once(leader);
 		take_back(leader);
 		tell_progress(leader);
@@ -250,7 +253,7 @@ static void lead(struct leader *leader)
 /* Whoever is not here any more need not be waited for. */
 static void say_farewell(struct leader *leader, struct error *failure)
 {
-	struct wire_end end = {.all_are_here = count_members(leader, true) == 0};
+	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};
 
 	leader_keep_unsaved(leader);
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++) {

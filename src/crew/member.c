@@ -13,7 +13,6 @@
 
 /* Of the time after which silence is taken for death. */
 #define ALIVE_PART 4
-#define PATIENCE 4 /* times that, with rank 0 */
 #define LEADER 0
 
 void member_tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
@@ -48,7 +47,7 @@ void member_listen(struct member *member)
 		free(message.bytes);
 	}
 	member->has_no_leader |=
-		platform_monotonic_ns() - member->leader_ns > PATIENCE * member->silent_ns;
+		platform_monotonic_ns() - member->leader_ns > CREW_PATIENCE * member->silent_ns;
 	if (*member->options->is_interrupted || member->has_no_leader)
 		member->is_stopped = 1;
 }
@@ -271,11 +270,11 @@ int crew_follow(const struct link *link, const struct campaign_options *options,
 		return error_set(err, ERROR_TARGET,
 			"rank 0 has not been heard of for %llu s, so rank %u ends; go on with raddle run "
 			"--resume where its store is",
-			(unsigned long long)(PATIENCE * silent_ns / UINT64_C(1000000000)),
+			(unsigned long long)(CREW_PATIENCE * silent_ns / UINT64_C(1000000000)),
 			link->rank);
 	return error_set(err, ERROR_TARGET,
 		"rank 0 has not been heard of for %llu s, so rank %u ends; what it found is in %s/.raddle; "
 		"take it from there with raddle merge",
-		(unsigned long long)(PATIENCE * silent_ns / UINT64_C(1000000000)), link->rank,
+		(unsigned long long)(CREW_PATIENCE * silent_ns / UINT64_C(1000000000)), link->rank,
 		member.folder);
 }
