@@ -421,6 +421,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 		add_thread(constraints, (uint16_t)i);
 	constraints_list_sections(constraints);
 	constraints_add_edges(constraints);
+	constraints_add_rounds(constraints);
 	add_locks(constraints);
 	add_failed_tries(constraints);
 	constraints_add_operations(constraints);

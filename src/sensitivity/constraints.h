@@ -127,6 +127,18 @@ Z3_ast constraints_happens_later(
 void constraints_add_edges(struct constraints *constraints);
 /* Operations whose outcome may be another one (constraints_outcomes.c), and semaphores. */
 void constraints_add_operations(struct constraints *constraints);
+/* Barriers (constraints_rounds.c). */
+void constraints_add_rounds(struct constraints *constraints);
+/* Is it an arrival in such a round? What it is told is said there. */
+bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
+/* May another one come last than in the run? */
+bool constraints_is_open_round(
+	const struct constraints *constraints, const struct order_round *round);
+/* The thread comes to the goal behind its last step: NULL: nothing can keep it from that. */
+Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
+/* Of an arrival at a barrier: the thread still waits there at that event. NULL: it is none. */
+Z3_ast constraints_is_held_at_barrier(
+	struct constraints *constraints, struct event_id arrival, struct event_id event);
 /* What came of the operation is not what it was, if it happens; NULL: it always is. */
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
 /* It happens, and comes to what it did. */

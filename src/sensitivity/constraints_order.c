@@ -19,22 +19,6 @@ static void drain(struct constraints *constraints, const struct order_edge *edge
 		}
 }
 
-/* Who came last to a barrier did, unless somebody is told otherwise (constraints_outcomes.c). */
-static void add_arrival(struct constraints *constraints, const struct order_edge *edge)
-{
-	Z3_ast last = constraints_comes_as_it_did(constraints, edge->second);
-	Z3_ast other = constraints_comes_otherwise(constraints, edge->first);
-	Z3_ast before = constraints_happens_before(constraints, edge->first, edge->second);
-
-	constraints_add(constraints,
-		constraints_implies(constraints, last,
-			other ? constraints_or(constraints, before,
-					constraints_and(constraints, other,
-						constraints_happens(constraints, edge->first)))
-			      : before));
-	drain(constraints, edge);
-}
-
 static bool is_op(const struct constraints *constraints, struct event_id id, enum op_kind kind)
 {
 	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
@@ -79,16 +63,14 @@ void constraints_add_edges(struct constraints *constraints)
 
 		if (edge->is_usual || constraints_is_past(constraints, edge->second) ||
 			!constraints_has(constraints, edge->second) ||
-			constraints_is_past(constraints, edge->first))
+			constraints_is_past(constraints, edge->first) ||
+			(edge->round && constraints_is_open_round(
+						constraints, &order->rounds[edge->round - 1])))
 			continue;
 		if (!constraints_has(constraints, edge->first)) {
 			constraints_add(constraints,
 				Z3_mk_not(constraints->z3,
 					constraints_happens(constraints, edge->second)));
-			continue;
-		}
-		if (edge->is_of_round) {
-			add_arrival(constraints, edge);
 			continue;
 		}
 		if (add_once(constraints, edge))

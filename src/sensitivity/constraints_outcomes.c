@@ -1,7 +1,8 @@
 /*
  * What operations come to. A try to lock succeeds where nobody has the lock, a semaphore can be taken where it was given more
- * often, who comes to a barrier last is told so. Such an outcome may be another one than in the run: then the thread goes no
- * further than to what it writes or does next, as what comes behind that is not known.
+ * often, who comes to a barrier last is told so (constraints_rounds.c). Such an outcome may be another one than in the run. What the thread
+ * does then is what it did, as far as its branches go as they went; but it goes no further behind a try to lock
+ * than to what it writes or does next, as the sections of the lock are those of the run.
  */
 #include <stdlib.h>
 
@@ -21,11 +22,6 @@ static const struct record_op *op_of(const struct constraints *constraints, stru
 	return event->kind == EVENT_OP && event->value != UINT64_MAX
 		       ? &constraints->walk->record->ops[event->value]
 		       : NULL;
-}
-
-static bool is_step(const struct walk_event *event)
-{
-	return event->kind == EVENT_OP || event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event)
@@ -113,60 +109,6 @@ static Z3_ast try_comes_otherwise(
 	return result;
 }
 
-/* ---- barriers ---- */
-
-static bool is_of_round(const struct record_op *op, enum op_kind kind, const struct record_op *like)
-{
-	return op && op->kind == kind && op->address == like->address &&
-	       op->argument == like->argument;
-}
-
-/* The thread's event of the round; UINT32_MAX: there is none. */
-static uint32_t find_of_round(const struct constraints *constraints, uint16_t thread,
-	enum op_kind kind, const struct record_op *like)
-{
-	for (uint32_t i = 0; i < constraints->walk->threads[thread].count; i++)
-		if (is_of_round(op_of(constraints, (struct event_id){thread, i}), kind, like))
-			return i;
-	return UINT32_MAX;
-}
-
-static uint32_t next_step(const struct constraints *constraints, struct event_id event)
-{
-	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
-	uint32_t i = event.index + 1;
-
-	while (i < walked->count && !is_step(&walked->events[i]))
-		i++;
-	return i;
-}
-
-/* Who was last is not, or the other way round. Those that are there go no further. */
-static Z3_ast arrival_comes_otherwise(
-	struct constraints *constraints, struct event_id event, const struct record_op *op)
-{
-	const bool is_last = op->flags & RECORD_OP_LAST;
-	Z3_ast who = is_last ? Z3_mk_false(constraints->z3) : Z3_mk_true(constraints->z3);
-	Z3_ast stay = Z3_mk_true(constraints->z3);
-
-	for (uint16_t thread = 0; thread < constraints->order->thread_count; thread++) {
-		struct event_id arrival = {
-			thread, find_of_round(constraints, thread, OP_BARRIER_ARRIVE, op)};
-		struct event_id behind = {thread, 0};
-
-		if (thread == event.thread || arrival.index == UINT32_MAX)
-			continue;
-		who = is_last ? constraints_or(constraints, who,
-					constraints_happens_later(constraints, arrival, event))
-			      : constraints_and(constraints, who,
-					constraints_happens_before(constraints, arrival, event));
-		behind.index = next_step(constraints, arrival);
-		stay = constraints_and(constraints, stay,
-			Z3_mk_not(constraints->z3, constraints_happens(constraints, behind)));
-	}
-	return constraints_and(constraints, who, stay);
-}
-
 /* ---- semaphores ---- */
 
 /* The semaphore can be taken, or not (at least, exactly `value`), when the use happens: posts and waits before it say so. */
@@ -184,11 +126,20 @@ static Z3_ast has_value(struct constraints *constraints, const struct order_sema
 		const struct order_use *other = &semaphore->uses[i];
 		Z3_ast before;
 
-		if (other == use || other->kind == OP_SEM_READ || other->has_failed)
+		if (other == use || other->kind == OP_SEM_READ)
 			continue;
 		before = constraints_happens_before(constraints, other->event, use->event);
-		if (other->kind == OP_SEM_WAIT)
+		if (other->kind == OP_SEM_WAIT) {
+			Z3_ast otherwise = constraints_comes_otherwise(constraints, other->event);
+
+			if (other->has_failed && !otherwise)
+				continue;
+			if (otherwise)
+				before = constraints_and(constraints, before,
+					other->has_failed ? otherwise
+							  : Z3_mk_not(constraints->z3, otherwise));
 			before = Z3_mk_not(constraints->z3, before);
+		}
 		wanted += other->kind == OP_SEM_WAIT;
 		factors[count] = 1;
 		parts[count++] = before;
@@ -274,32 +225,23 @@ static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_i
 	const struct record_op *op = op_of(constraints, event);
 
 	switch (op->kind) {
-	case OP_BARRIER_ARRIVE:
-		return arrival_comes_otherwise(constraints, event, op);
-	case OP_SEM_TRYWAIT: /* add_use() */
-		return semaphore_at(constraints->order, op->address) ? Z3_mk_true(constraints->z3)
-								     : Z3_mk_false(constraints->z3);
+	case OP_BARRIER_ARRIVE: /* of a round that is open: add_outcome() */
+		return Z3_mk_false(constraints->z3);
+	case OP_SEM_TRYWAIT: /* of one that is not known; add_use() */
+		return Z3_mk_false(constraints->z3);
 	default:
 		return try_comes_otherwise(constraints, event, op);
 	}
 }
 
-/*
- * The thread's next event that others may see: it does not come so far. Whether it leaves a barrier at once or has to wait
- * there nobody sees.
- */
+/* The thread's next event that others may see: it does not come so far. */
 static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
 
-	for (uint32_t i = event.index + 1; i < walked->count; i++) {
-		const struct record_op *op = op_of(constraints, (struct event_id){event.thread, i});
-
-		if (walked->events[i].kind == EVENT_WRITE ||
-			(walked->events[i].kind == EVENT_OP &&
-				!(op && op->kind == OP_BARRIER_LEAVE)))
+	for (uint32_t i = event.index + 1; i < walked->count; i++)
+		if (walked->events[i].kind == EVENT_WRITE || walked->events[i].kind == EVENT_OP)
 			return i;
-	}
 	return (uint32_t)walked->count;
 }
 
@@ -318,6 +260,10 @@ static void add_outcome(struct constraints *constraints, struct event_id event)
 		constraints_or(constraints, otherwise,
 			Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
 				constraints_bits(constraints, term->width, term->value))));
+	if (op && (constraints_has_open_round(constraints, event) ||
+			  (op->kind == OP_SEM_TRYWAIT &&
+				  semaphore_at(constraints->order, op->address))))
+		return;
 	constraints_add(constraints,
 		constraints_implies(constraints,
 			constraints_and(

@@ -128,6 +128,8 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	case OP_CHILD_WAIT:
 	case OP_SIGNAL_WAIT:
 		return Z3_mk_true(constraints->z3); /* what is outside is not modelled */
+	case OP_BARRIER_ARRIVE:
+		return any;
 	default:
 		if (op->kind != OP_THREAD_BEGIN && !(op_descriptions[op->kind].flags & OP_MAYBLOCK))
 			return any;
@@ -152,7 +154,7 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 	Z3_context z3 = constraints->z3;
 	const uint32_t end = constraints->window->end[next.thread];
 	Z3_ast is_next = constraints_happens(constraints, yield->at);
-	Z3_ast is_made = Z3_mk_false(z3);
+	Z3_ast is_made = Z3_mk_false(z3), held, blocked;
 
 	if (last != NONE)
 		is_next = constraints_and(constraints, is_next,
@@ -168,6 +170,12 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 			is_made = constraints_and(constraints, is_made,
 				constraints_before(constraints, yield->before, next));
 	}
+	held = last == NONE ? NULL
+			    : constraints_is_held_at_barrier(
+				      constraints, (struct event_id){next.thread, last}, yield->at);
+	blocked = is_blocked(constraints, blockers, next, yield->at);
+	if (held)
+		blocked = constraints_or(constraints, blocked, held);
 	constraints_add(constraints,
 		constraints_implies(constraints, is_next,
 			constraints_or(constraints, is_made,
@@ -176,7 +184,7 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 						Z3_mk_int(z3,
 							(int)(next.index < end ? next.index : end),
 							constraints->integer)),
-					is_blocked(constraints, blockers, next, yield->at)))));
+					blocked))));
 }
 
 static void add_other(struct constraints *constraints, const struct blockers *blockers,

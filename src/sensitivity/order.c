@@ -238,30 +238,6 @@ static bool is_signal(uint8_t kind)
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
 
-/* The last one to arrive lets the others go; who it is decides how many steps each makes. */
-static void add_barrier_edges(struct order *order, const struct op_list *list, uint32_t number)
-{
-	const struct op_event *event = &list->items[number];
-	const bool is_leave = event->op->kind == OP_BARRIER_LEAVE;
-
-	if (!is_leave && !(event->op->flags & RECORD_OP_LAST))
-		return;
-	for (uint32_t i = number; i-- > 0;) {
-		const struct op_event *before = &list->items[i];
-
-		if (before->op->kind == OP_BARRIER_ARRIVE &&
-			before->op->address == event->op->address &&
-			before->op->argument == event->op->argument &&
-			(!is_leave || before->op->flags & RECORD_OP_LAST)) {
-			const uint32_t count = order->edge_count;
-
-			order_add_edge(order, before->id, event->id);
-			if (order->edge_count > count)
-				order->edges[count].is_of_round = !is_leave;
-		}
-	}
-}
-
 /* Ops that are kept in the order of the run where they are on one object. */
 static bool is_kept(uint8_t kind)
 {
@@ -324,10 +300,6 @@ static void add_edges(struct order *order, const struct op_list *list)
 
 		add_thread_edges(order, event);
 		switch (event->op->kind) {
-		case OP_BARRIER_ARRIVE:
-		case OP_BARRIER_LEAVE:
-			add_barrier_edges(order, list, i);
-			break;
 		case OP_SEM_WAIT:
 		case OP_SEM_TRYWAIT:
 		case OP_SEM_POST:
@@ -358,6 +330,7 @@ void order_build(struct order *order, const struct walk *walk)
 	order_sections_build(
 		&order->by_thread, order->sections, order->section_count, order->thread_count);
 	add_edges(order, &list);
+	order_add_rounds(order, &list);
 	order_add_semaphores(order, &list);
 	order_add_conditions(order, &list);
 	order_add_times(order, &list);
@@ -383,6 +356,7 @@ void order_release(struct order *order)
 		free(order->semaphores[i].uses);
 	free(order->semaphores);
 	order_release_conditions(order);
+	order_release_rounds(order);
 	addresses_release(&order->addresses);
 	*order = (struct order){0};
 }

@@ -22,8 +22,9 @@ struct event_id {
 /* `first` comes before `second`, and has happened where `second` has. */
 struct order_edge {
 	struct event_id first, second;
-	bool is_usual;	  /* a wait and the post or signal in the run: another one may do */
-	bool is_of_round; /* arrivals at a barrier, `second` the last one: unless another one is */
+	bool is_usual; /* a wait and the post or signal in the run: another one may do */
+	uint32_t
+		round; /* of a barrier that it is in (plus one; 0: none): unless another one comes last there */
 };
 
 struct order_section {
@@ -39,11 +40,28 @@ struct order_failure {
 	struct event_id event;
 };
 
+#define ORDER_NONE UINT32_MAX
+
+/* A thread that comes to a barrier. */
+struct order_arrival {
+	struct event_id at;
+	uint32_t leave; /* event of the thread: it leaves, having waited; ORDER_NONE: it has not */
+};
+
+/* Of a barrier: when the last one has arrived they all go on. */
+struct order_round {
+	uint64_t address, number;
+	struct order_arrival *arrivals; /* in the order of the run */
+	uint32_t count;
+	uint32_t last; /* in the run; ORDER_NONE: it was not complete */
+	bool is_known; /* complete, and all of it was seen */
+};
+
 /* An op on a semaphore. */
 struct order_use {
 	struct event_id event;
 	uint8_t kind; /* OP_SEM_WAIT (TRYWAIT, too), OP_SEM_POST, OP_SEM_READ */
-	bool has_failed;
+	bool is_try, has_failed;
 	uint32_t value; /* of the semaphore before it, in this run */
 };
 
@@ -69,8 +87,6 @@ struct order_signal {
 	struct event_id at;
 	bool is_broadcast;
 };
-
-#define ORDER_NONE UINT32_MAX
 
 /* Each signal wakes one of those that wait then, if there are any (engine/cond.c): a choice that schedules make. */
 struct order_condition {
@@ -120,6 +136,8 @@ struct order {
 	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
+	struct order_round *rounds;
+	uint32_t round_count, round_capacity;
 	struct order_semaphore *semaphores; /* those of which all is known */
 	uint32_t semaphore_count;
 	struct order_condition *conditions;

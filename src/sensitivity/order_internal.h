@@ -27,6 +27,9 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 /* order_waits.c: what semaphores and pthread_once() keep in order. */
 void order_add_semaphores(struct order *order, const struct op_list *list);
 void order_add_once(struct order *order, const struct op_list *list);
+/* order_rounds.c: barriers. */
+void order_add_rounds(struct order *order, const struct op_list *list);
+void order_release_rounds(struct order *order);
 /* order_times.c: who waits for time to pass. */
 void order_add_times(struct order *order, const struct op_list *list);
 /* order_conditions.c */

@@ -107,6 +107,7 @@ static struct order_semaphore *add_semaphore(
 			continue;
 		semaphore->uses[semaphore->count++] = (struct order_use){.event = list->items[i].id,
 			.kind = op->kind == OP_SEM_TRYWAIT ? OP_SEM_WAIT : op->kind,
+			.is_try = op->kind == OP_SEM_TRYWAIT,
 			.has_failed = op->flags & RECORD_OP_FAILED,
 			.value = value};
 		value += op->kind == OP_SEM_POST;
@@ -115,7 +116,7 @@ static struct order_semaphore *add_semaphore(
 	return semaphore;
 }
 
-/* Where only one thread posts, the n-th wait of a thread needs its n-th post at least, but for what was there at first. */
+/* Where only one thread posts, the n-th wait of a thread needs its n-th post at least, but for what was there at first. Tries may fail. */
 static void add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
 	uint32_t *takes = calloc(order->thread_count + 1u, sizeof *takes);
@@ -134,7 +135,7 @@ static void add_sure_edges(struct order *order, const struct order_semaphore *se
 		const struct order_use *use = &semaphore->uses[i];
 		uint32_t posts;
 
-		if (use->kind != OP_SEM_WAIT || use->has_failed ||
+		if (use->kind != OP_SEM_WAIT || use->has_failed || use->is_try ||
 			++takes[use->event.thread] <= semaphore->value)
 			continue;
 		posts = takes[use->event.thread] - semaphore->value;

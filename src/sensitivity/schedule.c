@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "sensitivity/shifts.h"
 
 struct moment {
 	int64_t at;
 	struct event_id id;
-	uint64_t steps; /* of the thread, with this one */
+	struct solution_steps steps; /* of the thread in the schedule, with this one */
+	bool is_behind;		     /* it leaves the barrier that it came to at the event */
 };
 
 struct moments {
@@ -21,6 +23,8 @@ static int compare(const void *left, const void *right)
 
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
+	if (a->is_behind != b->is_behind)
+		return a->is_behind ? 1 : -1;
 	if (a->id.thread != b->id.thread)
 		return a->id.thread < b->id.thread ? -1 : 1;
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
@@ -64,7 +68,25 @@ static uint64_t steps_with(const struct constraints *constraints, struct event_i
 	return walked->events[id.index].step + 1;
 }
 
-static void collect(const struct constraints *constraints, Z3_model model, struct moments *list)
+/* Who comes to a barrier makes nothing more at once than that, if it is to wait there and did not in the run. */
+static struct solution_steps steps_of(const struct constraints *constraints,
+	const struct shifts *shifts, struct event_id id, int64_t cut)
+{
+	struct solution_steps steps = {
+		constraints->walk->threads[id.thread].events[id.index].step + 1,
+		steps_with(constraints, id, cut)};
+
+	for (uint32_t i = 0; i < shifts->count; i++)
+		if (shifts->items[i].by > 0 && shifts->items[i].behind.thread == id.thread &&
+			shifts->items[i].behind.index == id.index)
+			steps.with = steps.own;
+	steps.own = shifts_apply(shifts, id, steps.own);
+	steps.with = shifts_apply(shifts, id, steps.with);
+	return steps;
+}
+
+static void collect(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, struct moments *list)
 {
 	const struct walk *walk = constraints->walk;
 
@@ -75,23 +97,109 @@ static void collect(const struct constraints *constraints, Z3_model model, struc
 		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
 				add(list,
-					(struct moment){
-						(int64_t)walk->threads[thread].events[i].position -
-							INT64_MAX,
-						{(uint16_t)thread, i},
-						walk->threads[thread].events[i].step + 1});
+					(struct moment){.at = (int64_t)walk->threads[thread]
+								      .events[i]
+								      .position -
+							      INT64_MAX,
+						.id = {(uint16_t)thread, i},
+						.steps = {walk->threads[thread].events[i].step + 1,
+							walk->threads[thread].events[i].step + 1}});
 		for (uint32_t i = constraints->window->begin[thread];
 			i < constraints->window->end[thread] && i < cut; i++) {
 			const struct event_id id = {(uint16_t)thread, i};
 			Z3_ast at = constraints->moments[thread][i];
 
 			if (at)
-				add(list, (struct moment){value_of(constraints, model, at), id,
-						  steps_with(constraints, id, cut)});
+				add(list, (struct moment){.at = value_of(constraints, model, at),
+						  .id = id,
+						  .steps = steps_of(constraints, shifts, id, cut)});
 		}
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+/* ---- barriers ---- */
+
+/* What the model makes of a round. */
+struct round_outcome {
+	uint32_t last; /* number of the arrival; ORDER_NONE: not all arrive */
+	int64_t at;
+};
+
+static struct round_outcome outcome_of(
+	const struct constraints *constraints, Z3_model model, const struct order_round *round)
+{
+	struct round_outcome outcome = {.last = ORDER_NONE};
+
+	for (uint32_t i = 0; i < round->count; i++) {
+		const struct event_id id = round->arrivals[i].at;
+		int64_t at;
+
+		if (!constraints_has(constraints, id) ||
+			value_of(constraints, model, constraints->cuts[id.thread]) <= id.index)
+			return (struct round_outcome){.last = ORDER_NONE};
+		at = value_of(constraints, model, constraints->moments[id.thread][id.index]);
+		if (outcome.last == ORDER_NONE || at > outcome.at)
+			outcome = (struct round_outcome){i, at};
+	}
+	return outcome;
+}
+
+/* Who came last in the run has to wait, and leaves when another one has come: that is a step that is no event. */
+static void add_leave(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
+{
+	const int64_t cut = value_of(constraints, model, constraints->cuts[arrival.thread]);
+	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
+	const uint64_t before = shifts_apply(shifts, arrival, own + 1);
+
+	add(list, (struct moment){.at = at,
+			  .id = arrival,
+			  .steps = {before + 1, shifts_apply(shifts, arrival,
+							steps_with(constraints, arrival, cut)) +
+							1},
+			  .is_behind = true});
+}
+
+static void shift_rounds(
+	const struct constraints *constraints, Z3_model model, struct shifts *shifts)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		const struct order_round *round = &order->rounds[i];
+		uint32_t last;
+
+		if (!constraints_is_open_round(constraints, round))
+			continue;
+		last = outcome_of(constraints, model, round).last;
+		if (last == round->last)
+			continue;
+		shifts_add(shifts, round->arrivals[round->last].at, 1);
+		if (last != ORDER_NONE)
+			shifts_add(shifts, round->arrivals[last].at, -1);
+	}
+}
+
+static void add_leaves(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, uint16_t goal, struct moments *list)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		const struct order_round *round = &order->rounds[i];
+		struct round_outcome outcome;
+		struct event_id was;
+
+		if (!constraints_is_open_round(constraints, round))
+			continue;
+		outcome = outcome_of(constraints, model, round);
+		was = round->arrivals[round->last].at;
+		if (outcome.last != round->last && outcome.last != ORDER_NONE &&
+			(was.thread == goal ||
+				value_of(constraints, model, constraints->cuts[was.thread]) >
+					was.index + 1))
+			add_leave(constraints, model, shifts, list, was, outcome.at);
+	}
 }
 
 static void append(struct solution *solution, struct schedule_segment segment)
@@ -189,17 +297,23 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	struct event_id goal)
 {
 	const struct walk *walk = constraints->walk;
-	const uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
+	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
 	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
 	struct answer answer = {constraints, model};
 	const struct solution_wakes choices = {wakes, &answer};
 	struct moments list = {0};
+	struct shifts shifts = {0};
 	struct values values;
 
 	BUG_ON(!done);
 	*solution = (struct solution){0};
 	values_open(&values, constraints->order);
-	collect(constraints, model, &list);
+	shift_rounds(constraints, model, &shifts);
+	collect(constraints, model, &shifts, &list);
+	add_leaves(constraints, model, &shifts, goal.thread, &list);
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare);
+	wanted = shifts_apply(&shifts, goal, wanted);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct moment *moment = &list.items[i];
 		const uint16_t thread = moment->id.thread;
@@ -207,21 +321,20 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 		/* What others do after the last step towards the goal has no part in it. */
 		if (done[goal.thread] >= wanted)
 			break;
-		if (moment->steps <= done[thread])
+		if (moment->steps.with <= done[thread])
 			continue;
 		solution_meet(solution, &values, moment->id,
-			(struct solution_steps){
-				walk->threads[thread].events[moment->id.index].step + 1 -
-					done[thread],
-				moment->steps - done[thread]},
+			(struct solution_steps){moment->steps.own - done[thread],
+				moment->steps.with - done[thread]},
 			&choices);
-		done[thread] = moment->steps;
+		done[thread] = moment->steps.with;
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
 	if (constraints->has_store_buffers)
 		find_delayed(solution, constraints, model);
 	values_close(&values);
+	shifts_release(&shifts);
 	free(done);
 	free(list.items);
 }

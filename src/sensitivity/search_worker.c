@@ -91,12 +91,15 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 	const struct walk_event *event =
 		&worker->analysis->walk.threads[goal.thread].events[goal.index];
 	Z3_ast otherwise = constraints_otherwise(constraints, event);
+	Z3_ast reached = constraints_is_reached(constraints, goal);
 	Z3_lbool answer;
 
 	if (!otherwise)
 		return Z3_L_FALSE;
 	Z3_solver_push(constraints->z3, constraints->solver);
 	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
+	if (reached)
+		Z3_solver_assert(constraints->z3, constraints->solver, reached);
 	Z3_solver_assert(constraints->z3, constraints->solver,
 		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
 			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));

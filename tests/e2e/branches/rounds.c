@@ -1,0 +1,56 @@
+/*
+ * Who came last to a barrier, and whether a semaphore could be taken, is asked long behind that, and what others do until then depends on it, too:
+ * the conditions that are marked depend on the schedule, and the others do not. The barrier has several rounds.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+
+static pthread_barrier_t barrier;
+static sem_t given;
+static int counts[2], told, taken, quiet;
+
+static void *work(void *unused)
+{
+	int was_last, was_given;
+
+	was_given = sem_trywait(&given) == 0;
+	taken = 1;
+	for (int i = 0; i < 2; i++) {
+		was_last = pthread_barrier_wait(&barrier) != 0;
+		counts[i] += 1;
+		pthread_barrier_wait(&barrier);
+		if (was_last) /* sensitive */
+			told = i;
+	}
+	if (was_given) /* sensitive */
+		sem_post(&given);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	int first, second;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	sem_init(&given, 0, 0);
+	if (pthread_create(&thread, NULL, work, NULL))
+		return 1;
+	sem_post(&given);
+	first = pthread_barrier_wait(&barrier);
+	quiet = counts[1];
+	pthread_barrier_wait(&barrier);
+	if (quiet) /* nobody has come there */
+		told = 3;
+	second = pthread_barrier_wait(&barrier);
+	counts[0]++;
+	pthread_barrier_wait(&barrier);
+	if (first == second) /* sensitive */
+		counts[0]++;
+	if (counts[0] < 2) /* one of each thread */
+		counts[0]++;
+	pthread_join(thread, NULL);
+	if (first) /* the other thread would have gone another way before */
+		counts[0]++;
+	return 0;
+}
