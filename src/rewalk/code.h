@@ -114,6 +114,7 @@ enum allocation {
 enum outcome {
 	OUTCOME_NONE,
 	OUTCOME_TRY,	  /* to lock: 0 or EBUSY */
+	OUTCOME_TRY_C11,  /* likewise: 0 or thrd_busy */
 	OUTCOME_TAKE,	  /* from a semaphore: 0 or -1 */
 	OUTCOME_BARRIER,  /* -1 for who comes last, 0 for the others */
 	OUTCOME_ONCE,	  /* no result: whether it takes a step depends on whether all is done */

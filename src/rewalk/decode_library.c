@@ -168,6 +168,7 @@ enum outcome decode_outcome(LLVMValueRef call)
 	} names[] = {{"pthread_mutex_trylock", OUTCOME_TRY},
 		{"pthread_rwlock_tryrdlock", OUTCOME_TRY},
 		{"pthread_rwlock_trywrlock", OUTCOME_TRY}, {"pthread_spin_trylock", OUTCOME_TRY},
+		{"mtx_trylock", OUTCOME_TRY_C11}, {"call_once", OUTCOME_ONCE},
 		{"sem_trywait", OUTCOME_TAKE}, {"pthread_barrier_wait", OUTCOME_BARRIER},
 		{"pthread_once", OUTCOME_ONCE}, {"sem_init", OUTCOME_BEGINNING}};
 	LLVMValueRef callee = LLVMGetCalledValue(call);

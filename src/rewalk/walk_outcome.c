@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <threads.h>
 
 #include "base/bug.h"
 #include "model/op.h"
@@ -16,7 +17,7 @@ static bool is_told_by(const struct record_op *op, enum outcome outcome)
 	case OP_RWLOCK_TRYRDLOCK:
 	case OP_RWLOCK_TRYWRLOCK:
 	case OP_SPIN_TRYLOCK:
-		return outcome == OUTCOME_TRY;
+		return outcome == OUTCOME_TRY || outcome == OUTCOME_TRY_C11;
 	case OP_SEM_TRYWAIT:
 		return outcome == OUTCOME_TAKE;
 	case OP_BARRIER_ARRIVE:
@@ -77,8 +78,10 @@ void walk_note_entry(struct walker *walker, const struct code *call, const uint6
 
 struct term *walk_outcome(struct walker *walker, const struct code *call, const uint64_t *registers)
 {
-	const uint64_t failure =
-		call->outcome == OUTCOME_TRY ? EBUSY : compute_mask(UINT64_MAX, call->width);
+	const uint64_t failure = call->outcome == OUTCOME_TRY ? EBUSY
+				 : call->outcome == OUTCOME_TRY_C11
+					 ? (uint64_t)thrd_busy
+					 : compute_mask(UINT64_MAX, call->width);
 	struct walk_event *event;
 	struct term *term;
 	uint64_t value;

@@ -151,7 +151,9 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	case EVENT_TARGET:
 		return NULL; /* its address is behind it */
 	case EVENT_DIVISOR:
-		return Z3_mk_not(constraints->z3, equals(constraints, term, 0));
+		/* Where it was zero the run ended. */
+		return event->value ? Z3_mk_not(constraints->z3, equals(constraints, term, 0))
+				    : equals(constraints, term, 0);
 	case EVENT_INDEX:
 		if (event->is_open)
 			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
@@ -193,7 +195,7 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	case EVENT_CHOICE:
 		return equals(constraints, term, !event->is_taken);
 	case EVENT_DIVISOR:
-		return equals(constraints, term, 0);
+		return event->value ? equals(constraints, term, 0) : NULL;
 	case EVENT_INDEX:
 		return is_outside(constraints, event);
 	case EVENT_TARGET:

@@ -57,7 +57,7 @@ static bool is_condition(enum sensitive_kind kind)
 	       kind != SENSITIVE_INDEX;
 }
 
-static bool is_asked(const struct walk_event *event)
+bool places_is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
 	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
@@ -213,7 +213,7 @@ void places_fill(struct sensitivity *analysis)
 			const struct walk_event *event = &walk->threads[thread].events[i];
 			struct place_slot *slot;
 
-			if (!is_asked(event))
+			if (!places_is_asked(event))
 				continue;
 			slot = slot_of(places, event_instruction(event), event->kind);
 			if (slot->instruction) {
@@ -240,8 +240,9 @@ void places_release(struct places *places)
 
 uint32_t places_of(const struct places *places, const struct walk_event *event)
 {
-	return is_asked(event) ? slot_of(places, event_instruction(event), event->kind)->place
-			       : PLACE_NONE;
+	return places_is_asked(event)
+		       ? slot_of(places, event_instruction(event), event->kind)->place
+		       : PLACE_NONE;
 }
 
 /* ---- how they are told ---- */

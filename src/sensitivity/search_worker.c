@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "model/op.h"
 #include "sensitivity/sensitivity_internal.h"
 
 /* A chunk has this part of the questions about one place, and at least so many. */
@@ -81,6 +82,79 @@ static void keep_others_on_path(struct constraints *constraints, uint16_t thread
 								constraints->integer))));
 }
 
+/* Is it what ended the run? */
+static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct walk_event *event)
+{
+	const struct record_op *op;
+
+	if (event->kind == EVENT_DIVISOR)
+		return !event->value;
+	if (event->kind == EVENT_ADDRESS)
+		return event->value < NULL_PAGE && !event->is_never_null;
+	if (event->kind != EVENT_OP || event->value == UINT64_MAX)
+		return false;
+	op = &walk->record->ops[event->value];
+	return op->kind == OP_SIGNAL_SEND && op->other == thread; /* abort() */
+}
+
+/* Nobody does anything behind the end of the run. */
+static void keep_run_going(struct constraints *constraints, uint16_t thread)
+{
+	const struct walk *walk = constraints->walk;
+
+	for (uint16_t other = 0; other < walk->record->thread_count; other++) {
+		const uint64_t count = walk->threads[other].count;
+
+		if (other != thread && count && constraints->window->end[other] == count &&
+			constraints->window->begin[other] < count &&
+			is_end_of_run(walk, other, &walk->threads[other].events[count - 1]))
+			Z3_solver_assert(constraints->z3, constraints->solver,
+				Z3_mk_lt(constraints->z3, constraints->cuts[other],
+					Z3_mk_int(constraints->z3, (int)count,
+						constraints->integer)));
+	}
+}
+
+/*
+ * Nor do the others fail right behind a read: then the run would not get to what they do later, nor anybody else. Where they may go
+ * elsewhere otherwise that is seen by running.
+ */
+static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
+		for (uint32_t i = constraints->window->begin[other];
+			other != thread && i < constraints->window->end[other]; i++) {
+			const struct walk_event *event =
+				&constraints->walk->threads[other].events[i];
+			Z3_ast stands, fails;
+
+			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
+				!search_is_failure(places_kind(event)))
+				continue;
+			fails = is_end_of_run(constraints->walk, other, event)
+					? constraints_as_it_was(constraints, event)
+					: constraints_otherwise(constraints, event);
+			stands = Z3_mk_eq(constraints->z3, constraints->cuts[other],
+				Z3_mk_int(constraints->z3, (int)i, constraints->integer));
+			if (fails)
+				Z3_solver_assert(constraints->z3, constraints->solver,
+					Z3_mk_not(constraints->z3,
+						constraints_and(constraints, stands, fails)));
+		}
+}
+
+static Z3_lbool ask_without_failures(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	Z3_lbool answer;
+
+	keep_others_from_failing(constraints, goal.thread);
+	answer = Z3_solver_check(constraints->z3, constraints->solver);
+	if (answer == Z3_L_TRUE)
+		(void)take_answer(worker, goal);
+	return answer;
+}
+
 /*
  * Is there a schedule in which the event has another outcome? Then it is in `solution`; one that keeps the other threads on
  * their paths where there is one.
@@ -92,12 +166,13 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 		&worker->analysis->walk.threads[goal.thread].events[goal.index];
 	Z3_ast otherwise = constraints_otherwise(constraints, event);
 	Z3_ast reached = constraints_is_reached(constraints, goal);
-	Z3_lbool answer;
+	Z3_lbool answer, better;
 
 	if (!otherwise)
 		return Z3_L_FALSE;
 	Z3_solver_push(constraints->z3, constraints->solver);
 	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
+	keep_run_going(constraints, goal.thread);
 	if (reached)
 		Z3_solver_assert(constraints->z3, constraints->solver, reached);
 	Z3_solver_assert(constraints->z3, constraints->solver,
@@ -105,9 +180,14 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
 	answer = Z3_solver_check(constraints->z3, constraints->solver);
 	if (answer == Z3_L_TRUE && !take_answer(worker, goal)) {
+		Z3_solver_push(constraints->z3, constraints->solver);
 		keep_others_on_path(constraints, goal.thread);
-		if (Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_TRUE)
+		better = Z3_solver_check(constraints->z3, constraints->solver);
+		if (better == Z3_L_TRUE)
 			(void)take_answer(worker, goal);
+		Z3_solver_pop(constraints->z3, constraints->solver, 1);
+		if (better == Z3_L_FALSE)
+			answer = ask_without_failures(worker, goal);
 	}
 	Z3_solver_pop(constraints->z3, constraints->solver, 1);
 	return answer;

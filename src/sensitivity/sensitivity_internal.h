@@ -168,6 +168,8 @@ uint32_t places_of(const struct places *places, const struct walk_event *event);
 /* Do both stand on one line? Optimisers copy branches, and inline functions. */
 bool places_are_one(LLVMValueRef a, LLVMValueRef b);
 /* What it would be if this event had its other outcome. */
+/* May its outcome be asked about? */
+bool places_is_asked(const struct walk_event *event);
 enum sensitive_kind places_kind(const struct walk_event *event);
 /* `place` refers to texts of the analysis, until the next call. */
 void places_describe(
