@@ -62,6 +62,7 @@ struct walker {
 	bool is_before;	  /* the part whose events are wanted comes later */
 	bool is_noting;	  /* accesses are told to walk_note_access() */
 	bool is_watching; /* accesses may be events, or of terms, or checked */
+	bool is_quick;	  /* those that are events are nothing else: see walk_quick.h */
 	bool is_over;
 	bool has_passed; /* it is over because the part is */
 	uint64_t instructions;

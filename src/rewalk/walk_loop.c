@@ -7,6 +7,7 @@
 
 #include "base/bitset.h"
 #include "rewalk/walk_internal.h"
+#include "rewalk/walk_quick.h"
 #include "runtime/instrument_abi.h"
 
 /* Addresses of labels are GNU C: gcc and clang know them, and there is no other way as quick. */
@@ -158,8 +159,14 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		type value;                                                                        \
 		if (UNLIKELY(!walker->left) ||                                                     \
 			(UNLIKELY(walker->is_watching) &&                                          \
-				must_look(walker, op->number, address, bytes, false)))             \
-			goto slow_load;                                                            \
+				must_look(walker, op->number, address, bytes, false))) {           \
+			if (!walker->left || !quick_is_event(walker, function, address, bytes))    \
+				goto slow_load;                                                    \
+			memcpy(&value, memory + record_place_of(address), bytes);                  \
+			r[op->to] = value;                                                         \
+			bytes_at_once = bytes;                                                     \
+			goto event_load;                                                           \
+		}                                                                                  \
 		memcpy(&value, memory + record_place_of(address), bytes);                          \
 		r[op->to] = value;                                                                 \
 		walker->left--;                                                                    \
@@ -187,8 +194,10 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		const uint64_t address = r[op->b];                                                 \
 		const type value = (type)r[op->a];                                                 \
 		if (UNLIKELY(walker->is_watching) &&                                               \
-			must_look(walker, op->number, address, bytes, true))                       \
-			goto slow_store;                                                           \
+			must_look(walker, op->number, address, bytes, true)) {                     \
+			bytes_at_once = bytes;                                                     \
+			goto event_store;                                                          \
+		}                                                                                  \
 		memcpy(memory + record_place_of(address), &value, bytes);                          \
 		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
 		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
@@ -238,6 +247,7 @@ void walk_frames(struct walker *walker)
 	struct frame *frame;
 	struct term **t;
 	uint64_t instructions = 0, *r, *visits;
+	uint32_t bytes_at_once; /* of an access that may be an event */
 	enum step step;
 
 enter:
@@ -262,6 +272,20 @@ slow_load:
 	SLOWLY(walk_load);
 slow_store:
 	SLOWLY(walk_store);
+event_store:
+	if (!quick_is_event(walker, function, r[op->b], bytes_at_once))
+		goto slow_store;
+	quick_write(walker, function->codes + (op - function->ops), bytes_at_once, r,
+		frame->is_symbolic ? t : NULL);
+	NEXT;
+event_load:
+	if (!frame->is_symbolic) {
+		walk_make_symbolic(walker);
+		table = symbolic;
+	}
+	t[op->to] = quick_read(
+		walker, function->codes + (op - function->ops), r[op->a], bytes_at_once, r[op->to]);
+	NEXT;
 
 run_COMPUTE:
 	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
@@ -368,17 +392,37 @@ symbolic_first:
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_load:
-	if (has_term(t, op->a))
-		goto slow_load;
+	if (has_term(t, op->a)) {
+		const struct code *const code = function->codes + (op - function->ops);
+
+		if (!walker->left || code->place != PLACE_SITE ||
+			walker->walk->has_open_addresses ||
+			!quick_is_event(walker, function, r[op->a], code->bytes))
+			goto slow_load;
+		r[op->to] = walk_known(walker, r[op->a], code->bytes);
+		bytes_at_once = code->bytes;
+		goto event_load;
+	}
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
-	if (has_terms(t, op->a, op->b))
-		goto slow_store;
+	if (has_terms(t, op->a, op->b)) {
+		const struct code *const code = function->codes + (op - function->ops);
+
+		if (code->place != PLACE_SITE || walker->walk->has_open_addresses)
+			goto slow_store;
+		bytes_at_once = code->bytes;
+		goto event_store;
+	}
 	goto *plain[op->run];
 symbolic_select:
-	if (has_terms(t, op->a, op->b) || has_term(t, op->c))
-		goto run_SLOW;
+	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)has_term(t, op->c)) {
+		if (!walker->is_quick || !t[op->a] || !op->width || op->number == UINT32_MAX ||
+			visits[op->number] & WALK_WATCHED)
+			goto run_SLOW;
+		r[op->to] = quick_select(walker, function->codes + (op - function->ops), r, t);
+		NEXT;
+	}
 	t[op->to] = NULL;
 	goto run_SELECT;
 symbolic_branch:
@@ -386,11 +430,20 @@ symbolic_branch:
 		goto run_BRANCH;
 	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
 		goto run_SLOW;
-	walk_note_branch(walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
+	if (walker->is_quick)
+		quick_decide(walker, function->codes + (op - function->ops), EVENT_BRANCH, t[op->a],
+			r[op->a]);
+	else
+		walk_note_branch(
+			walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
 	edge = &op->edges[!r[op->a]];
 	goto take;
-symbolic_compute:
 derive:
+	if (quick_derives(function->codes + (op - function->ops))) {
+		r[op->to] = quick_derive(walker, function->codes + (op - function->ops), r, t);
+		NEXT;
+	}
+symbolic_compute:
 	frame->at = function->codes + (op - function->ops);
 	{
 		const uint64_t value = walk_compute(frame->at, r);

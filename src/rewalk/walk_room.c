@@ -75,15 +75,25 @@ static void clear_memory(struct walk_room *room)
 	memset(room->touched, 0, ROOM_PAGES);
 }
 
-void walk_room_clear(struct walk_room *room, uint64_t locals, bool has_seen)
+/* Most threads use few of them. */
+static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (!used[i])
+			continue;
+		memset(slots + i * ROOM_SLOTS, 0, ROOM_SLOTS * sizeof *slots);
+		used[i] = 0;
+	}
+}
+
+void walk_room_clear(struct walk_room *room, uint64_t locals)
 {
 	clear_memory(room);
 	if (locals > KEPT_BYTES)
 		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* likewise */
 	else
 		memset(room->locals, 0, locals);
-	memset(room->values, 0, RECORD_VALUES * sizeof *room->values);
-	if (has_seen)
-		memset(room->seen, 0, SEEN_SLOTS * sizeof *room->seen);
+	clear_slots(room->values, room->told, sizeof room->told);
+	clear_slots(room->seen, room->looked, sizeof room->looked);
 	memset(room->shadow_lines, 0, BITSET_WORDS(WALK_LINES) * sizeof *room->shadow_lines);
 }

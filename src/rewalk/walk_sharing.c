@@ -189,7 +189,8 @@ void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, 
 {
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++) {
 		const uint16_t halves = halves_of(word, address, bytes);
-		uint64_t *seen = &walker->seen[(2 * word + (halves == 2)) & (SEEN_SLOTS - 1)];
+		const uint64_t slot = (2 * word + (halves == 2)) & (SEEN_SLOTS - 1);
+		uint64_t *seen = &walker->seen[slot];
 		/* Addresses have 47 bits, segments 15. */
 		const uint64_t mark = ((uint64_t)walker->segment << 49) | (word + 1) << 3 |
 				      (uint64_t)(halves == 3) << 2;
@@ -200,6 +201,7 @@ void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, 
 		if (*seen >> is_write & 1)
 			continue;
 		*seen |= UINT64_C(1) << is_write;
+		walk_room_note(walker->room->looked, slot);
 		share(walker, word, bytes, halves, is_write);
 	}
 }

@@ -36,11 +36,14 @@ static void test_clear__forgets_what_was_written(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof address / sizeof *address; i++)
 		write_to(&walker, address[i], 64);
-	room->values[RECORD_VALUES - 1] = 1;
+	room->values[0] = room->values[RECORD_VALUES - 1] = 1;
+	walk_room_note(room->told, 0);
+	walk_room_note(room->told, RECORD_VALUES - 1);
 	room->seen[SEEN_SLOTS - 1] = 1;
+	walk_room_note(room->looked, SEEN_SLOTS - 1);
 	bitset_add(room->shadow_lines, (uint32_t)WALK_LINES - 1);
 	memset(room->locals, 255, 5000);
-	walk_room_clear(room, 5000, true);
+	walk_room_clear(room, 5000);
 	assert_true(is_zero(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK));
 	assert_true(is_zero(room->touched, ROOM_PAGES));
 	assert_true(is_zero(room->values, RECORD_VALUES * sizeof *room->values));
@@ -61,7 +64,7 @@ static void test_clear__gives_back_what_was_much(void **state)
 	for (uint64_t at = 0; at < much; at += 4096)
 		write_to(&walker, at, 8);
 	memset(room->locals, 255, much);
-	walk_room_clear(room, much, false);
+	walk_room_clear(room, much);
 	assert_true(is_zero(room->memory, much));
 	assert_true(is_zero(room->touched, ROOM_PAGES));
 	assert_true(is_zero(room->locals, much));

@@ -74,7 +74,9 @@ static void begin(struct course *run)
 	for (uint16_t i = 0; i < run->record.thread_count; i++) {
 		run->walkers[i] =
 			(struct walker){.walk = &run->walk, .thread = i, .mode = WALK_SHARING};
+		run->walkers[i].room = calloc(1, sizeof(struct walk_room));
 		run->walkers[i].seen = calloc(SEEN_SLOTS, sizeof(uint64_t));
+		assert_non_null(run->walkers[i].room);
 		assert_non_null(run->walkers[i].seen);
 	}
 }
@@ -109,8 +111,10 @@ static bool is_shared(struct course *run, uint64_t address)
 static void free_run(struct course *run)
 {
 	walk_release_sharing(&run->walk);
-	for (uint16_t i = 0; i < run->record.thread_count; i++)
+	for (uint16_t i = 0; i < run->record.thread_count; i++) {
 		free(run->walkers[i].seen);
+		free(run->walkers[i].room);
+	}
 	free(run);
 }
 
