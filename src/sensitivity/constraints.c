@@ -372,7 +372,7 @@ static void add_failed_tries(struct constraints *constraints)
 
 	for (uint32_t i = 0; i < order->failure_count; i++) {
 		const struct order_failure *failure = &order->failures[i];
-		Z3_ast somewhere = Z3_mk_false(constraints->z3);
+		Z3_ast somewhere = Z3_mk_false(constraints->z3), taken;
 
 		if (constraints_is_past(constraints, failure->event) ||
 			!constraints_has(constraints, failure->event))
@@ -383,6 +383,10 @@ static void add_failed_tries(struct constraints *constraints)
 				somewhere = constraints_or(constraints, somewhere,
 					constraints_is_inside(
 						constraints, failure->event, &order->sections[j]));
+		taken = constraints_is_taken_before(
+			constraints, failure->lock, failure->event, failure->is_shared);
+		if (taken)
+			somewhere = constraints_or(constraints, somewhere, taken);
 		constraints_add(constraints,
 			constraints_implies(constraints,
 				constraints_comes_as_it_did(constraints, failure->event),

@@ -144,6 +144,10 @@ Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event
 /* It happens, and comes to what it did. */
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
+/* Somebody else got the lock by a try that failed in the run, before that event, and keeps it; NULL: nobody can. */
+Z3_ast constraints_is_taken_before(
+	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
+
 /* Who is woken by what (constraints_conditions.c). */
 void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);

@@ -74,13 +74,84 @@ static bool excludes(const struct record_op *op, const struct order_section *sec
 	return !(section->is_shared && op_descriptions[op->kind].flags & OP_READ);
 }
 
+/* The try failed in the run, but does not, and the thread keeps the lock. */
+static Z3_ast is_taken(struct constraints *constraints, const struct order_failure *failure)
+{
+	Z3_ast otherwise = constraints_comes_otherwise(constraints, failure->event);
+
+	return otherwise ? constraints_and(constraints,
+				   constraints_happens(constraints, failure->event), otherwise)
+			 : NULL;
+}
+
+Z3_ast constraints_is_taken_before(
+	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared)
+{
+	const struct order *order = constraints->order;
+	Z3_ast any = NULL;
+
+	for (uint32_t i = 0; i < order->failure_count; i++) {
+		const struct order_failure *failure = &order->failures[i];
+		Z3_ast taken;
+
+		if (failure->lock != lock || failure->event.thread == event.thread ||
+			(failure->is_shared && is_shared))
+			continue;
+		taken = is_taken(constraints, failure);
+		if (!taken)
+			continue;
+		taken = constraints_and(
+			constraints, taken, constraints_before(constraints, failure->event, event));
+		any = any ? constraints_or(constraints, any, taken) : taken;
+	}
+	return any;
+}
+
+/* Who has the lock by such a try keeps the others out. */
+static void add_taken(struct constraints *constraints, const struct order_failure *failure)
+{
+	const struct order *order = constraints->order;
+	Z3_ast taken = is_taken(constraints, failure);
+
+	for (uint32_t i = 0; taken && i < order->section_count; i++) {
+		const struct order_section *section = &order->sections[i];
+		const struct event_id begin = {section->thread, section->begin};
+		const struct event_id end = {section->thread, section->end};
+		Z3_ast out;
+
+		if (section->lock != failure->lock || section->thread == failure->event.thread ||
+			(section->is_shared && failure->is_shared) ||
+			!constraints_counts(constraints, section))
+			continue;
+		out = Z3_mk_not(constraints->z3, constraints_comes_as_it_did(constraints, begin));
+		if (section->end != UINT32_MAX)
+			out = constraints_or(constraints, out,
+				constraints_happens_before(constraints, end, failure->event));
+		constraints_add(constraints, constraints_implies(constraints, taken, out));
+	}
+	for (const struct order_failure *other = failure;
+		taken && ++other < order->failures + order->failure_count;) {
+		Z3_ast also = other->lock == failure->lock &&
+					      other->event.thread != failure->event.thread &&
+					      !(other->is_shared && failure->is_shared)
+				      ? is_taken(constraints, other)
+				      : NULL;
+
+		if (also)
+			constraints_add(
+				constraints, Z3_mk_not(constraints->z3,
+						     constraints_and(constraints, taken, also)));
+	}
+}
+
 /* It failed, but nobody has the lock; or it did not, but somebody has. */
 static Z3_ast try_comes_otherwise(
 	struct constraints *constraints, struct event_id event, const struct record_op *op)
 {
 	const bool has_failed = op->flags & RECORD_OP_FAILED;
 	const struct order *order = constraints->order;
-	Z3_ast result = has_failed ? Z3_mk_true(constraints->z3) : Z3_mk_false(constraints->z3);
+	Z3_ast result = has_failed ? Z3_mk_true(constraints->z3) : Z3_mk_false(constraints->z3),
+	       taken;
 
 	for (uint32_t i = 0; i < order->section_count; i++) {
 		const struct order_section *section = &order->sections[i];
@@ -106,7 +177,10 @@ static Z3_ast try_comes_otherwise(
 					  constraints_happens_later(constraints, begin, event),
 					  constraints_happens_before(constraints, end, event)));
 	}
-	return result;
+	taken = has_failed ? NULL
+			   : constraints_is_taken_before(constraints, op->address, event,
+				     op_descriptions[op->kind].flags & OP_READ);
+	return taken ? constraints_or(constraints, result, taken) : result;
 }
 
 /* ---- semaphores ---- */
@@ -234,14 +308,20 @@ static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_i
 	}
 }
 
-/* The thread's next event that others may see: it does not come so far. */
+/* What the thread does next with the lock: it does not come so far. */
 static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
+	const uint64_t lock = op_of(constraints, event)->address;
 
-	for (uint32_t i = event.index + 1; i < walked->count; i++)
-		if (walked->events[i].kind == EVENT_WRITE || walked->events[i].kind == EVENT_OP)
+	for (uint32_t i = event.index + 1; i < walked->count; i++) {
+		const struct record_op *op = op_of(constraints, (struct event_id){event.thread, i});
+
+		if (walked->events[i].kind == EVENT_OP &&
+			(!op || op->address == lock ||
+				(op->kind == OP_COND_WAIT && op->argument == lock)))
 			return i;
+	}
 	return (uint32_t)walked->count;
 }
 
@@ -260,9 +340,10 @@ static void add_outcome(struct constraints *constraints, struct event_id event)
 		constraints_or(constraints, otherwise,
 			Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
 				constraints_bits(constraints, term->width, term->value))));
-	if (op && (constraints_has_open_round(constraints, event) ||
-			  (op->kind == OP_SEM_TRYWAIT &&
-				  semaphore_at(constraints->order, op->address))))
+	if (!op || constraints->has_store_buffers)
+		return;
+	if (constraints_has_open_round(constraints, event) ||
+		(op->kind == OP_SEM_TRYWAIT && semaphore_at(constraints->order, op->address)))
 		return;
 	constraints_add(constraints,
 		constraints_implies(constraints,
@@ -282,6 +363,8 @@ void constraints_add_operations(struct constraints *constraints)
 			i < constraints->window->end[thread] && !constraints_is_late(constraints);
 			i++)
 			add_outcome(constraints, (struct event_id){thread, i});
+	for (uint32_t i = 0; i < constraints->order->failure_count; i++)
+		add_taken(constraints, &constraints->order->failures[i]);
 	for (uint32_t i = 0; i < constraints->order->semaphore_count; i++)
 		add_semaphore(constraints, &constraints->order->semaphores[i]);
 }

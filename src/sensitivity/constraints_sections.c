@@ -16,6 +16,23 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 			       constraints, (struct event_id){section->thread, section->end}));
 }
 
+/*
+ * May the thread be where the section is without having the lock, as a try came otherwise? Not where the next thing that it does
+ * is to ask for the outcome.
+ */
+static bool is_sure(const struct constraints *constraints, const struct order_section *section)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[section->thread];
+	const struct walk_event *begin = &walked->events[section->begin];
+	const struct walk_event *next = begin + 1;
+
+	if (begin->kind != EVENT_OP || !begin->term)
+		return true;
+	return section->begin + 1 < walked->count && next->kind == EVENT_BRANCH &&
+	       term_sole(walk_event_term(constraints->walk, next)) ==
+		       walk_event_term(constraints->walk, begin);
+}
+
 void constraints_list_sections(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
@@ -26,7 +43,7 @@ void constraints_list_sections(struct constraints *constraints)
 		const struct order_section *section = &order->sections[i];
 		struct section_list *list = &constraints->sections[section->thread];
 
-		if (!constraints_counts(constraints, section))
+		if (!constraints_counts(constraints, section) || !is_sure(constraints, section))
 			continue;
 		if (list->count == list->capacity) {
 			list->capacity = list->capacity ? 2 * list->capacity : 16;

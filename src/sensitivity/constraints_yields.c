@@ -95,7 +95,7 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 {
 	const struct order *order = constraints->order;
 	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
-	Z3_ast any = Z3_mk_false(constraints->z3);
+	Z3_ast any = Z3_mk_false(constraints->z3), taken;
 
 	for (uint32_t i = 0; i < order->section_count; i++) {
 		const struct order_section *section = &order->sections[i];
@@ -106,7 +106,8 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 			any = constraints_or(constraints, any,
 				constraints_is_inside(constraints, yield, section));
 	}
-	return any;
+	taken = constraints_is_taken_before(constraints, op->address, yield, is_read);
+	return taken ? constraints_or(constraints, any, taken) : any;
 }
 
 /* Is the thread held up before this step while the other one yields? */

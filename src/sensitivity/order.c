@@ -112,7 +112,7 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 				   .is_shared = is_shared});
 }
 
-static void add_failure(struct order *order, const struct op_event *event)
+static void add_failure(struct order *order, const struct op_event *event, bool is_shared)
 {
 	if (order->failure_count == order->failure_capacity) {
 		order->failure_capacity =
@@ -122,7 +122,7 @@ static void add_failure(struct order *order, const struct op_event *event)
 		BUG_ON(!order->failures);
 	}
 	order->failures[order->failure_count++] =
-		(struct order_failure){order_lock_of(event->op), event->id};
+		(struct order_failure){order_lock_of(event->op), event->id, is_shared};
 }
 
 /* Recursive locks are one section; its depth is counted where the sections are built. */
@@ -192,7 +192,7 @@ static void find_sections(struct order *order, const struct op_list *list)
 
 		if (takes(event->op, &is_shared)) {
 			if (has_failed)
-				add_failure(order, event);
+				add_failure(order, event, is_shared);
 			else if ((*depth_of(depths, &depth_count, event))++ == 0)
 				begin_section(order, event, is_shared);
 		} else if (gives(event->op)) {

@@ -38,6 +38,7 @@ struct order_section {
 struct order_failure {
 	uint64_t lock;
 	struct event_id event;
+	bool is_shared; /* it would be a reader of a read-write lock */
 };
 
 #define ORDER_NONE UINT32_MAX
