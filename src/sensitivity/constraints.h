@@ -134,6 +134,9 @@ bool constraints_has_open_round(const struct constraints *constraints, struct ev
 /* May another one come last than in the run? */
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
+/* Of an arrival at a barrier, or of leaving it: does the thread come last? NULL: it is neither. */
+Z3_ast constraints_comes_last(
+	struct constraints *constraints, struct event_id event, bool *was_last);
 /* The thread comes to the goal behind its last step: NULL: nothing can keep it from that. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
 /* Of an arrival at a barrier: the thread still waits there at that event. NULL: it is none. */

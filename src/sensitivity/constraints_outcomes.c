@@ -1,8 +1,8 @@
 /*
  * What operations come to. A try to lock succeeds where nobody has the lock, a semaphore can be taken where it was given more
  * often, who comes to a barrier last is told so (constraints_rounds.c). Such an outcome may be another one than in the run. What the thread
- * does then is what it did, as far as its branches go as they went; but it goes no further behind a try to lock
- * than to what it writes or does next, as the sections of the lock are those of the run.
+ * does then is what it did, as far as its branches go as they went; but it goes no further behind a try
+ * to lock than to what it does next with the lock.
  */
 #include <stdlib.h>
 

@@ -150,3 +150,26 @@ Z3_ast constraints_is_held_at_barrier(
 			constraints_happens_later(constraints, round->arrivals[i].at, event));
 	return round ? any : NULL;
 }
+
+Z3_ast constraints_comes_last(
+	struct constraints *constraints, struct event_id event, bool *was_last)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		const struct order_round *round = &order->rounds[i];
+
+		for (uint32_t j = 0; j < round->count; j++) {
+			const struct order_arrival *arrival = &round->arrivals[j];
+
+			if (arrival->at.thread != event.thread ||
+				(arrival->at.index != event.index && arrival->leave != event.index))
+				continue;
+			*was_last = j == round->last;
+			return constraints_is_open_round(constraints, round)
+				       ? is_last(constraints, round, arrival)
+				       : NULL;
+		}
+	}
+	return NULL;
+}

@@ -20,6 +20,12 @@ struct blockers {
 	uint32_t *next;	  /* by edge: of another one to the same event */
 };
 
+/* A step of another thread, the last one before it, and the one before that; NONE. */
+struct pair {
+	uint32_t last, before;
+	struct event_id next;
+};
+
 /* A yield and the step of its thread before it. */
 struct yield {
 	struct event_id at, before;
@@ -90,6 +96,13 @@ static void close_blockers(const struct order *order, struct blockers *blockers)
 	free(blockers->next);
 }
 
+static bool is_leave(const struct constraints *constraints, struct event_id id)
+{
+	const struct record_op *op = op_of(constraints, event_of(constraints, id));
+
+	return op && op->kind == OP_BARRIER_LEAVE;
+}
+
 static Z3_ast is_locked(struct constraints *constraints, const struct record_op *op,
 	struct event_id step, struct event_id yield)
 {
@@ -148,15 +161,19 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	return any;
 }
 
-/* The other thread, which has made the step `last` (NONE: the last before the window), makes `next`, or cannot. */
+/* The other thread, which has made the step `last` (NONE: the last before the window), makes `next`, or cannot; if `when` (NULL: it is). */
 static void add_next(struct constraints *constraints, const struct blockers *blockers,
-	const struct yield *yield, uint32_t last, struct event_id next)
+	const struct yield *yield, const struct pair *pair, Z3_ast when)
 {
+	const uint32_t last = pair->last;
+	const struct event_id next = pair->next;
 	Z3_context z3 = constraints->z3;
 	const uint32_t end = constraints->window->end[next.thread];
 	Z3_ast is_next = constraints_happens(constraints, yield->at);
 	Z3_ast is_made = Z3_mk_false(z3), held, blocked;
 
+	if (when)
+		is_next = constraints_and(constraints, is_next, when);
 	if (last != NONE)
 		is_next = constraints_and(constraints, is_next,
 			constraints_happens_before(
@@ -188,6 +205,27 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 					blocked))));
 }
 
+/* Who comes last to a barrier makes no step for leaving it, whatever it did in the run. */
+static void add_pair(struct constraints *constraints, const struct blockers *blockers,
+	const struct yield *yield, struct pair pair)
+{
+	const struct event_id last = {pair.next.thread, pair.last};
+	bool was_last;
+	Z3_ast at_once = constraints_comes_last(constraints, pair.next, &was_last);
+
+	if (!is_leave(constraints, pair.next))
+		at_once = NULL;
+	add_next(constraints, blockers, yield, &pair,
+		at_once ? Z3_mk_not(constraints->z3, at_once) : NULL);
+	if (pair.last == NONE || !is_leave(constraints, last))
+		return;
+	at_once = constraints_comes_last(constraints, last, &was_last);
+	if (!at_once)
+		return;
+	pair.last = pair.before;
+	add_next(constraints, blockers, yield, &pair, at_once);
+}
+
 static void add_other(struct constraints *constraints, const struct blockers *blockers,
 	const struct yield *yield, uint16_t other)
 {
@@ -195,7 +233,7 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 	const struct walked_thread *walked = &constraints->walk->threads[other];
 	const uint32_t begin = constraints->window->begin[other];
 	const uint32_t past = step_below(constraints, other, begin);
-	uint32_t last = NONE, left = STEPS_MOST;
+	uint32_t before = NONE, last = NONE, left = STEPS_MOST;
 
 	/* It has moved since, before the window. */
 	if (yield->is_before_window && past != NONE &&
@@ -211,13 +249,30 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 							    (struct event_id){other, last})))
 			return;
 		if (yield->is_before_window || !order_is_before(order, next, yield->before)) {
-			add_next(constraints, blockers, yield, last, next);
+			add_pair(constraints, blockers, yield, (struct pair){last, before, next});
 			left--;
 		}
 		if (!constraints_has(constraints, next))
 			return;
+		before = last;
 		last = i;
 	}
+}
+
+/*
+ * Who yields right behind a barrier comes there as it did: otherwise another step than that of the run would be the one before. (More strictly than
+ * need be.)
+ */
+static void keep_barrier(struct constraints *constraints, const struct yield *yield)
+{
+	bool was_last;
+	Z3_ast is_last = constraints_comes_last(constraints, yield->before, &was_last);
+
+	if (is_last)
+		constraints_add(constraints,
+			constraints_implies(constraints,
+				constraints_happens(constraints, yield->at),
+				was_last ? is_last : Z3_mk_not(constraints->z3, is_last)));
 }
 
 void constraints_add_yields(struct constraints *constraints)
@@ -238,6 +293,7 @@ void constraints_add_yields(struct constraints *constraints)
 			if (yield.before.index == NONE)
 				continue;
 			yield.is_before_window = constraints_is_past(constraints, yield.before);
+			keep_barrier(constraints, &yield);
 			if (!blockers.edges)
 				open_blockers(constraints->order, &blockers);
 			for (uint16_t other = 0; other < threads; other++)
