@@ -9,6 +9,7 @@
 #include "campaign/cores.h"
 #include "campaign/explain_internal.h"
 #include "campaign/restart.h"
+#include "campaign/trace_window.h"
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
 #include "platform/platform.h"
@@ -161,6 +162,9 @@ int explain_open(struct explain **out, const struct finding *finding,
 	explain->opened_ns = platform_monotonic_ns();
 	result = replay_prepare(&explain->setting, finding, &replay, err);
 	explain->is_setting_ready = result == 0;
+	if (result == 0 && finding->kind == OUTCOME_LIVELOCK)
+		explain->setting.settings.step_limit =
+			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
 	if (result == 0 && finding->kind != OUTCOME_NONE)
 		result = replay_for_symbols(explain, err);
 	if (options->noise_runtime) {

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "campaign/explain_internal.h"
 #include "campaign/investigate.h"
+#include "campaign/trace_window.h"
 #include "detectors/patterns.h"
 
 /* Steps of an interleaving that are put into words. */
@@ -182,12 +183,15 @@ bool explain_find_threads(const struct explain *explain, uint64_t key, thread_na
 
 static struct probe_params show_params(const struct explain *explain)
 {
+	const uint64_t limit = explain->setting.settings.step_limit;
+	const uint64_t steps = explain->finding->schedule.step_count;
 	struct probe_params params = explain->setting.probe;
 
 	params.worker.output = OUTPUT_KEEP;
 	params.has_patterns = true;
 	params.pattern_window = explain->options->window;
-	params.trace_events = investigate_trace_events(explain->finding->schedule.step_count);
+	/* That of an endless loop is left where it is clear that it is one. */
+	params.trace_events = trace_window_events(steps < limit ? steps : limit);
 	return params;
 }
 
@@ -215,6 +219,6 @@ bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_
 		return false;
 	plan = probe_plan_exact(&kept->run);
 	params.memory = &explain->memory;
-	params.trace_events = investigate_trace_events(kept->run.step_count);
+	params.trace_events = trace_window_events(kept->run.step_count);
 	return repeat(explain, &params, &plan, verdict, key, out);
 }

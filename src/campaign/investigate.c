@@ -1,6 +1,7 @@
 #include "campaign/surroundings.h"
 #include "campaign/passing.h"
 #include "campaign/investigate.h"
+#include "campaign/trace_window.h"
 #include "campaign/tries.h"
 
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include "findings/build.h"
 #include "symbols/symbols.h"
 
-/* 256 MB of events; what comes after is counted and said to be missing. */
-#define TRACE_EVENTS_MAX (UINT64_C(4) << 20)
 /* What a person reads of a run's output. */
 #define OUTPUT_SHOWN_BYTES 4096
 
@@ -21,14 +20,6 @@
 		.time_ns = UINT64_C(3000000000),                                                   \
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
-
-uint64_t investigate_trace_events(uint64_t step_count)
-{
-	/* A replay that leaves its schedule may be longer than it. */
-	uint64_t wanted = 2 * step_count + 4096;
-
-	return wanted < TRACE_EVENTS_MAX ? wanted : TRACE_EVENTS_MAX;
-}
 
 /* A sanitizer says what it found first and explains its notation last. */
 static const char *report_start(const char *text)
@@ -134,6 +125,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 		.events = contract_area(contract, contract->trace_offset),
 		.event_count = events < capacity ? events : capacity,
 		.events_dropped = events > capacity ? events - capacity : 0,
+		.events_from = contract->plan.trace_from,
 		.blocks = memory->blocks,
 		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
 								       : MEMORY_BLOCKS_MAX,
@@ -235,6 +227,9 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	probe_close(&probe);
 }
 
+/* What comes behind minimising: a replay, the trace, a run that passes. */
+#define RUNS_BEHIND (2 + PASSING_RUNS)
+
 /* But for so many runs. 0: there is no limit. 1: none. */
 static uint64_t time_left(const struct investigation *investigation, uint32_t but_runs)
 {
@@ -277,7 +272,7 @@ static int measure_depth(
 		failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
-	limit_budget(&params.budget, time_left(investigation, 2));
+	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
@@ -296,7 +291,7 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 
 	params.probe.worker.output = OUTPUT_DISCARD;
 	limit_budget(&params.budget, investigation->minimise_ns);
-	limit_budget(&params.budget, time_left(investigation, 2));
+	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
@@ -348,7 +343,7 @@ static int minimise_and_confirm(
 		failure_copy(failure, &begun);
 	}
 	failure_release(&begun);
-	if (!investigation->is_minimal && !has_time_for(investigation, 2))
+	if (!investigation->is_minimal && !has_time_for(investigation, RUNS_BEHIND))
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
@@ -400,7 +395,7 @@ static int trace_or_describe(const struct investigation *investigation,
 	params.restart = RESTART_EXEC;
 	params.worker.output = OUTPUT_KEEP;
 	look_at_earlier_access(&params, failure, &earlier);
-	params.trace_events = investigate_trace_events(failure->step_count);
+	trace_window_apply(&params, failure);
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
@@ -472,7 +467,7 @@ int investigate(struct investigation *investigation, struct failure *failure,
 		!has_time_for(investigation, 1)) /* it was not interrupted */
 		investigation->left_out |= 1u << PART_REPLAYS;
 	if (confirmation_is_repeatable(&investigation->confirmation)) {
-		if (has_time_for(investigation, 1))
+		if (has_time_for(investigation, PASSING_RUNS))
 			passing_find(&investigation->probe, failure, &built);
 		else
 			investigation->left_out |= 1u << PART_PASSING_RUN;

@@ -66,7 +66,4 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err);
 
-/* Trace room for a run of so many steps. */
-uint64_t investigate_trace_events(uint64_t step_count);
-
 #endif

@@ -1,9 +1,7 @@
 #include "campaign/passing.h"
 
 #include "campaign/investigate.h"
-
-/* The failing run may have ended early. */
-#define LONGER 4
+#include "campaign/trace_window.h"
 
 /* Segments before the last one that took the turn from a thread that could have gone on. */
 static uint32_t before_last_preemption(const struct failure *failure)
@@ -49,7 +47,7 @@ void passing_find(
 
 	own.restart = RESTART_EXEC;
 	own.worker.output = OUTPUT_KEEP; /* and nobody asks for it */
-	own.trace_events = investigate_trace_events(failure->step_count * LONGER);
+	trace_window_apply_passing(&own, failure);
 	if (!try_prefix(&own, failure, before, finding) && before)
 		(void)try_prefix(&own, failure, 0, finding);
 }

@@ -9,6 +9,9 @@
 #include "campaign/probe.h"
 #include "findings/finding.h"
 
+/* So many runs at most. */
+#define PASSING_RUNS 2
+
 /* Fills finding->passing_..., or leaves it as it is: not every program passes by such a schedule. */
 void passing_find(
 	const struct probe_params *params, const struct failure *failure, struct finding *finding);

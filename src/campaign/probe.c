@@ -70,6 +70,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	plan->run_limit = 1;
 	plan->stop_at_failure = true;
 	plan->is_traced = params->trace_events > 0;
+	plan->trace_from = params->trace_from;
 	return 0;
 }
 

@@ -50,6 +50,8 @@ struct probe_params {
 	const struct memory_view *memory; /* of the run to repeat, read now; NULL: an empty one */
 	enum contract_restart restart;
 	uint64_t trace_events;
+	uint64_t
+		trace_from; /* of the steps of a traced run only these are kept, and creations of threads */
 	bool has_contexts;	 /* traces tell functions and accesses (runtime/contexts.h) */
 	bool has_patterns;	 /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the standard one */

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "campaign/children.h"
 #include "campaign/investigate.h"
+#include "campaign/trace_window.h"
 #include "campaign/probe.h"
 #include "campaign/replay_internal.h"
 
@@ -108,7 +109,7 @@ int replay_finding(const struct finding *finding, const struct replay_options *o
 	if (result < 0)
 		return result;
 	if (options->is_traced)
-		setting.probe.trace_events = investigate_trace_events(finding->schedule.step_count);
+		setting.probe.trace_events = trace_window_events(finding->schedule.step_count);
 	result = probe_open(&probe, &setting.probe, err);
 	if (result == 0) {
 		result = run_once(&probe, &setting, options, out, err);

@@ -63,6 +63,11 @@ static int make_runs(
 {
 	int status = explain_learn(result->explain, err);
 
+	if (status == 0 && !explain_sees_memory(result->explain))
+		status = error_set(err, ERROR_TARGET,
+			"accesses to memory are not seen in %s, and explaining compares their "
+			"orders; build it with raddle-cc and find the failure again",
+			result->finding->argv[0]);
 	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
 		struct explain_run run;
 
@@ -410,11 +415,6 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 		return status;
 	strbuf_init(&result->notes);
 	status = make_runs(result, work, err);
-	if (status == 0 && !explain_sees_memory(result->explain))
-		status = error_set(err, ERROR_TARGET,
-			"accesses to memory are not seen in %s, and explaining compares their "
-			"orders; build it with raddle-cc and find the failure again",
-			finding->argv[0]);
 	if (status == 0) {
 		note_runs(result);
 		note_limits(result, work);

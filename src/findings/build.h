@@ -34,7 +34,9 @@ struct finding_source {
 	uint32_t thread_count;
 	const struct trace_event *events; /* oldest first; may be NULL with count 0 */
 	uint64_t event_count;
-	uint64_t events_dropped;	   /* later ones that did not fit into the trace */
+	uint64_t events_dropped; /* later ones that did not fit into the trace */
+	uint64_t
+		events_from; /* earlier steps than this were not recorded but for creations of threads */
 	const struct memory_block *blocks; /* allocations of the run, as they were made */
 	uint32_t block_count;
 	const struct schedule_segment *segments; /* of the run, by index */

@@ -84,7 +84,7 @@ static void fill_step(
  */
 #define STEPS_ALONE 24
 
-/* What is kept: events [first, end). */
+/* The end of what is kept of the events. */
 static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 {
 	uint64_t last = source->event_count;
@@ -99,6 +99,14 @@ static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 		       : source->event_count;
 }
 
+/* Before the window that was recorded there are creations of threads only: no place to begin. */
+static uint64_t kept_first(const struct finding_source *source, uint64_t first)
+{
+	while (first < source->event_count && source->events[first].step < source->events_from)
+		first++;
+	return first;
+}
+
 void builder_fill_steps(struct builder *builder)
 {
 	uint32_t *created = calloc(builder->source->thread_count + 1u, sizeof *created);
@@ -107,12 +115,15 @@ void builder_fill_steps(struct builder *builder)
 	struct segment_walk walk = {.source = source};
 	const uint64_t most = source->steps_most ? source->steps_most : STEPS_STANDARD;
 	const uint64_t end = kept_end(source, most);
-	const uint64_t first = end > most ? end - most : 0;
+	const uint64_t first = kept_first(source, end > most ? end - most : 0);
 
 	finding->steps = calloc(end - first + 1, sizeof *finding->steps);
 	BUG_ON(!finding->steps || !created);
-	finding->steps_left_out = first;
+	finding->steps_left_out =
+		source->events_from && first < end ? source->events[first].step : first;
 	finding->later_steps_left_out = source->event_count - end;
+	if (source->outcome->kind == OUTCOME_LIVELOCK)
+		finding->later_steps_left_out += source->events_dropped;
 	for (uint64_t i = 0; i < end; i++) {
 		const struct trace_event *event = &source->events[i];
 		const bool is_switch = i && event->thread != source->events[i - 1].thread;

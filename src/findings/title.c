@@ -470,6 +470,9 @@ char *builder_detail(const struct builder *builder)
 		strbuf_addf(&out, "%s\n", outcome->text);
 	if (outcome->waits_left_out)
 		strbuf_addf(&out, "%" PRIu32 " more threads wait\n", outcome->waits_left_out);
+	if (builder->source->events_from)
+		strbuf_addf(&out, "the trace lacks the first %" PRIu64 " steps\n",
+			builder->source->events_from);
 	if (builder->source->events_dropped)
 		strbuf_addf(&out, "the trace lacks the last %" PRIu64 " steps\n",
 			builder->source->events_dropped);

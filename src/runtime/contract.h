@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 11u
+#define CONTRACT_VERSION 12u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -94,6 +94,7 @@ struct contract_plan {
 	bool is_fresh_state;	   /* strategy state is zeroed: call begin_campaign */
 	bool stop_at_failure;	   /* ring REPORT_FAILURE and wait; else count and go on */
 	bool is_traced;		   /* fill the trace area */
+	uint64_t trace_from;	   /* with steps from this on, and all creations of threads */
 	bool inspect;		   /* stand still at the end of a failing run */
 	uint64_t inspect_step;	   /* with detectors and `inspect`: stand still before the access of
 				      this step - 1, too; 0: no step. It is made at this */

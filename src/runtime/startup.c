@@ -100,6 +100,8 @@ static void startup_observe(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 
+	if (step < contract->plan.trace_from && op->kind != OP_THREAD_CREATE)
+		return;
 	contexts_tell(thread->id, step);
 	if (contract->trace_count < capacity) {
 		struct contract_event *event = &events[contract->trace_count];

@@ -75,6 +75,25 @@ static void test_interleaving__keeps_what_led_to_an_endless_loop(void **state)
 		8000);
 }
 
+static void test_interleaving__of_a_window_begins_there(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_LIVELOCK, (struct thread_id){0}, 0);
+	add_event(scene, 0, OP_THREAD_CREATE, 0, take_first.address);
+	for (unsigned i = 0; i < 50; i++) {
+		add_event(scene, i % 2, OP_YIELD, 0, take_first.address);
+		scene->events[i + 1].step = 9000 + i;
+	}
+	scene->source.events_from = 9000;
+	scene->source.events_dropped = 100;
+	build(scene);
+	assert_int_equal(scene->finding.step_count, 50);
+	assert_int_equal(scene->finding.steps[0].step, 9000);
+	assert_int_equal(scene->finding.steps_left_out, 9000);
+	assert_int_equal(scene->finding.later_steps_left_out, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +101,7 @@ int main(void)
 		WITH_SCENE(test_interleaving__names_created_begun_and_joined_threads),
 		WITH_SCENE(test_interleaving__keeps_the_end_of_a_long_interleaving),
 		WITH_SCENE(test_interleaving__keeps_what_led_to_an_endless_loop),
+		WITH_SCENE(test_interleaving__of_a_window_begins_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
