@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/branches_result.h"
+#include "cli/next_command.h"
 
 const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_BRANCH] = "branch",
@@ -56,7 +57,7 @@ static void print_outcomes(const struct sensitive_branch *branch)
 			branch->round == 1 ? "branch" : "branches");
 }
 
-static void print_finding(const struct sensitive_branch *branch)
+static void print_finding(const struct sensitive_branch *branch, const char *store)
 {
 	switch (branch->kept) {
 	case KEPT_NOT:
@@ -67,15 +68,15 @@ static void print_finding(const struct sensitive_branch *branch)
 		       "--time\n");
 		break;
 	case KEPT_AS_IT_WAS:
-		printf("    %s: raddle replay %s (not minimal: a longer --time makes it shorter)\n",
-			branch->finding, branch->finding);
+		printf("    %s: raddle replay %s%s (not minimal: a longer --time makes it shorter)\n",
+			branch->finding, branch->finding, store);
 		break;
 	default:
-		printf("    %s: raddle replay %s\n", branch->finding, branch->finding);
+		printf("    %s: raddle replay %s%s\n", branch->finding, branch->finding, store);
 	}
 }
 
-static void print_class(const struct sensitive_branch *branch)
+static void print_class(const struct sensitive_branch *branch, const char *store)
 {
 	printf("    %s", branch_class_words[branch->class]);
 	if (branch->class == CLASS_BUG)
@@ -87,7 +88,7 @@ static void print_class(const struct sensitive_branch *branch)
 	fputc('\n', stdout);
 	if (branch->class != CLASS_BUG)
 		return;
-	print_finding(branch);
+	print_finding(branch, store);
 }
 
 static void print_delayed(const struct sensitive_branch *branch)
@@ -117,7 +118,7 @@ static void print_schedule(const char *schedule)
 	printf("\n");
 }
 
-static void print_branch(const struct sensitive_branch *branch)
+static void print_branch(const struct sensitive_branch *branch, const char *store)
 {
 	if (branch->line)
 		printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
@@ -135,7 +136,7 @@ static void print_branch(const struct sensitive_branch *branch)
 		print_delayed(branch);
 	} else {
 		print_schedule(branch->schedule);
-		print_class(branch);
+		print_class(branch, store);
 	}
 	fputc('\n', stdout);
 }
@@ -223,13 +224,17 @@ static void print_limits(const struct branches_result *result)
 		printf("interrupted: what was not asked about yet is missing\n");
 }
 
-void branches_print(const struct branches_result *result, bool is_quiet)
+void branches_print(const struct branches_result *result, const char *directory, bool is_quiet)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 	const uint32_t proven = result->count - result->relaxed_count;
+	struct strbuf store;
 
+	strbuf_init(&store);
+	next_add_store(&store, directory);
 	for (uint32_t i = 0; i < result->count; i++)
-		print_branch(&result->items[i]);
+		print_branch(&result->items[i], store.text);
+	strbuf_release(&store);
 	if (is_quiet)
 		return;
 	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, "

@@ -6,8 +6,8 @@
 
 extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 
-/* Quietly: only the branches. */
-void branches_print(const struct branches_result *result, bool is_quiet);
+/* `directory`: the store's, as commands that are suggested name it. Quietly: only the branches. */
+void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
 /* Of docs/branches.md; to be freed. */
 char *branches_to_json(const struct branches_result *result);
 

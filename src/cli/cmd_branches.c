@@ -8,6 +8,7 @@
 #include "campaign/launch.h"
 #include "cli/branches_result.h"
 #include "cli/command.h"
+#include "cli/next_command.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
 
@@ -262,6 +263,17 @@ static void show_progress(void *context, const struct branches_progress *progres
 		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
 }
 
+static void say_next(const struct branches_arguments *arguments, int64_t campaign)
+{
+	struct strbuf store;
+
+	strbuf_init(&store);
+	next_add_store(&store, arguments->options.campaign.directory);
+	terminal_hint("both interleavings of each: raddle report C%lld%s --html > report.html\n",
+		(long long)campaign, store.text);
+	strbuf_release(&store);
+}
+
 static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
@@ -279,11 +291,9 @@ static int work(const struct branches_arguments *arguments)
 	if (arguments->is_json)
 		(void)printf("%s\n", text); /* main checks the stream */
 	else
-		branches_print(&result, arguments->is_quiet);
+		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
 	if (stored == 0 && result.count > result.relaxed_count)
-		terminal_hint(
-			"both interleavings of each: raddle report C%lld --html > report.html\n",
-			(long long)result.campaign);
+		say_next(arguments, result.campaign);
 	free(text);
 	status = result.count > result.relaxed_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	branches_result_release(&result);

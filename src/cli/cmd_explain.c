@@ -14,6 +14,7 @@
 #include "cli/explain_result.h"
 #include "cli/given_back.h"
 #include "cli/explain_work.h"
+#include "cli/next_command.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
 
@@ -196,6 +197,23 @@ static const struct argp explain_argp = {
 	       "work.",
 };
 
+static void say_next(const struct finding *finding, const struct explain_arguments *arguments)
+{
+	struct strbuf words;
+
+	strbuf_init(&words);
+	next_add_store(&words, arguments->directory);
+	if (arguments->program) {
+		next_add_program(&words, arguments->program);
+		terminal_hint("next: raddle run%s\n", words.text);
+	} else {
+		terminal_hint("next: raddle replay %s%s --trace\n"
+			      "  or: raddle report %s%s --html > %s.html\n",
+			finding->id, words.text, finding->id, words.text, finding->id);
+	}
+	strbuf_release(&words);
+}
+
 static int say(const struct explain_result *result, const struct explain_arguments *arguments)
 {
 	const bool is_json = arguments->is_json;
@@ -211,12 +229,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
-		if (arguments->program)
-			terminal_hint("next: raddle run -- %s\n", arguments->program[0]);
-		else
-			terminal_hint("next: raddle replay %s --trace\n"
-				      "  or: raddle report %s --html > %s.html\n",
-				result->finding->id, result->finding->id, result->finding->id);
+		say_next(result->finding, arguments);
 		return EXIT_NOTHING_FOUND;
 	}
 	text = explain_to_json(result, PATTERNS_TOLD);

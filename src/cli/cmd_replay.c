@@ -8,6 +8,7 @@
 #include "campaign/store.h"
 #include "cli/command.h"
 #include "cli/given_back.h"
+#include "cli/next_command.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 
@@ -97,8 +98,30 @@ static int load(
 	return 0;
 }
 
+/* What may be typed next. */
+struct again {
+	struct strbuf run;   /* behind "raddle run" */
+	struct strbuf store; /* behind the finding */
+};
+
+static void again_init(struct again *again, const struct finding *finding,
+	const struct replay_arguments *arguments)
+{
+	strbuf_init(&again->run);
+	strbuf_init(&again->store);
+	next_add_finding(&again->run, finding, arguments->directory);
+	next_add_store(&again->store, arguments->directory);
+}
+
+static void again_release(struct again *again)
+{
+	strbuf_release(&again->run);
+	strbuf_release(&again->store);
+}
+
 /* What happened, and the next thing to type. */
-static int conclude(const struct finding *finding, const struct replay_result *result)
+static int conclude(const struct finding *finding, const struct replay_result *result,
+	const struct again *again)
 {
 	const char *word = outcome_descriptions[result->outcome.kind].word;
 
@@ -109,27 +132,27 @@ static int conclude(const struct finding *finding, const struct replay_result *r
 		return command_fail(
 			"the schedule does not fit the program any more (from step %llu "
 			"on), which then ended: %s; has it been rebuilt? find it again: "
-			"raddle run -- %s",
-			(unsigned long long)result->diverged_step, word, finding->argv[0]);
+			"raddle run%s",
+			(unsigned long long)result->diverged_step, word, again->run.text);
 	}
 	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
 		terminal_hint(
 			"%s: the same interleaving again; the run passed, as it did then; to see it: "
-			"raddle replay %s --trace\n",
-			finding->id, finding->id);
+			"raddle replay %s%s --trace\n",
+			finding->id, finding->id, again->store.text);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (!result->is_failure) {
-		terminal_hint("%s: the run passed; next: raddle run -- %s\n", finding->id,
-			finding->argv[0]);
+		terminal_hint(
+			"%s: the run passed; next: raddle run%s\n", finding->id, again->run.text);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (result->has_diverged)
 		terminal_hint("note: the schedule fits the program only up to step %llu\n",
 			(unsigned long long)result->diverged_step);
 	if (result->is_same)
-		terminal_hint("%s: failed again: %s; next: raddle replay %s --gdb\n", finding->id,
-			finding->title ? finding->title : word, finding->id);
+		terminal_hint("%s: failed again: %s; next: raddle replay %s%s --gdb\n", finding->id,
+			finding->title ? finding->title : word, finding->id, again->store.text);
 	else
 		terminal_hint("%s: failed, but differently: %s (%d) instead of %s (%d)\n",
 			finding->id, word, result->outcome.code,
@@ -141,6 +164,7 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 	const struct replay_options *options)
 {
 	struct replay_result result;
+	struct again again;
 	struct error err;
 	int status;
 
@@ -148,13 +172,18 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		status = replay_under_gdb(finding, options, &err);
 		return status < 0 ? command_fail("%s", err.text) : status;
 	}
-	if (replay_finding(finding, options, &result, &err) < 0)
+	again_init(&again, finding, arguments); /* replaying goes to the finding's folder */
+	if (replay_finding(finding, options, &result, &err) < 0) {
+		again_release(&again);
 		return command_fail("%s", err.text);
+	}
 	if (options->is_traced) {
 		show_interleaving(&result.traced, stdout);
 		finding_release(&result.traced);
 	}
-	return conclude(finding, &result);
+	status = conclude(finding, &result, &again);
+	again_release(&again);
+	return status;
 }
 
 static int replay_run(int argc, char **argv)

@@ -230,7 +230,8 @@ static int add_documents(
 
 /* ---- printing ---- */
 
-static void print_text(const struct report_campaign *campaign, const struct gathered *gathered)
+static void print_text(
+	const struct report_campaign *campaign, const struct gathered *gathered, const char *store)
 {
 	if (campaign)
 		(void)printf("C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, "
@@ -240,7 +241,7 @@ static void print_text(const struct report_campaign *campaign, const struct gath
 			(unsigned long long)campaign->runs, campaign->seconds,
 			(unsigned long long)campaign->failures);
 	for (uint32_t i = 0; i < gathered->finding_count; i++) {
-		show_finding(&gathered->findings[i], stdout);
+		show_finding(&gathered->findings[i], store, stdout);
 		show_explanation(gathered->documents, gathered->document_count,
 			gathered->findings[i].id, stdout);
 	}
@@ -261,7 +262,7 @@ static void print(const struct report_arguments *arguments, const struct report_
 	char *text;
 
 	if (!arguments->format) {
-		print_text(campaign, gathered);
+		print_text(campaign, gathered, arguments->directory);
 		return;
 	}
 	text = arguments->format->make(&report);

@@ -33,6 +33,9 @@ struct run_arguments {
 	uint64_t silent_ns;
 	bool is_json;
 	bool is_quiet;
+	const char *store;    /* as it was given; NULL: it was not */
+	char *const *given;   /* the words behind the command's name, up to the program */
+	char *const *program; /* a place in the same array */
 };
 
 static void parse_restart(struct argp_state *state, const char *word)
@@ -277,7 +280,7 @@ static error_t parse_telling(int key, char *text, struct argp_state *state)
 			option_number(state, "--store-limit", text, 1, UINT64_MAX >> 20) << 20;
 		return 0;
 	case OPTION_STORE:
-		arguments->options.directory = text;
+		arguments->options.directory = arguments->store = text;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -291,7 +294,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		/* Everything from the program's name on is the program's. */
-		arguments->options.argv = state->argv + state->next - 1;
+		arguments->options.argv = arguments->program = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -403,7 +406,9 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	options->is_interrupted = command_interruption();
 	options->forwards_signals = options->schedules == 1 && !arguments->is_mpi;
 	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
-	report.directory = arguments->place.directory;
+	report.given = arguments->given;
+	report.program = arguments->program;
+	report.store = arguments->store;
 	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
 		run_report_release(&report);
 		status = command_fail("%s", err.text);
@@ -440,6 +445,7 @@ static int run_run(int argc, char **argv)
 	int status;
 
 	campaign_options_init(&arguments.options);
+	arguments.given = argv + 1;
 	arguments.options.workers = 0; /* all cores */
 	arguments.silent_ns = CREW_SILENT_STANDARD_NS;
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);

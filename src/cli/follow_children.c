@@ -99,7 +99,7 @@ static bool is_here(const char *directory)
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
 }
 
-/* raddle run OPTIONS --store STORE --directory FOLDER [--stdin FILE] -- PROGRAM ARG... */
+/* raddle run OPTIONS [--store STORE] [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
 static char **command_for(const struct following *following, const struct follow_program *program)
 {
 	const struct follow_children *follow = following->follow;
@@ -117,10 +117,14 @@ static char **command_for(const struct following *following, const struct follow
 		if (!is_option(follow->options[i]) &&
 			(i + 1 < options || strcmp(follow->options[i], "--") != 0))
 			argv[count++] = follow->options[i];
-	argv[count++] = (char *)"--store";
-	argv[count++] = following->store;
-	argv[count++] = (char *)"--output"; /* the runner prints it once, natively */
-	argv[count++] = (char *)"hide";
+	if (!is_here(following->store)) {
+		argv[count++] = (char *)"--store";
+		argv[count++] = following->store;
+	}
+	if (follow->show_output) {
+		argv[count++] = (char *)"--output"; /* the runner prints it once, natively */
+		argv[count++] = (char *)"hide";
+	}
 	if (!is_here(program->directory)) {
 		argv[count++] = (char *)"--directory";
 		argv[count++] = program->directory;

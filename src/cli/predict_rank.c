@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "cli/predict_result.h"
+#include "cli/next_command.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 
@@ -61,8 +62,8 @@ uint32_t *predict_ranking(const struct predict_result *result)
 
 /* ---- words ---- */
 
-static void add_verdict(
-	const struct candidate *candidate, const struct prediction *prediction, struct strbuf *out)
+static void add_verdict(const struct candidate *candidate, const struct prediction *prediction,
+	const char *store, struct strbuf *out)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
 	struct strbuf reason;
@@ -71,18 +72,18 @@ static void add_verdict(
 	case PREDICTION_CONFIRMED:
 		strbuf_addf(out,
 			"  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
-			" runs that showed it%s%s\n",
+			" runs that showed it%s%s%s\n",
 			prediction->finding, attempt->shown_failed, attempt->shown,
 			*attempt->shown_by ? "; to see both: raddle replay --trace " : "",
-			attempt->shown_by);
+			attempt->shown_by, *attempt->shown_by ? store : "");
 		break;
 	case PREDICTION_HARMLESS:
 		strbuf_addf(out,
 			"  confirmed, no failure seen: %" PRIu64 " of %" PRIu64
-			" runs showed it%s%s\n",
+			" runs showed it%s%s%s\n",
 			attempt->shown, attempt->runs,
 			*prediction->finding ? "; to see it: raddle replay --trace " : "",
-			prediction->finding);
+			prediction->finding, *prediction->finding ? store : "");
 		break;
 	default:
 		reason = prediction_reason(candidate, prediction);
@@ -119,13 +120,16 @@ static void add_place(const struct candidate *candidate, uint32_t index, struct 
 static void say_scenario(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
-	struct strbuf text;
+	struct strbuf text, store;
 
 	strbuf_init(&text);
+	strbuf_init(&store);
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
 		add_place(candidate, i, &text);
-	add_verdict(candidate, &result->predictions[index], &text);
+	next_add_store(&store, result->options->campaign.directory);
+	add_verdict(candidate, &result->predictions[index], store.text, &text);
+	strbuf_release(&store);
 	strbuf_adds(&text, "\n");
 	terminal_put(stdout, text.text);
 	strbuf_release(&text);

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "cli/predict_result.h"
+#include "cli/next_command.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 
@@ -122,7 +123,7 @@ static void on_found(void *context, const struct campaign_found *found)
 	result->finding_count++;
 	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
 	if (!result->is_json) {
-		show_finding(found->finding, stdout);
+		show_finding(found->finding, result->options->campaign.directory, stdout);
 		if (!found->is_new)
 			(void)printf("This failure was known already as %s.\n", found->finding->id);
 		(void)fflush(stdout); /* main checks the stream */
@@ -345,9 +346,34 @@ static const char *first_shown(const struct predict_result *result)
 	return finding;
 }
 
+static void say_next(const struct predict_result *result)
+{
+	const struct campaign_options *campaign = &result->options->campaign;
+	const char *shown = first_shown(result);
+	struct strbuf store, command;
+
+	strbuf_init(&store);
+	strbuf_init(&command);
+	next_add_store(&store, campaign->directory);
+	next_add_settings(&command, &campaign->settings);
+	next_add_store(&command, campaign->directory);
+	next_add_program(&command, campaign->argv);
+	if (*result->last_finding)
+		(void)fprintf(stderr,
+			"next: raddle replay %s%s --gdb\n"
+			"  or: raddle report C%" PRId64 "%s --html > report.html\n",
+			result->last_finding, store.text, result->recording.campaign, store.text);
+	else if (shown)
+		(void)fprintf(stderr, "next: raddle replay %s%s --trace\n", shown, store.text);
+	else
+		(void)fprintf(stderr, "next: raddle run --strategy rpro --seed %" PRIu64 "%s\n",
+			campaign->seed + 1, command.text);
+	strbuf_release(&store);
+	strbuf_release(&command);
+}
+
 void predict_report_end(const struct predict_result *result)
 {
-	const char *shown = first_shown(result);
 	uint32_t counts[PREDICTION_STATES] = {0};
 
 	terminal_clear_live();
@@ -359,16 +385,5 @@ void predict_report_end(const struct predict_result *result)
 		(void)fprintf(stderr, "%u confirmed, %u not reached, %u not tried\n",
 			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
 			counts[PREDICTION_CANDIDATE], counts[PREDICTION_UNTRIED]);
-	if (*result->last_finding)
-		(void)fprintf(stderr,
-			"next: raddle replay %s --gdb\n"
-			"  or: raddle report C%" PRId64 " --html > report.html\n",
-			result->last_finding, result->recording.campaign);
-	else if (shown)
-		(void)fprintf(stderr, "next: raddle replay %s --trace\n", shown);
-	else
-		(void)fprintf(stderr,
-			"next: raddle run --strategy rpro --seed %" PRIu64 " -- %s%s\n",
-			result->options->campaign.seed + 1, result->options->campaign.argv[0],
-			result->options->campaign.argv[1] ? " ..." : "");
+	say_next(result);
 }

@@ -1,5 +1,6 @@
 #include "cli/run_report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,16 @@
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 #include "cli/command.h"
-#include "cli/shell_words.h"
+#include "cli/next_command.h"
+#include "cli/run_options.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
 #include "cli/verdict.h"
 #include "model/op.h"
+
+/* A campaign that found nothing is repeated for so long at least. */
+#define LONGER_MINUTES 10u
+#define MINUTE_NS UINT64_C(60000000000)
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet)
@@ -203,7 +209,7 @@ static void on_found(void *context, const struct campaign_found *found)
 		free(json);
 		return;
 	}
-	show_finding(found->finding, stdout);
+	show_finding(found->finding, report->store, stdout);
 	if (!found->is_new)
 		(void)printf("This failure was known already as %s.\n", found->finding->id);
 	(void)fflush(stdout); /* main checks the stream */
@@ -377,6 +383,24 @@ static void add_what_waits_may_meet(const struct campaign_options *options,
 		strbuf_addf(out, "%s--early-timeouts", before);
 }
 
+/* A campaign like this one, but longer, and of other schedules. */
+static void add_another(const struct run_report *report, struct strbuf *out)
+{
+	static const int dropped[] = {OPTION_TIME, OPTION_SEED, OPTION_SCHEDULES, OPTION_RESUME,
+		OPTION_MPI, OPTION_SILENCE, 0};
+	const struct campaign_options *options = report->options;
+	const uint64_t time_ns = options->time_ns;
+
+	if (!time_ns)
+		strbuf_adds(out, " --time 0");
+	else if (time_ns <= LONGER_MINUTES * MINUTE_NS)
+		strbuf_addf(out, " --time %um", LONGER_MINUTES);
+	else
+		strbuf_addf(out, " --time %" PRIu64 "m", (time_ns + MINUTE_NS - 1) / MINUTE_NS);
+	strbuf_addf(out, " --seed %" PRIu64, options->seed + 1);
+	next_add_given(out, report->given, report->program, run_options, dropped);
+}
+
 static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
 {
 	const struct campaign_options *options = report->options;
@@ -403,18 +427,11 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 		return;
 	}
 	strbuf_init(&command);
+	add_another(report, &command);
 	add_what_waits_may_meet(options, result, " ", &command);
-	strbuf_adds(&command, " ");
-	if (report->directory) {
-		strbuf_adds(&command, "--directory ");
-		shell_words_add(&command, (char *const[]){(char *)report->directory, NULL});
-		strbuf_adds(&command, " ");
-	}
-	strbuf_adds(&command, "-- ");
-	shell_words_add(&command, options->argv);
-	(void)fprintf(stderr, "nothing found%s; next: raddle run --time 10m --seed %llu%s\n",
-		result->is_interrupted ? " so far" : "", (unsigned long long)options->seed + 1,
-		command.text);
+	next_add_program(&command, report->program);
+	(void)fprintf(stderr, "nothing found%s; next: raddle run%s\n",
+		result->is_interrupted ? " so far" : "", command.text);
 	strbuf_release(&command);
 }
 
@@ -444,6 +461,17 @@ static int finish_without_threads(
 	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 
+static void say_replay(const struct run_report *report)
+{
+	struct strbuf store;
+
+	strbuf_init(&store);
+	next_add_store(&store, report->store);
+	(void)fprintf(stderr, "next: raddle replay %s%s --gdb, or --trace\n", report->last_id,
+		store.text);
+	strbuf_release(&store);
+}
+
 int run_report_finish(struct run_report *report, const struct campaign_result *result)
 {
 	int status = result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
@@ -468,8 +496,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		say_verdict(report, result);
 		say_races(report, result);
 		if (result->total.findings)
-			(void)fprintf(stderr, "next: raddle replay %s --gdb, or --trace\n",
-				report->last_id);
+			say_replay(report);
 		else
 			say_nothing_found(report, result);
 	}

@@ -9,7 +9,9 @@
 
 struct run_report {
 	const struct campaign_options *options;
-	const char *directory; /* where the program is run; NULL: here */
+	char *const *given;   /* the words behind the command's name, up to the program */
+	char *const *program; /* a place in the same array */
+	const char *store;    /* as it was given; NULL: it was not */
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */

@@ -1,6 +1,7 @@
 #include "cli/show_finding.h"
 
 #include "base/strbuf.h"
+#include "cli/next_command.h"
 #include "cli/terminal.h"
 #include "report/documents.h"
 #include "report/text.h"
@@ -20,13 +21,17 @@ static struct report_style style_of(FILE *stream)
 	};
 }
 
-void show_finding(const struct finding *finding, FILE *stream)
+void show_finding(const struct finding *finding, const char *store, FILE *stream)
 {
 	struct report_style style = style_of(stream);
-	struct strbuf text;
+	struct strbuf text, option;
 
 	strbuf_init(&text);
+	strbuf_init(&option);
+	next_add_store(&option, store);
+	style.store_option = option.text;
 	report_finding(finding, &style, &text);
+	strbuf_release(&option);
 	put(&text, stream);
 }
 

@@ -8,7 +8,8 @@
 #include "findings/finding.h"
 #include "report/format.h"
 
-void show_finding(const struct finding *finding, FILE *stream);
+/* `store` as it was given, NULL: it was not. */
+void show_finding(const struct finding *finding, const char *store, FILE *stream);
 /* A prediction, behind a label of at most three columns ("P1") that the caller has printed. */
 void show_candidate(const struct candidate *candidate, FILE *stream);
 /* What is known besides: why the finding fails; predictions and branches. */

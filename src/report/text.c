@@ -397,7 +397,8 @@ void report_facts(
 		add_fact(out, style, "replays", &text);
 	/* Never wrapped: it is there to be copied. */
 	if (*finding->id)
-		strbuf_addf(out, "%-9s raddle replay %s\n", "again", finding->id);
+		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id,
+			style->store_option ? style->store_option : "");
 	strbuf_release(&text);
 }
 

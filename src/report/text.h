@@ -18,7 +18,9 @@ struct report_style {
 	unsigned columns;	/* of the terminal; lines are no longer. 0: 80 */
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show frames of libraries, too */
-	unsigned steps_most;	/* longer interleavings lose their middle; 0: all are shown */
+	const char
+		*store_option; /* behind commands that read the store: " --store DIR"; NULL: none */
+	unsigned steps_most;   /* longer interleavings lose their middle; 0: all are shown */
 };
 
 /* Appends the whole report. Control characters from the target never get through. */

@@ -2,21 +2,38 @@
  * Which children of this process still live: as long as one does, descriptors that it inherited may
  * become ready and sleeps are real. Asked only when no thread can move. No state.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* Reads /proc/thread-self/children; the number of bytes, or negative where there is no such file. */
-static long children_read(char *text, size_t size)
-{
-	long fd = platform_call(
-		SYS_openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-	long bytes;
+/* What getdents64 fills in. */
+struct task {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size; /* of this and its name */
+	uint8_t type;
+	char name[13]; /* a number; "." and "..", too */
+};
 
+/* Reads /proc/self/task/THREAD/children; the number of bytes, or negative where there is no such file. */
+static long children_read(long tasks, const char *thread, char *text, size_t size)
+{
+	static const char file[] = "/children";
+	char path[sizeof((struct task *)0)->name + sizeof file];
+	size_t length = 0;
+	long fd, bytes;
+
+	while (thread[length] && length < sizeof path - sizeof file)
+		length++;
+	memcpy(path, thread, length);
+	memcpy(path + length, file, sizeof file);
+	fd = platform_call(SYS_openat, tasks, path, O_RDONLY | O_CLOEXEC);
 	if (platform_failed(fd))
 		return fd;
 	bytes = platform_call(SYS_read, fd, text, size);
@@ -34,9 +51,8 @@ static bool child_has_ended(int pid)
 	       information.si_pid == pid;
 }
 
-static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_MAX])
+static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_MAX], uint32_t count)
 {
-	uint32_t count = 0;
 	int pid = 0;
 
 	for (long i = 0; i < bytes && count < CHILDREN_MAX; i++) {
@@ -51,19 +67,53 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 	return count;
 }
 
+/*
+ * Children are those of the kernel thread that forked them: with one kernel thread for each thread of the program any of
+ * them may have some. *count: those that live. False: this system names none.
+ */
+static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
+{
+	bool has_any = false;
+	char entries[1024] __attribute__((aligned(8)));
+	char text[CHILDREN_MAX * 8];
+	long tasks = platform_call(
+		SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long bytes = 0, size;
+
+	*count = 0;
+	if (platform_failed(tasks))
+		return false;
+	while (!platform_failed(bytes) &&
+		(size = platform_call(SYS_getdents64, tasks, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < size && !platform_failed(bytes);) {
+			const struct task *task = (const struct task *)(entries + at);
+
+			at += task->size;
+			if (task->name[0] == '.')
+				continue;
+			bytes = children_read(tasks, task->name, text, sizeof text);
+			if (bytes == -ENOENT || bytes == -ESRCH)
+				bytes = 0; /* the thread has ended */
+			has_any |= !platform_failed(bytes) && bytes > 0;
+			if (!platform_failed(bytes))
+				*count = children_parse(text, bytes, pids, *count);
+		}
+	}
+	(void)platform_call(SYS_close, tasks); /* likewise */
+	return has_any && !platform_failed(bytes);
+}
+
 uint32_t children_alive(int pids[CHILDREN_MAX])
 {
-	char text[CHILDREN_MAX * 8];
 	siginfo_t information = {0};
-	long bytes;
+	uint32_t count;
 
 	if (platform_call(SYS_waitid, P_ALL, 0, &information, WEXITED | WNOHANG | WNOWAIT | __WALL,
 		    NULL) == -ECHILD)
 		return 0;
-	bytes = children_read(text, sizeof text);
-	if (!platform_failed(bytes) && bytes > 0)
-		return children_parse(text, bytes, pids);
-	/* Children of another kernel thread, or no such file: they may live. */
+	if (children_of_all(pids, &count))
+		return count;
+	/* They may live. */
 	pids[0] = 0;
 	return 1;
 }

@@ -1,4 +1,5 @@
 /* Which children live. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,11 +42,50 @@ static void test_children__living_ones_count_and_ended_ones_do_not(void **state)
 	assert_int_equal(children_alive(pids), 0);
 }
 
+/* A child of another kernel thread, which goes on to live or has ended. */
+static void *fork_two(void *pids)
+{
+	pid_t *made = pids;
+
+	made[0] = fork();
+	if (made[0] == 0)
+		for (;;)
+			pause();
+	made[1] = fork();
+	if (made[1] == 0)
+		_exit(0);
+	(void)pause(); /* they are its children as long as it lives */
+	return NULL;
+}
+
+static void test_children__of_other_threads_are_named(void **state)
+{
+	volatile pid_t made[2] = {0, 0};
+	int pids[CHILDREN_MAX];
+	siginfo_t information;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, fork_two, (void *)made), 0);
+	while (!made[1])
+		(void)usleep(1000);
+	assert_int_equal(waitid(P_PID, (id_t)made[1], &information, WEXITED | WNOWAIT), 0);
+	assert_int_equal(children_alive(pids), 1);
+	assert_true(pids[0] == made[0] || pids[0] == 0);
+	assert_int_equal(kill(made[0], SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)made[0], &information, WEXITED | WNOWAIT), 0);
+	/* Both have ended, and nobody has waited for them. */
+	assert_true(children_alive(pids) == 0 || pids[0] == 0);
+	assert_int_equal(waitpid(made[0], NULL, 0), made[0]);
+	assert_int_equal(waitpid(made[1], NULL, 0), made[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_children__none_without_a_fork),
 		cmocka_unit_test(test_children__living_ones_count_and_ended_ones_do_not),
+		cmocka_unit_test(test_children__of_other_threads_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,193 @@
+#include "cli/next_command.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shell_words.h"
+#include "model/outcome.h"
+
+static void add_word(struct strbuf *out, const char *word)
+{
+	strbuf_adds(out, " ");
+	shell_words_add(out, (char *const[]){(char *)word, NULL});
+}
+
+void next_add_option(struct strbuf *out, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	add_word(out, option);
+	add_word(out, value);
+}
+
+void next_add_store(struct strbuf *out, const char *directory)
+{
+	if (directory && strcmp(directory, ".") != 0)
+		next_add_option(out, "--store", directory);
+}
+
+void next_add_program(struct strbuf *out, char *const *program)
+{
+	strbuf_adds(out, " -- ");
+	shell_words_add(out, program);
+}
+
+/* ---- options that were given ---- */
+
+static bool is_end(const struct argp_option *option)
+{
+	return !option->name && !option->key && !option->doc && !option->group;
+}
+
+static bool is_dropped(const struct argp_option *option, const int *dropped)
+{
+	while (option && *dropped && *dropped != option->key)
+		dropped++;
+	return option && *dropped;
+}
+
+static bool wants_value(const struct argp_option *option)
+{
+	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
+}
+
+/* The option of a word "--name" or "--name=value"; a part of the name is enough for argp. NULL: there is none. */
+static const struct argp_option *find_long(const char *word, const struct argp_option *options)
+{
+	const size_t length = strcspn(word + 2, "=");
+	const struct argp_option *found = NULL;
+
+	for (const struct argp_option *option = options; !is_end(option); option++) {
+		if (!option->name || strncmp(option->name, word + 2, length) != 0)
+			continue;
+		if (!option->name[length])
+			return option;
+		found = found ? found : option;
+	}
+	return found;
+}
+
+static const struct argp_option *find_short(char letter, const struct argp_option *options)
+{
+	for (const struct argp_option *option = options; !is_end(option); option++)
+		if (option->key == letter)
+			return option;
+	return NULL;
+}
+
+/* How many words of `given` are used. */
+static size_t add_long(struct strbuf *out, char *const *given, const struct argp_option *options,
+	const int *dropped)
+{
+	const struct argp_option *option = find_long(given[0], options);
+	const size_t count = wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
+
+	for (size_t i = 0; i < count && !is_dropped(option, dropped); i++)
+		add_word(out, given[i]);
+	return count;
+}
+
+/* Likewise, of letters behind one "-". */
+static size_t add_short(struct strbuf *out, char *const *given, const struct argp_option *options,
+	const int *dropped)
+{
+	size_t count = 1;
+
+	for (const char *letter = given[0] + 1; *letter; letter++) {
+		const struct argp_option *option = find_short(*letter, options);
+		const char *value = NULL;
+
+		if (wants_value(option)) {
+			value = letter[1] ? letter + 1 : given[1];
+			count = letter[1] ? 1 : 2;
+		}
+		if (!is_dropped(option, dropped)) {
+			strbuf_addf(out, " -%c", *letter);
+			if (value)
+				add_word(out, value);
+		}
+		if (value)
+			break;
+	}
+	return count;
+}
+
+void next_add_given(struct strbuf *out, char *const *given, char *const *program,
+	const struct argp_option *options, const int *dropped)
+{
+	while (given < program && strcmp(*given, "--") != 0)
+		given += given[0][0] == '-' && given[0][1] == '-'
+				 ? add_long(out, given, options, dropped)
+				 : add_short(out, given, options, dropped);
+}
+
+/* ---- what a finding keeps ---- */
+
+static void add_time(struct strbuf *out, const char *option, uint64_t time_ns)
+{
+	if (time_ns)
+		strbuf_addf(out, " %s %" PRIu64 "ms", option, time_ns / 1000000);
+	else
+		strbuf_addf(out, " %s 0", option);
+}
+
+static void add_tolerated(struct strbuf *out, uint32_t tolerated)
+{
+	const char *before = " --tolerate ";
+
+	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
+		if (!(tolerated >> kind & 1))
+			continue;
+		strbuf_addf(out, "%s%s", before, outcome_descriptions[kind].word);
+		before = ",";
+	}
+}
+
+void next_add_settings(struct strbuf *out, const struct settings *settings)
+{
+	struct settings standard;
+
+	settings_init(&standard);
+	if (settings->has_spurious_wakeups)
+		strbuf_adds(out, " --spurious-wakeups");
+	if (settings->has_early_timeouts)
+		strbuf_adds(out, " --early-timeouts");
+	if (settings->without_virtual_time)
+		strbuf_adds(out, " --no-virtual-time");
+	if (settings->without_dispatch)
+		strbuf_adds(out, " --no-dispatch");
+	if (settings->executor != standard.executor)
+		strbuf_adds(out, " --executor kernel");
+	if (settings->races.are_failures)
+		strbuf_adds(out, " --fail-on race");
+	add_tolerated(out, settings->tolerated);
+	if (settings->step_limit != standard.step_limit)
+		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);
+	if (settings->hang_ns != standard.hang_ns)
+		add_time(out, "--hang-time", settings->hang_ns);
+	next_add_option(out, "--stdin", settings->input);
+	next_add_option(out, "--check", settings->check);
+	settings_release(&standard);
+}
+
+void next_add_finding(struct strbuf *out, const struct finding *finding, const char *store)
+{
+	char here[PATH_MAX] = "";
+	struct settings settings;
+	struct error err;
+
+	if (finding->directory && getcwd(here, sizeof here) &&
+		strcmp(here, finding->directory) != 0)
+		next_add_option(out, "--directory", finding->directory);
+	if (finding->settings && settings_from_json(finding->settings, &settings, &err) == 0) {
+		if (settings.random_seed != 1)
+			strbuf_addf(out, " --seed %" PRIu64, settings.random_seed);
+		next_add_settings(out, &settings);
+		settings_release(&settings);
+	}
+	next_add_store(out, store);
+	next_add_program(out, finding->argv);
+}
