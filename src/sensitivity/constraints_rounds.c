@@ -3,6 +3,7 @@
  * then: it makes a step less than it did, and who came last in the run, and now waits, one more (schedule.h).
  */
 #include "base/bug.h"
+#include "model/op.h"
 #include "sensitivity/constraints.h"
 
 bool constraints_is_open_round(
@@ -106,11 +107,23 @@ void constraints_add_rounds(struct constraints *constraints)
 			add_round(constraints, &order->rounds[i]);
 }
 
+/* Long runs have many rounds, and few of their events are of one. */
+static bool is_at_barrier(const struct constraints *constraints, struct event_id id)
+{
+	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
+
+	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
+	       op_descriptions[constraints->walk->record->ops[event->value].kind].object ==
+		       OBJECT_BARRIER;
+}
+
 static const struct order_round *round_at(
 	const struct constraints *constraints, struct event_id arrival)
 {
 	const struct order *order = constraints->order;
 
+	if (!is_at_barrier(constraints, arrival))
+		return NULL;
 	for (uint32_t i = 0; i < order->round_count; i++)
 		for (uint32_t j = 0; j < order->rounds[i].count; j++)
 			if (order->rounds[i].arrivals[j].at.thread == arrival.thread &&
@@ -156,6 +169,8 @@ Z3_ast constraints_comes_last(
 {
 	const struct order *order = constraints->order;
 
+	if (!is_at_barrier(constraints, event))
+		return NULL;
 	for (uint32_t i = 0; i < order->round_count; i++) {
 		const struct order_round *round = &order->rounds[i];
 
