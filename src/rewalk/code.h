@@ -123,6 +123,9 @@ enum outcome {
 
 struct function;
 
+/* Of a vector that is read or written at once: those of loops without a rest have a hundred lanes. */
+#define ACCESS_BYTES_MOST 512u
+
 /* Of a value that is taken for one of another kind, at most. */
 #define RESHAPED_BITS 1024u
 
@@ -362,6 +365,8 @@ bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2]);
 /* False: the instruction, or the intrinsic, is none that computes with them. */
 bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
 bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
+/* decode_class.c: of llvm.is.fpclass(). False: the classes, or what is asked of, are others. */
+bool decode_class(struct decoder *decoder, LLVMValueRef call);
 /* decode_library.c: what the call reads, the caller's to free; NULL: it is none whose result is computed. */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 enum outcome decode_outcome(LLVMValueRef call);

@@ -265,6 +265,7 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		}
 	}
 	if (add_library(decoder, call, name) ||
+		(starts_with(name, "is.fpclass.") && decode_class(decoder, call)) ||
 		(starts_with(name, "vector.reduce.") && add_reduction(decoder, call, name)))
 		return;
 	decode_unknown(decoder, call, name - strlen("llvm."));

@@ -79,7 +79,7 @@ static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef typ
 	code->bytes = (uint32_t)LLVMStoreSizeOfType(decoder->unit->layout, type);
 	if (!code->is_vector)
 		return width && code->bytes <= 8;
-	return is_extended || (width && width % 8 == 0 && code->bytes <= 64 &&
+	return is_extended || (width && width % 8 == 0 && code->bytes <= ACCESS_BYTES_MOST &&
 				      code->bytes == code->count * (width / 8));
 }
 

@@ -62,10 +62,12 @@ static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 	return left < whole ? left : whole;
 }
 
+/* All lanes are one access: there is no point between them. */
 static void set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
+	const uint64_t first = walker->out->count;
 
 	walker->where = walk_open_address(walker, code, code->a, address);
 	for (uint32_t i = 0; i < code->count; i++) {
@@ -80,6 +82,7 @@ static void set_loaded_term(
 		walk_set_term(walker, code->to + (int32_t)i, term);
 	}
 	walker->where = NULL;
+	walk_join_events(walker, first);
 }
 
 /* Most are of one value that a register holds. */
@@ -139,7 +142,7 @@ static enum step load_one(struct walker *walker, const struct code *code, uint64
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
-	uint64_t parts[8] = {0};
+	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
 	enum step step;
 
 	if (is_of_one(code))
@@ -163,6 +166,7 @@ static void set_stored_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
+	const uint64_t first = walker->out->count;
 
 	walker->where = walk_open_address(walker, code, code->b, address);
 	for (uint32_t i = 0; i < code->count; i++) {
@@ -174,6 +178,7 @@ static void set_stored_term(
 			walk_operand_term(walker, decode_lane(code->a, i)));
 	}
 	walker->where = NULL;
+	walk_join_events(walker, first);
 }
 
 /* A report that tells nothing. */
@@ -226,7 +231,7 @@ static enum step store_one(struct walker *walker, const struct code *code, uint6
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b];
-	uint64_t parts[8] = {0};
+	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
 	enum step step;
 
 	if (is_of_one(code))

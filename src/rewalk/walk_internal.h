@@ -388,6 +388,15 @@ struct term *walk_outcome(
 /* The op was made: where it has looked at a futex, that is a read with it. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
+/* ---- walk_intrinsic.c ---- */
+
+bool walk_tells_overflow(const struct code *code);
+/* Of one that does, in a frame that is symbolic: of its value, and of whether it is too great. */
+void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
+/* Of two words that are shifted together by what is the same in every run. */
+struct term *walk_funnel_term(struct walker *walker, const struct code *code, struct term *a,
+	struct term *b, uint64_t by);
+
 /* ---- walk_access.c ---- */
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);

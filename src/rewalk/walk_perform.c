@@ -104,30 +104,16 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 
 /* ---- the slow way ---- */
 
-static bool tells_overflow(const struct code *code)
-{
-	return code->op == CODE_INTRINSIC && code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
-	       code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
-}
-
-/* Of two values that come together only this run's are known. */
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
 {
-	struct term *term;
-
 	if (is_division(code))
 		note_division(walker, code);
-	term = walk_derive(walker, code, terms, value);
-	if (tells_overflow(code)) {
-		if (term) {
-			walk_pin(walker, EVENT_VALUE, term_operand(term, 0), code);
-			walk_pin(walker, EVENT_VALUE, term_operand(term, 1), code);
-		}
-		terms[code->to + 1] = NULL;
-		term = NULL;
+	if (walk_tells_overflow(code)) {
+		walk_set_overflow_terms(walker, code, terms);
+		return;
 	}
-	terms[code->to] = term;
+	terms[code->to] = walk_derive(walker, code, terms, value);
 }
 
 static void select_value(struct walker *walker, const struct code *code, uint64_t *registers)

@@ -147,6 +147,9 @@ struct term *walk_derive(
 	like.a = or_constant(&values, a, code->a, width);
 	if (count > 1)
 		like.b = or_constant(&values, b, code->b, width);
+	if (!c && code->op == CODE_INTRINSIC &&
+		(code->sub == INTRINSIC_FUNNEL_LEFT || code->sub == INTRINSIC_FUNNEL_RIGHT))
+		return walk_funnel_term(walker, code, like.a, like.b, values.registers[code->c]);
 	return term_make(values.arena, &like);
 }
 

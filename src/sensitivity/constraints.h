@@ -200,6 +200,8 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term);
 /* Makes room for more of them; also for the first ones. */
 void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
+/* constraints_counts.c: of an intrinsic function that counts bits or turns words round; NULL: it is another one. */
+Z3_ast constraints_count(struct constraints *constraints, const struct term *term, Z3_ast a);
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);

@@ -213,8 +213,13 @@ static Z3_ast intrinsic(
 		return Z3_mk_fpa_to_ieee_bv(
 			z3, Z3_mk_fpa_sqrt(z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
 				    as_float(z3, a, term->width)));
-	default:
+	case INTRINSIC_UNSIGNED_MIN:
+	case INTRINSIC_UNSIGNED_MAX:
+	case INTRINSIC_SIGNED_MIN:
+	case INTRINSIC_SIGNED_MAX:
 		return smaller(constraints, term->sub, a, b);
+	default:
+		return constraints_count(constraints, term, a);
 	}
 }
 
