@@ -104,7 +104,8 @@ static bool is_recomputed(const char *name)
 		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk", "memchr", "strrchr", "strcasecmp",
 		"strncasecmp", "stpncpy", "__stpncpy_chk", "strncat", "__strncat_chk", "atoi",
 		"atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "__isoc23_strtol",
-		"__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull"};
+		"__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull", "strchrnul", "strspn",
+		"strcspn", "strpbrk", "strstr"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)

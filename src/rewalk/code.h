@@ -166,9 +166,14 @@ enum library_kind {
 	LIBRARY_COMPARE,
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
-	LIBRARY_NUMBER, /* of a string of digits */
-	LIBRARY_FIND,
+	LIBRARY_NUMBER,	     /* of a string of digits */
+	LIBRARY_SPAN,	     /* how many of the first bytes are some of the second string's */
+	LIBRARY_SPAN_OTHERS, /* ... are none of them */
+	LIBRARY_FIND,	     /* gives an address, as all that follow */
 	LIBRARY_FIND_LAST,
+	LIBRARY_FIND_OR_END, /* a byte, or the zero */
+	LIBRARY_FIND_ANY,    /* of the second string's bytes */
+	LIBRARY_FIND_STRING,
 	LIBRARY_COPY,	/* writes, as all that follow: the string */
 	LIBRARY_APPEND, /* the same, behind the string that is there */
 	LIBRARY_FILL	/* as many bytes as the limit says: the string, and zeros */

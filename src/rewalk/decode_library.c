@@ -18,6 +18,11 @@ static const struct {
 	{"strnlen", {.kind = LIBRARY_LENGTH, .count = 1, .limit = 1, .is_string = true}},
 	{"strchr", {.kind = LIBRARY_FIND, .count = 1, .limit = -1, .is_string = true}},
 	{"strrchr", {.kind = LIBRARY_FIND_LAST, .count = 1, .limit = -1, .is_string = true}},
+	{"strchrnul", {.kind = LIBRARY_FIND_OR_END, .count = 1, .limit = -1, .is_string = true}},
+	{"strspn", {.kind = LIBRARY_SPAN, .count = 2, .limit = -1, .is_string = true}},
+	{"strcspn", {.kind = LIBRARY_SPAN_OTHERS, .count = 2, .limit = -1, .is_string = true}},
+	{"strpbrk", {.kind = LIBRARY_FIND_ANY, .count = 2, .limit = -1, .is_string = true}},
+	{"strstr", {.kind = LIBRARY_FIND_STRING, .count = 2, .limit = -1, .is_string = true}},
 	{"memchr", {.kind = LIBRARY_FIND, .count = 1, .limit = 2, .is_near = true}},
 	{"strcasecmp", {.kind = LIBRARY_COMPARE,
 			       .count = 2,
@@ -107,7 +112,7 @@ static uint32_t written_site(const struct decoder *decoder, LLVMValueRef call)
 
 static bool is_search(const struct library_read *read)
 {
-	return read->kind == LIBRARY_FIND || read->kind == LIBRARY_FIND_LAST;
+	return read->kind >= LIBRARY_FIND && read->kind <= LIBRARY_FIND_OR_END;
 }
 
 /* The library's own, and as it declares it. */

@@ -220,6 +220,7 @@ static enum step read_arguments(struct walker *walker, const struct code *call,
 	}
 	out->count = out->arguments[0].looked = out->arguments[1].looked = count_of(read, out);
 	out->is_unknown =
+		(walk_search_is_one(read) && !walk_search_measure(out)) ||
 		(read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out)) ||
 		(read->kind == LIBRARY_NUMBER && !walk_number_is_known(walker, call, registers));
 	return STEP_NEXT;

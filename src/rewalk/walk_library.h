@@ -61,6 +61,17 @@ bool walk_number_is_known(
 void walk_number_answer(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, const struct library_walk *of, struct library_answer *answer);
 
+/* walk_search.c: does the call look for the bytes of a second string? */
+bool walk_search_is_one(const struct library_read *read);
+/* False: they are too many, or nobody knows all of them. */
+bool walk_search_measure(struct library_walk *of);
+/* What is looked for is as it was. */
+void walk_search_pin(
+	const struct builder *builder, const struct code *call, const struct library_walk *of);
+/* What comes of it at this byte, if it is not decided before. */
+void walk_search_byte(const struct builder *builder, const struct code *call,
+	const struct library_walk *of, uint32_t at, struct library_answer *answer);
+
 /* walk_compare.c: long memory that is compared, word by word. Of what the arguments are, `out` has the addresses and the limit. */
 bool walk_compare_is_long(const struct library_read *read, uint64_t limit);
 enum step walk_compare_read(

@@ -79,12 +79,14 @@ static void look_at_byte(const struct builder *builder, const struct code *call,
 		found = library_number(builder, 0);
 	if (read->kind == LIBRARY_FIND_LAST)
 		found = of->arguments[1].terms[i];
+	if (read->kind == LIBRARY_FIND_OR_END)
+		found = library_number(builder, of->arguments[0].address + i);
 	if (read->is_string) {
 		stop = library_compare(builder, LLVMIntEQ, a, zero);
 		answer->value = library_choose(builder, stop, found, answer->value);
 		answer->is_known = library_choose(builder, stop, always, answer->is_known);
 	}
-	if (read->kind != LIBRARY_FIND)
+	if (read->kind != LIBRARY_FIND && read->kind != LIBRARY_FIND_OR_END)
 		return;
 	stop = library_compare(builder, LLVMIntEQ, a, sought(builder, call, registers));
 	answer->value = library_choose(builder, stop,
@@ -164,13 +166,16 @@ static void add_byte(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of, uint32_t i,
 	struct library_answer *answer)
 {
+	const bool is_search = walk_search_is_one(call->reads);
 	struct term *within;
 
-	if (call->reads->count == 1)
+	if (is_search)
+		walk_search_byte(builder, call, of, i, answer);
+	else if (call->reads->count == 1)
 		look_at_byte(builder, call, registers, of, i, answer);
 	else
 		add_byte_within(builder, call, registers, of, i, answer);
-	for (uint32_t j = 0; j < call->reads->count; j++)
+	for (uint32_t j = 0; j < (is_search ? 1u : call->reads->count); j++)
 		if (of->arguments[j].whens[i])
 			answer->is_known = library_choose(builder, of->arguments[j].whens[i],
 				answer->is_known, term_constant(builder->arena, 1, 0));
@@ -185,7 +190,7 @@ static void add_byte(const struct builder *builder, const struct code *call,
 static bool has_term(const struct library_walk *of, uint32_t arguments)
 {
 	for (uint32_t i = 0; i < arguments; i++)
-		for (uint32_t j = 0; j < of->count; j++)
+		for (uint32_t j = 0; j < of->arguments[i].looked; j++)
 			if (of->arguments[i].terms[j]->op != TERM_CONSTANT ||
 				of->arguments[i].whens[j])
 				return true;
@@ -196,7 +201,7 @@ static bool has_term(const struct library_walk *of, uint32_t arguments)
 static void give_up(struct walker *walker, const struct code *call, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < call->reads->count; i++)
-		for (uint32_t j = 0; j < of->count; j++) {
+		for (uint32_t j = 0; j < of->arguments[i].looked; j++) {
 			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].terms[j], call);
 			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].whens[j], call);
 		}
@@ -244,6 +249,8 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 			term_constant(builder.arena, 1, 0));
 	if (read->kind == LIBRARY_FIND_LAST)
 		note_last(&builder, call, registers, of);
+	if (walk_search_is_one(read))
+		walk_search_pin(&builder, call, of);
 	if (read->kind == LIBRARY_NUMBER)
 		walk_number_answer(&builder, call, registers, of, &answer);
 	for (uint32_t i = of->count; i-- > 0 && read->kind != LIBRARY_NUMBER;)
