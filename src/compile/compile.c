@@ -235,9 +235,28 @@ static int execute_tsan(const struct compile_options *options, char *const *argv
 	return result;
 }
 
+/* Options that were in files are ours to see where they are to be taken out. */
+static int execute_opened(const struct compile_options *options, char **argv,
+	void (*note)(const char *text), struct error *err)
+{
+	struct arguments opened;
+	char **words;
+	int result;
+
+	if (!compile_open_files(argv, &opened))
+		return execute_sites(options, argv, note, err);
+	words = calloc(opened.count + 1, sizeof *words); /* words are taken out of it */
+	BUG_ON(!words);
+	memcpy(words, opened.items, opened.count * sizeof *words);
+	result = execute_sites(options, words, note, err);
+	free(words);
+	arguments_release(&opened);
+	return result;
+}
+
 int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
 	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)
-					: execute_sites(options, argv, note, err);
+					: execute_opened(options, argv, note, err);
 }

@@ -55,6 +55,12 @@ struct arguments_kind;
 void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 
+/*
+ * The command with the words of each @FILE in its place that asks for link-time optimisation; the others stay, since they may be too
+ * long for a command line. False: there is none, and *out is empty. To be released.
+ */
+bool compile_open_files(char *const *argv, struct arguments *out);
+
 /* What becomes of a link with -flto, whose objects are clang 19's bitcode. */
 enum compile_lto {
 	LTO_FITS,	  /* or is not asked for */

@@ -2,7 +2,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -119,6 +121,42 @@ static void test_compile_drop_lto__leaves_values_of_options_and_what_needs_it(vo
 	assert_string_equal(needing[0], "-flto");
 }
 
+static void test_compile_open_files__opens_those_that_ask_for_lto(void **state)
+{
+	char *argv[] = {"-O2", "@with.rsp", "@without.rsp", "@missing.rsp", NULL};
+	char *plain[] = {"@without.rsp", "a.c", NULL};
+	static const char *const wanted[] = {
+		"-O2", "-DNAME=a b", "-flto=thin", "it's", "@without.rsp", "@missing.rsp", NULL};
+	char folder[] = "/tmp/raddle-arguments-XXXXXX";
+	struct arguments opened;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	file = fopen("with.rsp", "w");
+	assert_non_null(file);
+	assert_true(fputs("\"-DNAME=a b\"\n  @inner.rsp", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	file = fopen("inner.rsp", "w");
+	assert_non_null(file);
+	assert_true(fputs("-flto=thin it\\'s\n", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	file = fopen("without.rsp", "w");
+	assert_non_null(file);
+	assert_true(fputs("-DNAME=-flto -O1", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_true(compile_open_files(argv, &opened));
+	for (size_t i = 0; wanted[i]; i++)
+		assert_string_equal(opened.items[i], wanted[i]);
+	assert_int_equal(opened.count, sizeof wanted / sizeof *wanted - 1);
+	arguments_release(&opened);
+	assert_false(compile_open_files(plain, &opened));
+	assert_int_equal(unlink("with.rsp") + unlink("inner.rsp") + unlink("without.rsp"), 0);
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_classify__compiles_what_it_cannot_know),
 		cmocka_unit_test(test_arguments_classify__sees_levels_of_debug_information),
 		cmocka_unit_test(test_arguments_classify__sees_sections_dropped_by_gnu_ld),
+		cmocka_unit_test(test_compile_open_files__opens_those_that_ask_for_lto),
 		cmocka_unit_test(test_compile_drop_lto__leaves_values_of_options_and_what_needs_it),
 		cmocka_unit_test(test_compile_take_options__leaves_the_compilers),
 	};
