@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/rng.h"
 #include "campaign/branches_internal.h"
+#include "platform/platform.h"
 
 /* So many turns of threads are drawn before the rest goes at random. */
 #define TURNS_MOST 4
@@ -22,6 +23,18 @@ static uint32_t draw_turns(
 			.thread = (uint16_t)(i ? rng_below(rng, threads) : 0),
 			.count = 1 + rng_below(rng, steps)};
 	return count;
+}
+
+/* Behind a search that took all of --time they may take so long, and this part of it. */
+#define BEHIND_NS UINT64_C(4000000000)
+#define BEHIND_PART 10
+
+static bool has_time(const struct branches_state *state)
+{
+	const uint64_t limit = state->options->sensitivity.time_ns;
+
+	return !limit ||
+	       platform_monotonic_ns() - state->begin_ns < limit + BEHIND_NS + limit / BEHIND_PART;
 }
 
 static void take_observations(struct branches_state *state)
@@ -61,7 +74,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 		names[i] = record->threads[i].name;
 	rng_seed(&rng, state->options->campaign.seed);
 	for (uint32_t i = 1; i <= state->options->samples && status == 0 &&
-			     !*state->options->campaign.is_interrupted;
+			     !*state->options->campaign.is_interrupted && has_time(state);
 		i++) {
 		const struct record_request request = {.options = &state->options->campaign,
 			.like = record,
