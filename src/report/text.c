@@ -49,6 +49,22 @@ static void add_place(struct strbuf *out, const struct finding_frame *frame)
 		strbuf_adds(out, "?");
 }
 
+/* Several may wait for one thing. */
+static bool is_held_before(const struct finding *finding, uint32_t index)
+{
+	const struct finding_wait *wait = &finding->waits[index];
+
+	for (uint32_t i = 0; i < index; i++) {
+		const struct finding_wait *other = &finding->waits[i];
+
+		if (other->holder && other->object && !strcmp(other->holder, wait->holder) &&
+			!strcmp(other->object, wait->object) &&
+			other->held_since.line == wait->held_since.line)
+			return true;
+	}
+	return false;
+}
+
 /* What others wait for and this thread has: "mutex m, taken at bank.c:12". */
 static void add_held(struct strbuf *out, const struct finding *finding, const char *thread)
 {
@@ -56,7 +72,8 @@ static void add_held(struct strbuf *out, const struct finding *finding, const ch
 		const struct finding_wait *wait = &finding->waits[i];
 
 		if (!wait->holder || !wait->object || strcmp(wait->holder, thread) ||
-			(!wait->held_since.file && !wait->held_since.function))
+			(!wait->held_since.file && !wait->held_since.function) ||
+			is_held_before(finding, i))
 			continue;
 		strbuf_addf(out, "%s%.*s taken at ", out->length ? ", " : "",
 			finding_short_name(wait->object), wait->object);

@@ -332,8 +332,10 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 	struct block_type *known, struct strbuf *out)
 {
 	const uint64_t offset = access->address - block->start;
+	char *name = symbols_short_name(known->name);
 
-	strbuf_addf(out, "((%s *)", known->name);
+	strbuf_addf(out, "((%s *)", name);
+	free(name);
 	add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (block->bytes > known->size)

@@ -72,6 +72,14 @@ static char *without_arguments(const char *name)
 	return text;
 }
 
+char *symbols_short_name(const char *name)
+{
+	char *copy = strlen(name) > NAME_MOST ? without_arguments(name) : strdup(name);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
 char *symbols_readable_name(const char *raw)
 {
 	int status = 0;
@@ -94,7 +102,7 @@ char *symbols_readable_name(const char *raw)
 	if (strncmp(raw, "_Z", 2) == 0 && strlen(name) > NAME_MOST) {
 		char *whole = name;
 
-		name = without_arguments(whole);
+		name = symbols_short_name(whole);
 		free(whole);
 	}
 	return name;

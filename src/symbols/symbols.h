@@ -148,6 +148,8 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
  * suffixes (.part.0, .1234, @@VERSION). Long ones have "..." for the arguments of templates. To be freed.
  */
 char *symbols_readable_name(const char *raw);
+/* The same of a name that is readable but for its length. To be freed. */
+char *symbols_short_name(const char *name);
 /* Likewise of a type, which may be there as the name of its description ("_ZTS7account"). */
 char *symbols_readable_type(const char *raw);
 /* Takes out "." and ".." of an absolute path, in place. */

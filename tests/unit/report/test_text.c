@@ -94,6 +94,23 @@ static void test_report__tells_the_whole_story(void **state)
 	free(text);
 }
 
+static void test_report__tells_once_what_several_wait_for(void **state)
+{
+	const char *first;
+	char *text;
+
+	(void)state;
+	/* Both wait for what main.1 holds. */
+	replace(&finding.waits[1].object, finding.waits[0].object);
+	replace(&finding.waits[1].holder, finding.waits[0].holder);
+	finding.waits[1].held_since.line = finding.waits[0].held_since.line;
+	text = report((struct report_style){.columns = 200});
+	first = strstr(text, "taken at");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "taken at"));
+	free(text);
+}
+
 static void test_report__keeps_to_the_columns_given(void **state)
 {
 	static const unsigned columns[] = {40, 53, 80, 132, 200};
@@ -301,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FINDING(test_report__tells_the_whole_story),
 		WITH_FINDING(test_report__keeps_to_the_columns_given),
+		WITH_FINDING(test_report__tells_once_what_several_wait_for),
 		WITH_FINDING(test_report__colours_only_when_asked),
 		WITH_FINDING(test_report__lets_no_control_character_through),
 		WITH_FINDING(test_report__shows_library_frames_when_asked),

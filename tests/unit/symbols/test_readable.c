@@ -78,6 +78,20 @@ static void paths__lose_what_leads_back(void **state)
 	assert_string_equal(up, "/a");
 }
 
+static void test_short_name__of_a_type_loses_arguments_where_it_is_long(void **state)
+{
+	char *name = symbols_short_name(
+		"std::_Sp_counted_ptr_inplace<std::__future_base::_Async_state_impl<"
+		"std::thread::_Invoker<std::tuple<int (*)(int), int> >, int>, 2>");
+
+	(void)state;
+	assert_string_equal(name, "std::_Sp_counted_ptr_inplace<...>");
+	free(name);
+	name = symbols_short_name("struct box<int>");
+	assert_string_equal(name, "struct box<int>");
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +101,7 @@ int main(void)
 		cmocka_unit_test(names__of_operators_are_whole),
 		cmocka_unit_test(types__are_named_after_their_descriptions),
 		cmocka_unit_test(paths__lose_what_leads_back),
+		cmocka_unit_test(test_short_name__of_a_type_loses_arguments_where_it_is_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
