@@ -25,17 +25,64 @@ int branches_run(struct branches_state *state, const struct record_request *requ
 	return status;
 }
 
-static uint64_t time_left(const struct branches_state *state)
+/*
+ * Looking into failures has this part of the time, and no more than minimising mostly needs. None is kept back before there is
+ * a failure.
+ */
+#define LOOK_PARTS 4
+#define LOOK_MOST_NS UINT64_C(5000000000)
+
+uint64_t branches_end_ns(const struct branches_state *state)
 {
 	const uint64_t limit = state->options->sensitivity.time_ns;
-	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
 
-	return !limit ? 0 : gone < limit ? limit - gone : 1;
+	return limit ? state->begin_ns + limit : 0;
+}
+
+uint64_t branches_search_end_ns(const struct branches_state *state)
+{
+	const uint64_t part = state->options->sensitivity.time_ns / LOOK_PARTS;
+	const uint64_t look_ns = part < LOOK_MOST_NS ? part : LOOK_MOST_NS;
+
+	return branches_end_ns(state) - (state->failure_count ? look_ns : 0);
+}
+
+/* Of searching. 0: there is no limit; 1: none. */
+static uint64_t time_left(const struct branches_state *state)
+{
+	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
+
+	return !end ? 0 : now < end ? end - now : 1;
 }
 
 static bool has_time(const struct branches_state *state)
 {
 	return time_left(state) != 1;
+}
+
+/*
+ * The world may do something else in another schedule, so that a run waits for it for ever: one that takes so many times as long
+ * as the recorded one, and so much more, is ended.
+ */
+#define RUN_FACTOR 20
+#define RUN_MORE_NS UINT64_C(5000000000)
+
+static uint64_t run_until_ns(const struct branches_state *state)
+{
+	const uint64_t end = branches_search_end_ns(state);
+	const uint64_t own =
+		platform_monotonic_ns() + RUN_FACTOR * state->result->run_ns + RUN_MORE_NS;
+
+	return end && end < own ? end : own;
+}
+
+/* A failure was seen: searching ends earlier. */
+static void keep_time_back(struct branches_state *state)
+{
+	const uint64_t left = time_left(state);
+
+	if (left && state->failure_count)
+		sensitivity_hurry(state->analysis, left);
 }
 
 /* What comes of it: runs that go on at random, until one fails. */
@@ -51,6 +98,7 @@ static int go_on(struct branches_state *state, struct record_request request,
 		struct recorded run;
 
 		request.random_seed = ++branch->continuations;
+		request.until_ns = run_until_ns(state);
 		status = branches_run(state, &request, &run, err);
 		if (status == 0 && run.is_failure) {
 			branch->failing_seed = request.random_seed;
@@ -162,6 +210,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		.names = names,
 		.name_count = record->thread_count,
 		.bytes_most = state->options->record_bytes,
+		.until_ns = run_until_ns(state),
 		.wants_symbols = !state->symbols};
 	struct sensitivity_figures figures;
 	int status;
@@ -188,8 +237,11 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		status = recorded_check(&run, err);
 		if (status == 0 && verdict == VERDICT_FLIPPED)
 			status = take_flipped(state, &request, candidate, &run, err);
+		else if (status == 0 && run.is_cut)
+			state->result->cut_count++;
 		else if (status == 0)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
+		keep_time_back(state);
 		sensitivity_settle(state->analysis, verdict);
 	}
 	recorded_release(&run);
@@ -303,7 +355,8 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 		sensitivity_figures(state->analysis, &figures);
 		add_figures(state->result, &figures);
 	}
-	sensitivity_close(state->analysis);
+	if (!sensitivity_close(state->analysis))
+		state->result->has_left_thread = true;
 	return status == 0 ? recorded_check(&trace->run, err) : status;
 }
 
@@ -313,13 +366,15 @@ static int analyse_all(struct branches_state *state, struct error *err)
 	int status = 0;
 
 	while (status == 0 && state->trace_next < state->trace_count &&
-		state->result->traces < rounds && !*state->options->campaign.is_interrupted &&
+		state->result->traces < rounds && !state->result->has_left_thread &&
+		!*state->options->campaign.is_interrupted &&
 		(!state->result->traces || has_time(state))) {
 		struct branches_trace trace = state->traces[state->trace_next++];
 
 		state->traces[state->trace_next - 1] = (struct branches_trace){0};
 		status = analyse(state, &trace, err);
-		recorded_release(&trace.run);
+		if (!state->result->has_left_thread)
+			recorded_release(&trace.run);
 	}
 	state->result->is_interrupted = *state->options->campaign.is_interrupted;
 	return status;

@@ -105,6 +105,8 @@ struct branches_result {
 	uint32_t count;
 	char **unproven; /* solutions that no run has shown, one line each: defects of the model */
 	uint32_t unproven_count;
+	uint32_t
+		cut_count; /* solutions whose runs had not ended in their time, and so show nothing */
 	uint32_t relaxed_count; /* of the items: those with `delayed` */
 	struct observed_branch *observed;
 	uint32_t observed_count;
@@ -121,6 +123,7 @@ struct branches_result {
 	bool is_failing;    /* the recorded run failed, in this way */
 	struct outcome outcome;
 	bool is_interrupted;
+	bool has_left_thread;	 /* of a solver that is deaf: the process must end by _exit() */
 	uint64_t runs, failures; /* that were made, and of which so many failed */
 	double seconds;
 	int64_t campaign; /* its row in the store; 0: none yet */

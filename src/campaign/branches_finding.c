@@ -150,34 +150,32 @@ static int follow(const struct probe_params *params, struct failure *failure, st
 	return status;
 }
 
-/*
- * Minimising ends so long after the time of the search, at the latest, and after so long no failure is looked at any more: the
- * command is to end no later than ten seconds after it, with what comes behind minimising (a second, mostly).
- */
-#define MINIMISE_UNTIL_NS UINT64_C(4000000000)
-#define LOOK_UNTIL_NS UINT64_C(6000000000)
+/* What comes behind minimising takes so many runs, about: confirming, looking at it, and a run that passes. */
+#define RUNS_BEHIND 8
+/* Of those the ones that no finding can do without. */
+#define RUNS_LAST 3
 
-/* Of the time that is left until so long after that of the search. 1: none. 0: there is no limit. */
-static uint64_t time_until(const struct branches_state *state, uint64_t after_ns)
+/* Of the command. 1: none. 0: there is no limit. */
+static uint64_t time_left(const struct branches_state *state)
 {
-	const uint64_t limit = state->options->sensitivity.time_ns;
-	const uint64_t gone = platform_monotonic_ns() - state->begin_ns;
+	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
 
-	if (!limit)
-		return 0;
-	return gone < limit + after_ns ? limit + after_ns - gone : 1;
+	return !end ? 0 : now < end ? end - now : 1;
 }
 
-/* Each of those that are left has its share of the time. */
-static void limit_minimising(
-	const struct branches_state *state, uint32_t left, struct investigation *investigation)
+/* Each of those that are left has its share of the time. `run_ns`: that one run took. */
+static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
+	struct investigation *investigation)
 {
-	const uint64_t time_ns = time_until(state, MINIMISE_UNTIL_NS);
+	const uint64_t share = time_left(state) / left, behind = RUNS_BEHIND * run_ns;
 
+	investigation->until_ns = branches_end_ns(state);
+	if (investigation->until_ns > RUNS_LAST * run_ns)
+		investigation->until_ns -= RUNS_LAST * run_ns;
 	/* Who is impatient loses the minimising, not the finding. */
-	investigation->without_minimising =
-		time_ns == 1 || *state->options->campaign.is_interrupted;
-	investigation->minimise_ns = time_ns / left;
+	investigation->without_minimising = (investigation->until_ns && share <= behind) ||
+					    *state->options->campaign.is_interrupted;
+	investigation->minimise_ns = share > behind ? share - behind : share;
 }
 
 /* Could more time have made a difference? */
@@ -195,6 +193,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	static const volatile int never = 0;
 	const struct campaign_options *options = &state->options->campaign;
 	const bool is_interrupted = *options->is_interrupted;
+	const uint64_t begin = platform_monotonic_ns();
 	struct investigation investigation = {.workers = state->options->sensitivity.workers,
 		.probe = {.worker = {.target = target,
 				  .argv = options->argv,
@@ -216,7 +215,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	/* The user's judge is asked about processes that have ended. */
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
-	limit_minimising(state, left, &investigation);
+	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);
 	status = investigate(&investigation, &of->failure, &finding, err);
 	if (status < 0)
 		return status;
@@ -278,7 +277,8 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 	for (uint32_t i = 0; status == 0 && i < state->failure_count; i++) {
 		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
 
-		if (time_until(state, LOOK_UNTIL_NS) != 1)
+		/* The first one is looked at in any case: a run or two more. */
+		if (!i || time_left(state) != 1)
 			status = investigate_run(state, &state->failures[i], &target,
 				state->failure_count - i, &told, err);
 		tell(state->result, state->failures[i].key, &told);

@@ -61,6 +61,9 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 /* record_run(), counted. */
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err);
+/* Of the monotonic clock: when the command shall have ended, and when searching shall have, which leaves time to look into failures. 0: never. */
+uint64_t branches_end_ns(const struct branches_state *state);
+uint64_t branches_search_end_ns(const struct branches_state *state);
 /* "main.0" */
 char *branches_thread_name(const struct run_record *record, uint16_t thread);
 /* The runs of --sample, for the first trace. */

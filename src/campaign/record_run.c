@@ -145,6 +145,16 @@ static void prepare(struct taking *taking, const struct record_request *request)
 	taking->area = area;
 }
 
+/* A run that takes longer is ended: it may wait for the world for ever. */
+static uint64_t time_of(const struct record_request *request)
+{
+	const uint64_t now = platform_monotonic_ns();
+
+	if (!request->until_ns)
+		return 0;
+	return now < request->until_ns ? request->until_ns - now : 1;
+}
+
 static int run(struct taking *taking, const struct record_request *request,
 	const struct memory_view *view, struct error *err)
 {
@@ -176,6 +186,7 @@ static int run(struct taking *taking, const struct record_request *request,
 			.restart = RESTART_EXEC,
 			/* So that it stands still although it passes. */
 			.trace_events = request->wants_symbols,
+			.run_limit_ns = time_of(request),
 			.is_interrupted = options->is_interrupted,
 		},
 		err);
@@ -306,6 +317,8 @@ static void tell(struct recorded *out, const struct record_request *request, str
 		thread->parent = threads[i].parent.index;
 		thread->ordinal = threads[i].ordinal;
 	}
+	out->is_cut = probe->report == REPORT_DIED && request->until_ns &&
+		      platform_monotonic_ns() >= request->until_ns;
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
 	/* Without them names are missing, and nothing else. */

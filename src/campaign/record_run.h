@@ -28,6 +28,7 @@ struct record_request {
 	uint64_t steps_most;  /* fewer do not make a livelock, whatever the settings say */
 	bool is_checked;
 	bool wants_symbols;
+	uint64_t until_ns;    /* of the monotonic clock: the run is ended then; 0: never */
 	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */
 };
 
@@ -43,7 +44,8 @@ struct recorded {
 	bool has_diverged; /* it did not follow the schedule, from this step on */
 	uint64_t diverged_step;
 	bool has_sites;
-	bool is_live;		 /* it has made a thread */
+	bool is_live; /* it has made a thread */
+	bool is_cut;  /* its time was over: it is no failure, and the record is a beginning */
 	struct symbols *symbols; /* if they were wanted and could be had */
 	uint64_t run_ns;
 	uint64_t processor_ns; /* of its process, with the start */

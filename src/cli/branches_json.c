@@ -118,6 +118,8 @@ static json_t *figures_to_json(const struct branches_result *result)
 	if (figures->unknown_uses)
 		BUG_ON(json_object_set_new(
 			value, "unknown_users", json_string(figures->unknown_users)));
+	if (result->cut_count)
+		BUG_ON(json_object_set_new(value, "runs_cut", json_integer(result->cut_count)));
 	if (figures->unfinished_threads)
 		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
 	return value;

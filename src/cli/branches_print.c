@@ -179,6 +179,11 @@ static void print_limits(const struct branches_result *result)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 
+	if (result->cut_count)
+		printf("%u %s not shown, as the run that should show it had not ended when its time was over: "
+		       "perhaps it waited for something outside of the program\n",
+			result->cut_count,
+			result->cut_count == 1 ? "solution was" : "solutions were");
 	if (!figures->shared_words)
 		printf("no memory that one thread writes is accessed by another, so no branch can "
 		       "depend on the schedule\n");

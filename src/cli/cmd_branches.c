@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 #include "campaign/branches.h"
@@ -296,8 +297,12 @@ static int work(const struct branches_arguments *arguments)
 		say_next(arguments, result.campaign);
 	free(text);
 	status = result.count > result.relaxed_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	if (stored < 0)
+		status = command_fail("%s", err.text);
+	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))
+		_exit(status); /* what it uses must not be taken from under it */
 	branches_result_release(&result);
-	return stored < 0 ? command_fail("%s", err.text) : status;
+	return status;
 }
 
 static int branches_run_command(int argc, char **argv)

@@ -19,6 +19,11 @@
  * reads, and not what others among them write already. The others stand still.
  */
 #define PARTNERS_MOST 3
+/*
+ * In small windows up to so many take part, if they write anything that the first one reads: what several threads count needs all of
+ * them, though each writes the same.
+ */
+#define PARTNERS_NEAR_MOST 8
 /* Whom the thread waits for comes first: without him it comes no further. */
 #define SCORE_OF_WAIT 1000
 
@@ -315,8 +320,8 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 }
 
 /* All but the best partners of the thread stand still. */
-static void choose_partners(
-	const struct sensitivity *analysis, struct order_window *window, uint32_t thread)
+static void choose_partners(const struct sensitivity *analysis, struct order_window *window,
+	uint32_t thread, bool is_near)
 {
 	const uint32_t threads = analysis->order.thread_count;
 	uint32_t *waits = calloc(threads + 1u, sizeof *waits);
@@ -334,6 +339,16 @@ static void choose_partners(
 
 		is_partner[best] = true;
 		(void)words_written(&analysis->walk, window, best, words, count, is_written);
+	}
+	for (uint32_t more = PARTNERS_MOST; is_near && more < PARTNERS_NEAR_MOST; more++) {
+		uint32_t best;
+
+		memset(is_written, 0, count + 1);
+		best = best_partner(analysis, window, words, count, is_written, waits, is_partner);
+		if (best == UINT32_MAX ||
+			!words_written(&analysis->walk, window, best, words, count, is_written))
+			break;
+		is_partner[best] = true;
 	}
 	for (uint32_t i = 0; i < threads; i++)
 		if (!is_partner[i])
@@ -438,7 +453,8 @@ static bool next_distributed(
 			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
 	}
 	if (order->thread_count > PARTNERS_MOST + 1)
-		choose_partners(analysis, &chunk->window, cursor->thread);
+		choose_partners(analysis, &chunk->window, cursor->thread,
+			cursor->window <= SEARCH_NEAR_WINDOW);
 	chunk->first = chunk->last = cursor->thread;
 	shorten(analysis, &chunk->window);
 	cursor->ends[cursor->thread] = chunk->window.end[cursor->thread];

@@ -35,6 +35,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	BUG_ON(!analysis);
 	analysis->options = *options;
 	analysis->begin_ns = search_now_ns();
+	analysis->time_ns = options->time_ns;
 	strbuf_init(&analysis->variables);
 	strbuf_init(&analysis->delayed);
 	status = image_open(&analysis->image, record, program, err);
@@ -53,11 +54,10 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	return 0;
 }
 
-static void sensitivity_end(struct sensitivity *analysis)
+static bool sensitivity_end(struct sensitivity *analysis)
 {
-	/* The process ends soon: what is left behind then is no harm. */
 	if (!search_close(analysis))
-		return;
+		return false;
 	parts_close(analysis);
 	places_release(&analysis->places);
 	if (analysis->has_path)
@@ -73,6 +73,7 @@ static void sensitivity_end(struct sensitivity *analysis)
 	free(analysis->file);
 	free(analysis->directory);
 	free(analysis);
+	return true;
 }
 
 /* ---- answers ---- */
@@ -315,6 +316,11 @@ static void tell_unmatched(const struct sensitivity *analysis, struct sensitivit
 				analysis->options.excludes[i]);
 }
 
+static void sensitivity_shorten(struct sensitivity *analysis, uint64_t time_ns)
+{
+	search_hurry(analysis, time_ns);
+}
+
 static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
@@ -329,6 +335,7 @@ static const struct sensitivity_library library = {
 	.check = sensitivity_compare,
 	.interleavings = sensitivity_tell,
 	.settle = sensitivity_go_on,
+	.hurry = sensitivity_shorten,
 	.figures = sensitivity_count,
 	.accesses = paths_accesses,
 	.observe = sensitivity_see,

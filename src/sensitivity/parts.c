@@ -272,11 +272,8 @@ void parts_open(struct sensitivity *analysis)
 
 bool parts_next(struct sensitivity *analysis)
 {
-	const uint64_t limit = analysis->options.time_ns;
-	const bool is_late = limit && search_now_ns() - analysis->begin_ns >= limit;
-
-	if (analysis->part + 1 >= analysis->part_count || analysis->search.is_stopping || is_late ||
-		!search_close(analysis))
+	if (analysis->part + 1 >= analysis->part_count || analysis->search.is_stopping ||
+		search_is_late(analysis) || !search_close(analysis))
 		return false;
 	analysis->search = (struct search){0};
 	order_release(&analysis->order);

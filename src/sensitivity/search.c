@@ -20,16 +20,28 @@ uint64_t search_now_ns(void)
 
 bool search_is_late(const struct sensitivity *analysis)
 {
-	return analysis->options.time_ns &&
-	       search_now_ns() - analysis->begin_ns > analysis->options.time_ns;
+	const uint64_t end = search_end_ns(analysis);
+
+	return end && search_now_ns() > end;
 }
 
-/* Past the end solvers are interrupted; what cannot be is waited for no longer than this. */
-#define GRACE_NS UINT64_C(5000000000)
+/* Past the end solvers are interrupted; what cannot be is waited for no longer than this, twice. */
+#define GRACE_NS UINT64_C(200000000)
 
 uint64_t search_end_ns(const struct sensitivity *analysis)
 {
-	return analysis->options.time_ns ? analysis->begin_ns + analysis->options.time_ns : 0;
+	/* Alone: nothing else depends on who sees it when. */
+	const uint64_t time_ns = __atomic_load_n(&analysis->time_ns, __ATOMIC_RELAXED);
+
+	return time_ns ? analysis->begin_ns + time_ns : 0;
+}
+
+void search_hurry(struct sensitivity *analysis, uint64_t time_ns)
+{
+	const uint64_t end = search_now_ns() + time_ns;
+
+	if (!search_end_ns(analysis) || search_end_ns(analysis) > end)
+		__atomic_store_n(&analysis->time_ns, end - analysis->begin_ns, __ATOMIC_RELAXED);
 }
 
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
@@ -152,9 +164,11 @@ struct worker *search_next(struct sensitivity *analysis)
 		wait_for_workers(analysis);
 		if (search_is_late(analysis))
 			interrupt(search);
-		if (search_is_late(analysis) &&
-			search_now_ns() - search_end_ns(analysis) > GRACE_NS)
+		if (search->running && search_is_late(analysis) &&
+			search_now_ns() - search_end_ns(analysis) > GRACE_NS) {
+			search_count_left(analysis);
 			search->is_stopping = true;
+		}
 	}
 	(void)pthread_mutex_unlock(&search->lock);
 	return search->current;
@@ -186,7 +200,8 @@ static bool wait_for_ends(struct search *search)
 	const uint64_t end = search_now_ns() + GRACE_NS;
 
 	while (search->running && search_now_ns() < end) {
-		struct timespec until = {.tv_sec = (time_t)(search_now_ns() / 1000000000u) + 1};
+		struct timespec until = {.tv_sec = (time_t)(end / 1000000000u),
+			.tv_nsec = (long)(end % 1000000000u)};
 
 		interrupt(search);
 		(void)pthread_cond_timedwait(&search->changed, &search->lock, &until);

@@ -2,9 +2,6 @@
 #include "sensitivity/addresses.h"
 #include "sensitivity/sensitivity_internal.h"
 
-/* Events of a thread: a question in such a window takes a fraction of a second. */
-#define NEAR_WINDOW 40
-
 bool search_is_near(enum search_pass pass)
 {
 	return pass == PASS_FAILURES_NEAR || pass == PASS_BRANCHES_NEAR;
@@ -66,15 +63,15 @@ bool search_is_new(const struct worker *worker)
 
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass)
 {
-	return search_is_near(pass) ? NEAR_WINDOW : analysis->options.window;
+	return search_is_near(pass) ? SEARCH_NEAR_WINDOW : analysis->options.window;
 }
 
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 {
 	const struct sensitivity_options *options = &analysis->options;
 
-	if (search_is_near(pass) && (options->is_global || options->window <= NEAR_WINDOW ||
-					    chunk_is_whole(analysis, NEAR_WINDOW)))
+	if (search_is_near(pass) && (options->is_global || options->window <= SEARCH_NEAR_WINDOW ||
+					    chunk_is_whole(analysis, SEARCH_NEAR_WINDOW)))
 		return false;
 	if (search_is_open(pass) && (is_open_at_once(analysis) || !analysis->order.addresses.count))
 		return false;
@@ -91,4 +88,23 @@ uint64_t search_chunk_count(const struct sensitivity *analysis)
 		if (search_has_pass(analysis, pass))
 			count += chunk_count(analysis, search_window(analysis, pass));
 	return count;
+}
+
+bool search_rest(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
+{
+	const uint32_t threads = analysis->order.thread_count;
+	bool is_any = false;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		chunk->window.begin[i] = cursor->ends[i];
+		chunk->window.end[i] = (uint32_t)analysis->walk.threads[i].count;
+		is_any |= chunk->window.begin[i] < chunk->window.end[i];
+		cursor->ends[i] = chunk->window.end[i];
+	}
+	cursor->global_end = analysis->order.event_count;
+	chunk->first = 0;
+	chunk->last = threads ? threads - 1 : 0;
+	chunk->begin = chunk->window.begin[0];
+	return is_any;
 }

@@ -76,7 +76,8 @@ bool turns_end(struct worker *worker)
 		analysis->figures.queries += worker->queries[i];
 	}
 	analysis->figures.timeouts += worker->timeouts;
-	analysis->figures.unasked += worker->unasked;
+	if (worker->is_asking) /* else it was counted */
+		analysis->figures.unasked += worker->unasked;
 	search->settled++;
 	(void)pthread_cond_broadcast(&search->changed);
 	return true;

@@ -396,7 +396,9 @@ static bool next_chunk(struct worker *worker)
 	while (search->pass < PASS_COUNT && !search->is_stopping) {
 		worker->pass = search->pass;
 		if (search_has_pass(analysis, search->pass) && has_questions(worker) &&
-			chunk_next(analysis, &search->cursor, &worker->chunk)) {
+			(search_is_late(analysis)
+					? search_rest(analysis, &search->cursor, &worker->chunk)
+					: chunk_next(analysis, &search->cursor, &worker->chunk))) {
 			analysis->figures.chunks_seen++;
 			return true;
 		}
@@ -404,6 +406,44 @@ static bool next_chunk(struct worker *worker)
 		chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
 	}
 	return false;
+}
+
+/* Of a chunk that is not settled: what was asked ahead of its turn may yet have an answer. */
+static void count_chunk(const struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	const struct chunk *chunk = &worker->chunk;
+	uint64_t left = 0, asked = 0;
+
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++) {
+			uint32_t place;
+
+			left += search_is_wanted(analysis, worker->pass,
+					&analysis->walk.threads[thread].events[i], &place) &&
+				turns_is_open(worker, place);
+		}
+	for (uint32_t i = 0; i < analysis->places.count; i++)
+		asked += worker->queries[i];
+	analysis->figures.unasked += left > asked ? left - asked : 0;
+}
+
+void search_count_left(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	struct worker counter = {.analysis = analysis};
+
+	for (uint32_t i = 0; i < search->worker_count; i++) {
+		if (search->workers[i].is_asking && search_counts(search->workers[i].pass))
+			count_chunk(&search->workers[i]);
+		search->workers[i].is_asking = false;
+	}
+	chunk_open(&counter.chunk, analysis);
+	while (next_chunk(&counter))
+		(void)has_goals(&counter); /* no: there is no time */
+	chunk_release(&counter.chunk);
 }
 
 void *search_work(void *context)
@@ -416,12 +456,14 @@ void *search_work(void *context)
 		if (!has_goals(worker))
 			continue;
 		worker->number = search->given++;
+		worker->is_asking = true;
 		do {
 			turns_begin(worker);
 			(void)pthread_mutex_unlock(&search->lock);
 			search_chunk(worker);
 			(void)pthread_mutex_lock(&search->lock);
 		} while (!turns_end(worker));
+		worker->is_asking = false;
 	}
 	search->running--;
 	(void)pthread_cond_broadcast(&search->changed);

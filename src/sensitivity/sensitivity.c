@@ -81,6 +81,11 @@ void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict v
 	loaded->settle(analysis, verdict);
 }
 
+void sensitivity_hurry(struct sensitivity *analysis, uint64_t time_ns)
+{
+	loaded->hurry(analysis, time_ns);
+}
+
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	loaded->figures(analysis, out);
@@ -102,8 +107,7 @@ bool sensitivity_observed(
 	return loaded->observed(analysis, number, out);
 }
 
-void sensitivity_close(struct sensitivity *analysis)
+bool sensitivity_close(struct sensitivity *analysis)
 {
-	if (analysis)
-		loaded->close(analysis);
+	return !analysis || loaded->close(analysis);
 }

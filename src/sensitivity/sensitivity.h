@@ -183,8 +183,11 @@ struct sensitive_observation {
 /* False: there are not so many. */
 bool sensitivity_observed(
 	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
+/* From now on the time for all of it is no longer than this, of which what has gone by counts; not 0. */
+void sensitivity_hurry(struct sensitivity *analysis, uint64_t time_ns);
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
-void sensitivity_close(struct sensitivity *analysis);
+/* False: a solver is deaf, and its thread still at work. Nothing is freed then, nor may the run be; the process must end by _exit(). */
+bool sensitivity_close(struct sensitivity *analysis);
 
 /* ---- what libraddle-branches.so exports ---- */
 
@@ -199,11 +202,12 @@ struct sensitivity_library {
 	void (*interleavings)(
 		struct sensitivity *, const struct run_record *, struct sensitive_interleaving *);
 	void (*settle)(struct sensitivity *, enum sensitivity_verdict);
+	void (*hurry)(struct sensitivity *, uint64_t);
 	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
 	const uint64_t *(*accesses)(struct sensitivity *);
 	bool (*observe)(struct sensitivity *, const struct run_record *);
 	bool (*observed)(struct sensitivity *, uint32_t, struct sensitive_observation *);
-	void (*close)(struct sensitivity *);
+	bool (*close)(struct sensitivity *);
 };
 /* `bug` is the command's bug_report(): the library has none of its own. */
 typedef const struct sensitivity_library *sensitivity_entry(sensitivity_bug *bug);

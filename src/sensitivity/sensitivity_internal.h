@@ -100,6 +100,7 @@ struct worker {
 	uint32_t place;
 	struct solution solution;
 	/* guarded by search.lock */
+	bool is_asking;	   /* its chunk is not settled yet */
 	bool is_waiting;   /* for the answer to be judged */
 	Z3_context solver; /* while it may be interrupted; NULL */
 };
@@ -135,6 +136,8 @@ struct sensitivity {
 	struct places places;
 	struct search search;
 	uint64_t begin_ns;
+	uint64_t
+		time_ns; /* since then; 0: no limit. Atomic: the caller may shorten it at any time */
 	/* paths.c: all branches and accesses of the record, once they were asked for. */
 	struct walk path;
 	bool has_path;
@@ -243,11 +246,15 @@ void rehearsals_close(struct sensitivity *analysis);
 bool search_is_late(const struct sensitivity *analysis);
 /* When that is; 0: never. */
 uint64_t search_end_ns(const struct sensitivity *analysis);
+/* It is over in so long, if not before. */
+void search_hurry(struct sensitivity *analysis, uint64_t time_ns);
 
 /* ---- search_worker.c ---- */
 
 /* A thread of a worker (context): until nothing is left to search. */
 void *search_work(void *context);
+/* The time is over, and workers are not waited for: counts what they leave out. Holds the lock. */
+void search_count_left(struct sensitivity *analysis);
 
 /* ---- search_turns.c ---- */
 
@@ -266,6 +273,8 @@ bool turns_end(struct worker *worker);
 
 /* In shorter runs all constraints are easy: addresses are open from the first question on, and nothing is rehearsed. */
 #define SEARCH_OPEN_AT_ONCE_MOST 600
+/* Events of a thread: a question in such a window takes a fraction of a second. */
+#define SEARCH_NEAR_WINDOW 40
 /* However long a question may take otherwise. */
 #define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
 
@@ -282,6 +291,9 @@ bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 /* Events of one thread that are looked at together. */
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
+/* All that is left of the run, not to be asked about but only to be counted. Moves the cursor; false: nothing is. */
+bool search_rest(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Chunks of all passes, about. */
 uint64_t search_chunk_count(const struct sensitivity *analysis);
 
