@@ -342,6 +342,7 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 		options.points_from = options.points_to = 0;
 	if (state->options->rounds > 1)
 		options.only_failures = false; /* other branches lead to them */
+	options.splits_lines = state->options->rounds > 1;
 	state->trace = trace;
 	status = sensitivity_open(
 		&state->analysis, &trace->run.record, state->program, &options, err);

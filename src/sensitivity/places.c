@@ -86,12 +86,16 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
 }
 
-/* Places with one number: same class, same line. */
+/* Places with one number: same class, same line; where lines are split, the same instruction. */
 static uint32_t find(
-	const struct places *places, LLVMValueRef instruction, enum sensitive_kind kind)
+	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
 {
+	const struct places *places = &analysis->places;
+
 	for (uint32_t i = 0; i < places->count; i++)
-		if (places_are_one(places->items[i].instruction, instruction) &&
+		if ((analysis->options.splits_lines
+				    ? places->items[i].instruction == instruction
+				    : places_are_one(places->items[i].instruction, instruction)) &&
 			(places->items[i].kind == kind ||
 				(is_condition(places->items[i].kind) && is_condition(kind))))
 			return i;
@@ -161,7 +165,7 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 {
 	struct places *places = &analysis->places;
 	const enum sensitive_kind kind = places_kind(event);
-	const uint32_t known = find(places, event_instruction(event), kind);
+	const uint32_t known = find(analysis, event_instruction(event), kind);
 
 	if (known != PLACE_NONE)
 		return known;

@@ -117,8 +117,9 @@ struct sensitivity_figures {
 struct sensitivity_options {
 	uint64_t query_ns;  /* time for one question to the solver */
 	bool only_failures; /* assertions, null pointers, divisors */
-	uint32_t window;    /* events of one thread that are looked at together */
-	uint64_t part;	    /* about so many events are kept at once; 0: what a gigabyte holds */
+	bool splits_lines; /* each condition of a line is a place of its own: flipped ones lead to other runs */
+	uint32_t window; /* events of one thread that are looked at together */
+	uint64_t part;	 /* about so many events are kept at once; 0: what a gigabyte holds */
 	/* Only branches from this scheduling point of the run to that one; 0: from its begin, to its end. */
 	uint64_t points_from, points_to;
 	uint32_t queries_most;	     /* for each place that no answer was found for */
