@@ -88,7 +88,8 @@ struct taking {
 	struct record_area *area;
 	struct run_record *record;
 	uint64_t bytes_most; /* that are kept */
-	/* Of a run that is made again: who gets the pieces. */
+	uint64_t room;	     /* that entries may fill before they are taken */
+	/* Of a run that is made again: who gets the pieces, each of about as much as there is room for. */
 	run_taker *take;
 	void *context;
 	bool has_enough;
@@ -102,6 +103,15 @@ static void take_entries(struct taking *taking)
 	run_record_take(taking->record, taking->area, contract->thread_count, taking->bytes_most);
 }
 
+static uint64_t kept_bytes(const struct run_record *record)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		bytes += record->threads[i].size;
+	return bytes;
+}
+
 static enum worker_care care(void *context)
 {
 	struct taking *taking = context;
@@ -110,7 +120,7 @@ static enum worker_care care(void *context)
 	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE)) /* pairs with the guest's release */
 		return CARE_NONE;
 	take_entries(taking);
-	if (taking->take) {
+	if (taking->take && kept_bytes(taking->record) >= taking->room / 2) {
 		taking->has_enough = !taking->take(taking->context, taking->record, false);
 		run_record_forget(taking->record);
 		if (taking->has_enough)
@@ -127,7 +137,8 @@ static void prepare(struct taking *taking, const struct record_request *request)
 	struct contract *contract = taking->probe.worker.contract;
 	struct record_area *area = contract_area(contract, contract->record_offset);
 	const uint64_t most = request->bytes_most ? request->bytes_most : ROOM_BYTES;
-	const uint64_t room = most < ROOM_LEAST ? ROOM_LEAST : most;
+	const uint64_t least = most < ROOM_LEAST ? ROOM_LEAST : most;
+	const uint64_t room = least < ROOM_BYTES ? least : ROOM_BYTES;
 
 	contract->plan.is_recorded = true;
 	contract->plan.has_chosen_sites = request->like != NULL;
@@ -141,7 +152,8 @@ static void prepare(struct taking *taking, const struct record_request *request)
 	area->is_emptied = 1;
 	area->bytes = contract->record_bytes;
 	area->used = record_area_start();
-	area->room = area->used + (room < ROOM_BYTES ? room : ROOM_BYTES);
+	area->room = area->used + room;
+	taking->room = room;
 	taking->area = area;
 }
 

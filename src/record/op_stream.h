@@ -14,7 +14,6 @@
 #define OP_STREAM_SLOTS 1024u
 /* What an op takes at most: nine numbers. */
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
-#define OP_STREAM_SLACK 8
 
 /*
  * An op but for its step. What is smaller than a word is made one in registers: where it is written as it stands in
@@ -58,38 +57,6 @@ static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t ki
 	return (uint16_t)(hash >> 54);
 }
 
-static inline uint8_t *op_stream_put(uint8_t *at, uint64_t number)
-{
-	for (; number >= 128; number >>= 7)
-		*at++ = (uint8_t)(number | 128);
-	*at++ = (uint8_t)number;
-	return at;
-}
-
-/* As op_stream_put(), without a jump for each byte. It may write OP_STREAM_SLACK bytes behind the number's end. */
-static inline uint8_t *op_stream_put_quickly(uint8_t *at, uint64_t number)
-{
-	const uint64_t continued = UINT64_C(0x8080808080808080);
-	uint64_t spread = number;
-	uint32_t bytes;
-
-	if (number < 128) {
-		*at = (uint8_t)number;
-		return at + 1;
-	}
-	if (number >> 56)
-		return op_stream_put(at, number);
-	bytes = (uint32_t)(70 - __builtin_clzll(number)) / 7;
-	spread = (spread & 0x0fffffff) | (spread & ~UINT64_C(0x0fffffff)) << 4;
-	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
-								   << 2;
-	spread = (spread & UINT64_C(0x007f007f007f007f)) | (spread & UINT64_C(0x3f803f803f803f80))
-								   << 1;
-	spread |= continued & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
-	memcpy(at, &spread, sizeof spread); /* one instruction */
-	return at + bytes;
-}
-
 /* But for the argument. */
 static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
 {
@@ -122,12 +89,12 @@ static inline uint8_t *op_stream_write(
 	if (__builtin_expect(op_stream_is_same(&now, &stream->last[expected]), 1)) {
 		stream->slot = expected;
 		stream->step = op->step;
-		return op_stream_put(at, head | OP_AS_EXPECTED);
+		return record_number_put(at, head | OP_AS_EXPECTED);
 	}
 	last = &stream->last[expected];
 	if (op_stream_is_alike(&now, last)) {
-		at = op_stream_put(at, head | OP_ARGUMENT);
-		at = op_stream_put(at, record_difference(now.argument, last->argument, 8));
+		at = record_number_put(at, head | OP_ARGUMENT);
+		at = record_number_put(at, record_difference(now.argument, last->argument, 8));
 		last->argument = now.argument;
 		op_stream_note(stream, expected, op->step);
 		return at;
@@ -135,31 +102,28 @@ static inline uint8_t *op_stream_write(
 	slot = op_stream_slot(op->site, op->thread, op->kind);
 	last = &stream->last[slot];
 	if (op_stream_is_same(&now, last)) {
-		at = op_stream_put(op_stream_put(at, head | OP_AS_BEFORE), slot);
+		at = record_number_put(record_number_put(at, head | OP_AS_BEFORE), slot);
 	} else {
-		at = op_stream_put(op_stream_put(at, head | OP_NEW), slot);
-		at = op_stream_put(at, op->kind);
-		at = op_stream_put(at, op->flags);
-		at = op_stream_put(at, op->thread);
-		at = op_stream_put(at, op->other);
-		at = op_stream_put(at, record_difference(op->address, last->address, 8));
-		at = op_stream_put(at, record_difference(op->argument, last->argument, 8));
-		at = op_stream_put(at, record_difference(op->site, last->site, 8));
+		at = record_number_put(record_number_put(at, head | OP_NEW), slot);
+		at = record_number_put(at, op->kind);
+		at = record_number_put(at, op->flags);
+		at = record_number_put(at, op->thread);
+		at = record_number_put(at, op->other);
+		at = record_number_put(at, record_difference(op->address, last->address, 8));
+		at = record_number_put(at, record_difference(op->argument, last->argument, 8));
+		at = record_number_put(at, record_difference(op->site, last->site, 8));
 		*last = now;
 	}
 	op_stream_note(stream, slot, op->step);
 	return at;
 }
 
+/* What is cut short reads as zero, and so does all behind it. */
 static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
 	*number = 0;
-	for (uint32_t shift = 0; at < end && shift < 64; shift += 7) {
-		*number |= (uint64_t)(*at & 127) << shift;
-		if (!(*at++ & 128))
-			break;
-	}
-	return at;
+	at = record_number_get(at, end, number);
+	return at ? at : end;
 }
 
 /* Where the next one begins. What is cut short reads as zeros. */

@@ -16,8 +16,9 @@
 #include <string.h>
 
 #include "model/ids.h"
+#include "record/number.h"
 
-#define RECORD_VERSION 7u
+#define RECORD_VERSION 8u
 
 /* The low four bits of an entry's first number; the others are the count of predictable reports. */
 enum record_tag {
@@ -41,13 +42,11 @@ enum record_tag {
 	/* As those two; code without bitcode asks for the op, and may have written what the thread wrote last. */
 	RECORD_SYNC_OUTSIDE,
 	RECORD_NEXT_OUTSIDE,
+	RECORD_ENTER_AGAIN, /* as RECORD_ENTER, of the site that the thread's last one was of; the first time, of site 0 */
 	RECORD_TAG_COUNT
 };
 
 #define RECORD_TAG_BITS 4
-
-/* Numbers: seven bits in each byte, the lowest first, the eighth bit where more follow. */
-#define RECORD_NUMBER_MOST 10
 
 /*
  * Positions grow with the run: what a thread does behind an entry with a position, up to its next one, lies
@@ -138,6 +137,8 @@ struct record_op {
 /* ---- in the process ---- */
 
 #define RECORD_CHUNK_BYTES (UINT64_C(1) << 16)
+/* Filled ones are taken by the host before there are more: what is used again needs no new pages. */
+#define RECORD_FILLED_MOST 16
 #define RECORD_OBJECTS_MAX 256
 #define RECORD_IMAGES_MAX 64
 #define RECORD_IMAGE_MOST (UINT64_C(64) << 20)
@@ -177,6 +178,7 @@ struct record_area {
 	uint32_t
 		is_emptied; /* [host] who finds no room waits until the host has taken what there is */
 	uint32_t is_waiting; /* 1: [guest] it waits; 0: [host] there is room. A shared futex */
+	uint32_t filled;     /* [guest] chunks, since the host took some last */
 	uint32_t is_full;    /* the record is a beginning only */
 	uint32_t is_cut;     /* [guest] it ends at points_most, and `predicted_at_cut` counts */
 	uint32_t object_count;

@@ -27,13 +27,9 @@ static void put_bytes(struct writer *writer, const void *bytes, size_t size)
 
 static void put_number(struct writer *writer, uint64_t number)
 {
-	uint8_t bytes[RECORD_NUMBER_MOST];
-	size_t size = 0;
+	uint8_t bytes[RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK];
 
-	for (; number >= 128; number >>= 7)
-		bytes[size++] = (uint8_t)(number | 128);
-	bytes[size++] = (uint8_t)number;
-	put_bytes(writer, bytes, size);
+	put_bytes(writer, bytes, (size_t)(record_number_put(bytes, number) - bytes));
 }
 
 static void put_threads(struct writer *writer, const struct run_record *record)
@@ -128,22 +124,12 @@ static uint64_t get_number(struct reader *reader, uint64_t most, const char *wha
 {
 	uint64_t number = 0;
 
-	for (uint32_t shift = 0; reader->status == 0; shift += 7) {
-		uint8_t byte;
+	const uint8_t *next = record_number_get(reader->at, reader->end, &number);
 
-		if (reader->at == reader->end || shift > 63) {
-			damaged(reader, what);
-			break;
-		}
-		byte = *reader->at++;
-		if (shift == 63 && byte > 1) {
-			damaged(reader, what);
-			break;
-		}
-		number |= (uint64_t)(byte & 127) << shift;
-		if (!(byte & 128))
-			break;
-	}
+	if (next)
+		reader->at = next;
+	else
+		damaged(reader, what);
 	if (number > most)
 		damaged(reader, what);
 	return reader->status == 0 ? number : 0;

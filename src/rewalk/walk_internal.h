@@ -68,6 +68,7 @@ struct walker {
 	uint64_t instructions;
 	uint64_t steps;
 	uint64_t op_step;   /* in the run, of the last op */
+	uint32_t entered;   /* site of the last RECORD_ENTER */
 	uint64_t op_number; /* of the last op that was found: among the record's */
 	uint64_t position;
 	uint64_t object_count; /* that the thread has made or given back */

@@ -13,18 +13,13 @@ uint64_t walk_number(struct walker *walker)
 {
 	uint64_t number = 0;
 
-	if (walker->at < walker->end && *walker->at < 128)
-		return *walker->at++;
+	const uint8_t *next;
+
 	/* What is one entry's lies together, but for the arguments of a call. */
 	if (walker->at >= walker->end && walker->supply)
 		(void)walk_more(walker); /* the end: zeros, as ever */
-	for (uint32_t shift = 0; walker->at < walker->end && shift < 64; shift += 7) {
-		const uint8_t byte = *walker->at++;
-
-		number |= (uint64_t)(byte & 127) << shift;
-		if (!(byte & 128))
-			break;
-	}
+	next = record_number_get(walker->at, walker->end, &number);
+	walker->at = next ? next : walker->end;
 	return number;
 }
 
@@ -142,10 +137,12 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 
 static enum step enter(struct walker *walker)
 {
-	const uint32_t site = (uint32_t)walk_number(walker);
+	const uint32_t site =
+		walker->tag == RECORD_ENTER_AGAIN ? walker->entered : (uint32_t)walk_number(walker);
 	struct function *function = code_book_of_site(walker->book, site);
 
 	walk_drop(walker);
+	walker->entered = site;
 	if (!function)
 		return walk_end_at(walker, WALK_LOST, "a call of a function that is not known");
 	if (!walk_push(walker, function, true))
@@ -318,6 +315,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 {
 	switch (walker->tag) {
 	case RECORD_ENTER:
+	case RECORD_ENTER_AGAIN:
 		return enter(walker);
 	case RECORD_JUMP:
 		return jump(walker, waiting);

@@ -21,6 +21,11 @@
 	HIDDEN	guarded_string_start
 	HIDDEN	guarded_string_end
 	HIDDEN	guarded_string_failed
+	HIDDEN	guarded_same_copied
+	HIDDEN	guarded_same_string
+	HIDDEN	guarded_told_start
+	HIDDEN	guarded_told_end
+	HIDDEN	guarded_told_failed
 
 	/* int (const void *address, uint64_t *value) */
 	.type	guarded_read_1, @function
@@ -51,20 +56,60 @@ guarded_words_failed:
 	ret
 	.cfi_endproc
 
-	/* size_t (const void *address, const void *known, size_t words) */
+	/* size_t (const void *address, const void *known, size_t words): two at a time */
 	.type	guarded_same_words, @function
 	.p2align 4
 guarded_same_words:
 	.cfi_startproc
 	xorl	%eax, %eax
 guarded_string_start:
-1:	cmpq	%rdx, %rax
-	jae	2f
+	subq	$2, %rdx
+	jb	3f
+	.p2align 4
+1:	movq	(%rdi, %rax, 8), %rcx
+	cmpq	(%rsi, %rax, 8), %rcx
+	jne	2f
+	incq	%rax
 	movq	(%rdi, %rax, 8), %rcx
 	cmpq	(%rsi, %rax, 8), %rcx
 	jne	2f
 	incq	%rax
-	jmp	1b
+	cmpq	%rdx, %rax
+	jbe	1b
+3:	testb	$1, %dl
+	je	2f
+	movq	(%rdi, %rax, 8), %rcx
+	cmpq	(%rsi, %rax, 8), %rcx
+	jne	2f
+	incq	%rax
+2:	ret
+	.cfi_endproc
+
+	/*
+	 * size_t (const void *from, const void *known, void *target, size_t bytes), at least eight. Those of the last word that are
+	 * alone are compared together with the ones before them, which are the same.
+	 */
+	.type	guarded_same_copied, @function
+	.p2align 4
+guarded_same_copied:
+	.cfi_startproc
+	xorl	%eax, %eax
+	leaq	-8(%rcx), %r8
+	.p2align 4
+1:	movq	(%rdi, %rax), %r9
+	cmpq	(%rsi, %rax), %r9
+	jne	2f
+	movq	%r9, (%rdx, %rax)
+	addq	$8, %rax
+	cmpq	%r8, %rax
+	jbe	1b
+	cmpq	%rcx, %rax
+	je	2f
+	movq	(%rdi, %r8), %r9
+	cmpq	(%rsi, %r8), %r9
+	jne	2f
+	movq	%r9, (%rdx, %r8)
+	movq	%rcx, %rax
 2:	ret
 	.cfi_endproc
 
@@ -106,6 +151,39 @@ guarded_find_zero:
 4:	movq	%rsi, %rax
 guarded_string_end:
 guarded_string_failed:
+	ret
+	.cfi_endproc
+
+	/*
+	 * struct guarded_same (const void *address, const void *known, size_t words, uint64_t ahead): bits of the first word that are
+	 * set in `ahead` lie in front of the string.
+	 */
+	.type	guarded_same_string, @function
+	.p2align 4
+guarded_same_string:
+	.cfi_startproc
+	movabsq	$0x0101010101010101, %r8
+	xorl	%eax, %eax
+	xorl	%r10d, %r10d
+guarded_told_start:
+1:	movq	(%rdi, %rax, 8), %r11
+	cmpq	(%rsi, %rax, 8), %r11
+	jne	2f
+	orq	%rcx, %r11
+	xorl	%ecx, %ecx
+	movq	%r11, %r9
+	subq	%r8, %r9
+	notq	%r11
+	andq	%r11, %r9
+	orq	%r9, %r10
+	incq	%rax
+	cmpq	%rdx, %rax
+	jb	1b
+guarded_told_end:
+guarded_told_failed:
+2:	shlq	$7, %r8
+	movq	%r10, %rdx
+	andq	%r8, %rdx
 	ret
 	.cfi_endproc
 	.section .note.GNU-stack, "", @progbits

@@ -70,11 +70,30 @@ void record_read(uint64_t address, uint64_t bytes)
 	}
 }
 
-/* The memory is copied next: what is read is what will be there. */
-static void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
+void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 {
-	record_read(from, bytes);
-	record_copy_known(record_state.moving->memory, from, to, bytes);
+	uint8_t *memory = record_state.moving->memory;
+	const uint64_t source = record_place_of(from), target = record_place_of(to);
+	const bool is_apart = target < source || target - source >= bytes;
+	uint64_t done = 0;
+
+	if (bytes < 8 && bytes && is_apart) {
+		if (record_read_part(from, (uint32_t)bytes))
+			record_put(memory + target, record_known(memory + source, (uint32_t)bytes),
+				(uint32_t)bytes);
+		return;
+	}
+	/* Neither reaches behind the end, and what is put there is not what is compared next. */
+	if (bytes >= 8 && source + bytes <= RECORD_MEMORY_BYTES &&
+		target + bytes <= RECORD_MEMORY_BYTES && is_apart) {
+		done = guarded_same_copied(
+			(const void *)from, memory + source, memory + target, bytes);
+		record_state.moving->left -= (int64_t)((done + 7) / 8);
+		if (done == bytes)
+			return;
+	}
+	record_read(from + done, bytes - done);
+	record_copy_known(memory, from + done, to + done, bytes - done);
 }
 
 /* Is there a zero in the word, at this byte or behind it? */
@@ -94,42 +113,74 @@ static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
 	record_put(place, value, sizeof value);
 }
 
-/* Whole words: of a string up to its end, and some behind it in the same page. */
-static void record_told(uint64_t address, uint64_t length, bool is_string, bool is_near)
+/* How far record_told() has come. */
+struct told {
+	uint64_t word;	/* the next one */
+	bool has_ended; /* the string */
+	bool has_page;	/* words of this page can be read */
+};
+
+/* Those that are looked at in any case, as long as they are what was known of them. */
+static struct told record_told_first(uint64_t address, uint64_t most)
 {
-	const uint64_t most = site_told_most(length, is_string, is_near);
-	struct record_moving *moving = record_state.moving;
-	bool has_ended = false, has_page = false;
+	const uint64_t first = address & ~UINT64_C(7), page = (address & ~UINT64_C(4095)) + 4096;
+	const uint64_t least = address + (most < SITE_TOLD_LEAST ? most : SITE_TOLD_LEAST);
+	const uint64_t end = least < page ? least : page;
+	struct guarded_same same = {0};
+
+	if (first < end)
+		same = guarded_same_string((const void *)first, record_place(first),
+			(end - first + 7) / 8, (UINT64_C(1) << 8 * (address & 7)) - 1);
+	record_state.moving->left -= (int64_t)same.words;
+	return (struct told){first + 8 * same.words, same.zeros != 0, same.words != 0};
+}
+
+void record_told_string(uint64_t address, uint64_t length)
+{
+	const uint64_t most = site_told_most(length, true, false);
+	struct told told = record_told_first(address, most);
 	int64_t same =
 		0; /* counted at the end, or at an entry: each count waits for the one before */
 
-	for (uint64_t word = address & ~UINT64_C(7); word < address + most; word += 8) {
+	for (; told.word < address + most; told.word += 8) {
+		const uint64_t word = told.word;
 		uint8_t *place = record_place(word);
 		uint64_t value, known = record_known(place, sizeof known);
 
-		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
-			break;
-		if (is_near && word > address && !(word & 4095))
+		if (told.has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
 			break;
 		/* Where a word of a page can be read they all can. */
-		if (has_page && word & 4095) {
+		if (told.has_page && word & 4095) {
 			memcpy(&value, (const void *)word, sizeof value);
 			if (__builtin_expect(known == value, 1)) {
 				same++;
 			} else {
-				moving->left -= same;
+				record_state.moving->left -= same;
 				same = 0;
 				record_told_word(place, value, known);
 			}
 		} else {
-			moving->left -= same;
+			record_state.moving->left -= same;
 			same = 0;
-			has_page = record_read_part(word, sizeof value);
+			told.has_page = record_read_part(word, sizeof value);
 			value = record_known(place, sizeof value);
 		}
-		has_ended |= is_string && record_has_zero(value, word < address ? address & 7 : 0);
+		told.has_ended |= record_has_zero(value, word < address ? address & 7 : 0);
 	}
-	moving->left -= same;
+	record_state.moving->left -= same;
+}
+
+/* Whole words; where nobody says that there are as many bytes, those in one page. */
+void record_told_range(uint64_t address, uint64_t length, bool is_near)
+{
+	const uint64_t first = address & ~UINT64_C(7);
+	const uint64_t page = (address & ~UINT64_C(4095)) + 4096;
+	uint64_t end = address + site_told_most(length, false, is_near);
+
+	if (is_near && end > page)
+		end = page;
+	if (end > first)
+		record_read(first, (end - first + 7) & ~UINT64_C(7));
 }
 
 void record_argument(uint64_t value)
@@ -159,11 +210,16 @@ void record_enter(uint32_t site, uintptr_t frame)
 
 	if (record_is_inside(((const uintptr_t *)frame)[1]))
 		return;
+	record_state.outside = ((const uintptr_t *)frame)[1];
 	record_drop();
 	moving->wants_arguments = 1;
+	if (site == moving->entered) {
+		(void)record_entry(moving->thread, RECORD_ENTER_AGAIN);
+		return;
+	}
 	moving->entered = site;
 	if (record_entry(moving->thread, RECORD_ENTER))
-		record_number(moving->thread, moving->entered);
+		record_number(moving->thread, site);
 }
 
 static void record_jump(uint32_t site, uint64_t value, uint64_t second)
@@ -215,11 +271,11 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
 			record_read(address, length);
 		else if (site->bytes & SITE_TOLD)
-			record_told(address, length, false, site->bytes & SITE_TOLD_NEAR);
+			record_told_range(address, length, site->bytes & SITE_TOLD_NEAR);
 		return;
 	case SITE_STRING_READ:
 		if (site->bytes & SITE_TOLD)
-			record_told(address, length, true, false);
+			record_told_string(address, length);
 		return;
 	case SITE_RANGE_WRITE:
 		if (site->bytes & SITE_FOLLOWED && length <= SITE_FOLLOWED_MOST)

@@ -9,13 +9,19 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record_internal.h"
 
-/* Up to eight bytes; odd numbers of them are read one by one. */
+/* Up to eight bytes. Odd numbers of them are read with what lies behind them in the page, at its end one by one. */
 static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t part;
 
 	if (bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1)
 		return guarded_read((const void *)address, bytes, value);
+	if ((address & 4095) <= 4096 - sizeof part) {
+		if (!guarded_read((const void *)address, sizeof part, &part))
+			return false;
+		*value = part & ((UINT64_C(1) << 8 * bytes) - 1);
+		return true;
+	}
 	*value = 0;
 	for (uint32_t i = 0; i < bytes; i++) {
 		if (!guarded_read((const void *)(address + i), 1, &part))
@@ -39,11 +45,13 @@ static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 		memcpy(at, &value, sizeof value);
 	} else if (bytes == sizeof half) {
 		memcpy(at, &half, sizeof half);
-	} else {
-		for (uint32_t i = 0; i < bytes; i++) {
-			at[i] = (uint8_t)(value >> 8 * i);
-			__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
-		}
+	} else { /* the memory has some behind its end */
+		const uint64_t mask = (UINT64_C(1) << 8 * bytes) - 1;
+		uint64_t all;
+
+		memcpy(&all, at, sizeof all);
+		all = (all & ~mask) | (value & mask);
+		memcpy(at, &all, sizeof all);
 	}
 }
 

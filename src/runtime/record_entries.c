@@ -28,11 +28,23 @@ void record_have_emptied(void)
 	/* Acquire: the chunks are the host's until it says so. */
 	while (__atomic_load_n(&area->is_waiting, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&area->is_waiting, 1, UINT64_MAX, true);
+	area->filled = 0;
 }
 
 static bool has_room(const struct record_area *area)
 {
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
+}
+
+/* Who has filled a chunk will fill the next one, too: its pages are made at once; kernels that know nothing of that do so. */
+static void make_pages(void *chunk)
+{
+	static uintptr_t end; /* of those that have theirs */
+
+	if ((uintptr_t)chunk < end)
+		return;
+	end = (uintptr_t)chunk + RECORD_CHUNK_BYTES;
+	(void)platform_call(SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
 }
 
 static void tell_used(const struct record_thread *thread)
@@ -57,7 +69,9 @@ bool record_more(struct record_thread *thread)
 	struct record_chunk *chunk;
 	char *base = (char *)area;
 
-	if (area->is_emptied && !has_room(area))
+	area->filled += thread->last != 0;
+	if (area->is_emptied && !area->is_full &&
+		(!has_room(area) || area->filled >= RECORD_FILLED_MOST))
 		record_have_emptied();
 	tell_used(thread);
 	if (area->is_full || !has_room(area)) {
@@ -65,10 +79,8 @@ bool record_more(struct record_thread *thread)
 		return false;
 	}
 	chunk = (struct record_chunk *)(base + area->used);
-	/* Who has filled one will fill this, too: at once, not page by page; kernels that know nothing of that do so. */
-	if (thread->last)
-		(void)platform_call(
-			SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
+	if (area->filled)
+		make_pages(chunk);
 	chunk->next = 0; /* there may have been another */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;

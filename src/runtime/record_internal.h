@@ -42,6 +42,7 @@ struct record_parked {
 /* Private, and of one run: recorded runs have processes of their own. */
 struct record_state {
 	struct record_area *area; /* NULL: the run is not recorded */
+	uintptr_t outside;	  /* code without sites that called a function last; 0: none */
 	struct record_moving *moving;
 	struct record_moving without_stubs;
 	uintptr_t code_start, code_end; /* of the module that last called one of its functions */
@@ -68,16 +69,18 @@ bool record_more(struct record_thread *thread);
 /* What it has is all there will be, once the record is full. */
 void record_close(struct record_thread *thread);
 
+#define RECORD_ENTRY_MOST (OP_STREAM_MOST + RECORD_NUMBER_SLACK)
+
 /* Room for an entry of any kind. False: the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
-	return __builtin_expect(thread->end - thread->at >= OP_STREAM_MOST + OP_STREAM_SLACK, 1) ||
+	return __builtin_expect(thread->end - thread->at >= RECORD_ENTRY_MOST, 1) ||
 	       record_more(thread);
 }
 
 static inline void record_number(struct record_thread *thread, uint64_t number)
 {
-	thread->at = op_stream_put_quickly(thread->at, number);
+	thread->at = record_number_put(thread->at, number);
 }
 
 /* The beginning of an entry; its numbers follow. False: the record is full. */
@@ -123,6 +126,11 @@ static inline bool record_pends(const struct site_record *site)
 
 /* Any number of bytes. */
 void record_read(uint64_t address, uint64_t bytes);
+/* The memory is copied next: what is read is what will be there. */
+void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
+/* Whole words: of a string up to its end, and some behind it in the same page. */
+void record_told_string(uint64_t address, uint64_t length);
+void record_told_range(uint64_t address, uint64_t length, bool is_near);
 /* Of the function that code without bitcode has called last. */
 void record_argument(uint64_t value);
 /* The function has been called, perhaps by code without bitcode. */
@@ -147,7 +155,12 @@ bool record_missed_result(uint64_t value, uint64_t known);
 bool record_missed_address(uint64_t value, uint64_t known);
 bool record_missed_argument(uint64_t value, uint64_t known);
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame);
-/* All that are about ranges and strings. */
+/* Ranges and strings: what is copied, or told; `known` is SITE_TOLD_NEAR, or nothing. */
+bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length);
+bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t length);
+bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
+bool record_missed_told(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
+/* All others that are about ranges and strings. */
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
 
@@ -164,12 +177,25 @@ void record_look_at_linkage(void);
 
 /* ---- record_near.S ---- */
 
-void record_near_read(void);
+void record_near_read(void); /* of any number of bytes */
 void record_near_update(void);
+/* Behind a stub that has read the word. */
+void record_near_read1(void);
+void record_near_read2(void);
+void record_near_read4(void);
+void record_near_read8(void);
+void record_near_update1(void);
+void record_near_update2(void);
+void record_near_update4(void);
+void record_near_update8(void);
 void record_near_result(void);
 void record_near_address(void);
 void record_near_argument(void);
 void record_near_enter(void);
+void record_near_copied(void);
+void record_near_copy(void);
+void record_near_string(void);
+void record_near_told(void);
 void record_near_range(void);
 
 /* ---- record_stubs.c ---- */

@@ -80,6 +80,7 @@ static const unsigned char *record_quick_stub(const struct site_record *site)
 	const uint8_t *state = site_state(site);
 	uintptr_t start, end;
 
+	record_state.outside = 0; /* here is code that was not there */
 	if (!state || *state & SITE_CHOSEN ||
 		!sites_find_code(
 			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))

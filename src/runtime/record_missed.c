@@ -6,7 +6,29 @@
 #include "runtime/record.h"
 #include "runtime/record_access.h"
 #include "runtime/record_internal.h"
+#include "runtime/record_near.h"
 #include "runtime/sites.h"
+
+#define IS_AT(type, field, number) (offsetof(struct type, field) == (number))
+_Static_assert(IS_AT(record_moving, left, NEAR_LEFT) &&
+		       IS_AT(record_moving, pending, NEAR_PENDING) &&
+		       IS_AT(record_moving, pending_bytes, NEAR_PENDING_BYTES) &&
+		       IS_AT(record_moving, wants_arguments, NEAR_WANTS_ARGUMENTS) &&
+		       IS_AT(record_moving, memory, NEAR_MEMORY) &&
+		       IS_AT(record_moving, values, NEAR_VALUES) &&
+		       IS_AT(record_moving, mark, NEAR_MARK) &&
+		       IS_AT(record_moving, thread, NEAR_THREAD) &&
+		       IS_AT(record_moving, entered, NEAR_ENTERED) &&
+		       IS_AT(record_thread, at, NEAR_AT) && IS_AT(record_thread, end, NEAR_END) &&
+		       IS_AT(record_thread, predicted, NEAR_PREDICTED) &&
+		       IS_AT(record_state, area, 0) && IS_AT(record_state, outside, NEAR_OUTSIDE),
+	"record_near.h is of another layout");
+_Static_assert(NEAR_ROOM == RECORD_ENTRY_MOST && NEAR_TAG_READ == RECORD_READ &&
+		       NEAR_TAG_VALUE == RECORD_VALUE && NEAR_TAG_ENTER == RECORD_ENTER &&
+		       NEAR_TAG_ENTER_AGAIN == RECORD_ENTER_AGAIN &&
+		       NEAR_MEMORY_MASK == RECORD_MEMORY_BYTES - 1 &&
+		       NEAR_VALUES_MASK == RECORD_VALUES - 1 && RECORD_TAG_BITS == 4,
+	"record_near.h is of another format");
 
 static bool record_is_quiet(void)
 {
@@ -76,6 +98,56 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 		return false;
 	record_state.moving->wants_arguments = 0;
 	record_enter((uint32_t)known, frame);
+	return true;
+}
+
+bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length)
+{
+	(void)known;
+	(void)frame;
+	if (record_is_quiet())
+		return false;
+	record_flush();
+	record_state.moving->wants_arguments = 0;
+	record_state.moving->copied_from = from;
+	if (length <= SITE_COPIED_MOST)
+		record_read(from, length);
+	return true;
+}
+
+bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t length)
+{
+	(void)known;
+	(void)frame;
+	if (record_is_quiet())
+		return false;
+	record_drop();
+	record_state.moving->wants_arguments = 0;
+	if (length <= SITE_FOLLOWED_MOST)
+		record_copied(record_state.moving->copied_from, to, length);
+	return true;
+}
+
+bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
+{
+	(void)known;
+	(void)frame;
+	if (record_is_quiet())
+		return false;
+	record_flush();
+	record_state.moving->wants_arguments = 0;
+	record_told_string(address, length);
+	return true;
+}
+
+bool record_missed_told(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
+{
+	(void)frame;
+	if (record_is_quiet())
+		return false;
+	record_flush();
+	record_state.moving->wants_arguments = 0;
+	record_told_range(address, length, known & SITE_TOLD_NEAR);
 	return true;
 }
 

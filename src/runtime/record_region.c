@@ -17,7 +17,7 @@
 #define REGIONS_MOST 16
 #define REGION_BYTES (UINT64_C(1) << 21)
 #define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
-#define PIECE_MOST 288
+#define PIECE_MOST 320
 #define PAGE UINT64_C(4096)
 
 /* Private to the process. Written while modules are loaded. */
@@ -65,11 +65,23 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 	static void (*const ways[WAY_COUNT])(void) = {
 		[WAY_GENERAL] = raddle_site_v3,
 		[WAY_READ] = record_near_read,
+		[WAY_READ_1] = record_near_read1,
+		[WAY_READ_2] = record_near_read2,
+		[WAY_READ_4] = record_near_read4,
+		[WAY_READ_8] = record_near_read8,
 		[WAY_UPDATE] = record_near_update,
+		[WAY_UPDATE_1] = record_near_update1,
+		[WAY_UPDATE_2] = record_near_update2,
+		[WAY_UPDATE_4] = record_near_update4,
+		[WAY_UPDATE_8] = record_near_update8,
 		[WAY_RESULT] = record_near_result,
 		[WAY_ADDRESS] = record_near_address,
 		[WAY_ARGUMENT] = record_near_argument,
 		[WAY_ENTER] = record_near_enter,
+		[WAY_COPIED] = record_near_copied,
+		[WAY_COPY] = record_near_copy,
+		[WAY_STRING] = record_near_string,
+		[WAY_TOLD] = record_near_told,
 		[WAY_RANGE] = record_near_range,
 	};
 

@@ -12,7 +12,7 @@
 
 #include "runtime/record_internal.h"
 
-/* Where a fault in a piece goes on: its way to the own stub. */
+/* Where a fault in a piece goes on: on a way that does not take for granted that memory can be read. */
 struct stub_piece {
 	uint32_t start, slow; /* from the region's start */
 };
@@ -21,11 +21,23 @@ struct stub_piece {
 enum stub_way {
 	WAY_GENERAL,
 	WAY_READ,
+	WAY_READ_1,
+	WAY_READ_2,
+	WAY_READ_4,
+	WAY_READ_8,
 	WAY_UPDATE,
+	WAY_UPDATE_1,
+	WAY_UPDATE_2,
+	WAY_UPDATE_4,
+	WAY_UPDATE_8,
 	WAY_RESULT,
 	WAY_ADDRESS,
 	WAY_ARGUMENT,
 	WAY_ENTER,
+	WAY_COPIED,
+	WAY_COPY,
+	WAY_STRING,
+	WAY_TOLD,
 	WAY_RANGE,
 	WAY_COUNT
 };

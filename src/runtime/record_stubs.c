@@ -188,6 +188,18 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 	slow_if(piece, IF_NOT_EQUAL);
 }
 
+/* The way of reads or of updates that is for so many bytes: words have ways of their own behind it. */
+static enum stub_way way_of(enum stub_way way, uint32_t bytes)
+{
+	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);
+}
+
+static bool is_of_word(enum stub_way way)
+{
+	return (way >= WAY_READ_1 && way <= WAY_READ_8) ||
+	       (way >= WAY_UPDATE_1 && way <= WAY_UPDATE_8);
+}
+
 static bool put_read(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
@@ -195,7 +207,7 @@ static bool put_read(struct piece *piece)
 
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32)
 		return false;
-	piece->way = WAY_READ;
+	piece->way = way_of(WAY_READ, bytes);
 	piece->known = bytes;
 	put_flush(writer, piece->region);
 	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
@@ -270,6 +282,37 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 	return true;
 }
 
+/* Nothing of what is looked at is known at a glance. */
+static void put_looked_at(struct piece *piece, enum stub_way way)
+{
+	piece->way = way;
+	slow_if(piece, ALWAYS);
+}
+
+static void put_range(struct piece *piece)
+{
+	const struct site_record *site = piece->site;
+	const bool is_range = site->kind == SITE_RANGE_READ;
+	struct writer *writer = &piece->writer;
+
+	piece->known = site->bytes & SITE_TOLD_NEAR;
+	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
+		put_looked_at(piece, WAY_COPY);
+	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
+		piece->way = WAY_RANGE; /* what was written last may be written anew */
+		put_is_pending(writer);
+		slow_if(piece, IF_NOT_EQUAL);
+	} else if (is_range && site->bytes & SITE_COPIED) {
+		put_looked_at(piece, WAY_COPIED);
+	} else if (site->bytes & SITE_TOLD) {
+		put_looked_at(piece, is_range ? WAY_TOLD : WAY_STRING);
+	} else if (is_range && site->bytes & SITE_FOLLOWED) {
+		put_flush(writer, piece->region);
+		PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, copied_from */
+		put_word(writer, STATE(copied_from));
+	}
+}
+
 static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
@@ -281,7 +324,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		if (!put_read(piece))
 			return false;
 		if (record_pends(piece->site)) {
-			piece->way = WAY_UPDATE;
+			piece->way = way_of(WAY_UPDATE, piece->site->bytes);
 			(void)put_operand(piece); /* it could be before */
 			put_pending(piece);
 		}
@@ -292,7 +335,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_COMPARE_EXCHANGE:
 		if (!put_read(piece))
 			return false;
-		piece->way = WAY_UPDATE;
+		piece->way = way_of(WAY_UPDATE, piece->site->bytes);
 		put_pending(piece);
 		return true;
 	case SITE_STORE:
@@ -320,8 +363,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_RANGE_WRITE:
 	case SITE_STRING_READ:
 	case SITE_STRING_WRITE:
-		piece->way = WAY_RANGE; /* nothing is known at a glance */
-		slow_if(piece, ALWAYS);
+		put_range(piece);
 		return true;
 	default:
 		return false;
@@ -379,7 +421,7 @@ const unsigned char *record_stub_of(
 {
 	struct stub_region *region = record_region_for(code_start);
 	struct piece piece = {.region = region, .site = site, .needs_d = needs_d(site)};
-	unsigned char *start;
+	unsigned char *start, *failed;
 
 	if (!region)
 		return NULL;
@@ -397,10 +439,16 @@ const unsigned char *record_stub_of(
 	if (!put_body(&piece, index, code_start, code_end))
 		return NULL;
 	put_ends(&piece);
-	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
-		.slow = (uint32_t)(piece.writer.at - region->start)};
-	region->piece_count++;
+	failed = piece.writer.at;
 	put_end(&piece, true);
+	if (is_of_word(piece.way)) {
+		failed = piece.writer.at;
+		piece.way = WAY_GENERAL;
+		put_end(&piece, true);
+	}
+	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
+		.slow = (uint32_t)(failed - region->start)};
+	region->piece_count++;
 	region->at = piece.writer.at;
 	return start;
 }

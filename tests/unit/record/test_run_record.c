@@ -46,7 +46,7 @@ static void test_take__gives_the_same_in_pieces_as_at_once(void **state)
 	struct record_area *area = new_area();
 	const struct record_op op = {.step = 7, .address = 1000, .site = 99, .other = UINT16_MAX};
 	struct op_stream stream = {0};
-	uint8_t bytes[OP_STREAM_MOST];
+	uint8_t bytes[OP_STREAM_MOST + RECORD_NUMBER_SLACK];
 	const size_t size = (size_t)(op_stream_write(&stream, &op, bytes) - bytes);
 
 	(void)state;

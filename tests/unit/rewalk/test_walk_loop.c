@@ -285,8 +285,7 @@ static void test_other_reads__are_taken_from_the_record(void **state)
 {
 	/* A read that is 0x04030201 more than what was known (twice that, by seven bits), one predicted read
 	 * behind it, the end. */
-	static const uint8_t entries[] = {
-		RECORD_READ, 0x82, 0x88, 0x98, 0x40, 1 << RECORD_TAG_BITS | RECORD_END};
+	uint8_t entries[3 * RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK], *end = entries;
 	struct bench *bench = make_bench(4);
 	const int32_t where = constant(bench, 0x1000);
 
@@ -298,8 +297,11 @@ static void test_other_reads__are_taken_from_the_record(void **state)
 		code->count = 1;
 		code->site = 0;
 	}
+	end = record_number_put(end, RECORD_READ);
+	end = record_number_put(end, record_difference(0x04030201, 0, 4));
+	end = record_number_put(end, 1 << RECORD_TAG_BITS | RECORD_END);
 	bench->walker.at = entries;
-	bench->walker.end = entries + sizeof entries;
+	bench->walker.end = end;
 	walk_next_entry(&bench->walker);
 	walk_it(bench);
 	assert_int_equal(bench->registers[1], 0x04030201);

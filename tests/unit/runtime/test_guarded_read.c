@@ -135,6 +135,107 @@ static void test_guarded_string__ends_where_memory_cannot_be_read(void **state)
 	assert_int_equal(guarded_string_bytes(edge - 4, 4), 4);
 }
 
+/* Up to the first word that is another, wherever that is. */
+static void test_same_words__are_counted(void **state)
+{
+	uint64_t words[7], known[7];
+
+	(void)state;
+	for (size_t count = 0; count <= 7; count++) {
+		for (size_t other = 0; other <= count; other++) {
+			for (size_t i = 0; i < 7; i++)
+				words[i] = known[i] = 1000 + i;
+			if (other < 7)
+				known[other]++;
+			assert_int_equal(guarded_same_words(words, known, count), other);
+		}
+	}
+}
+
+static void test_same_words__end_where_memory_cannot_be_read(void **state)
+{
+	const uint64_t known[4] = {0};
+
+	(void)state;
+	catch_faults();
+	memset(edge - 32, 0, 32);
+	for (size_t count = 0; count < 4; count++)
+		assert_int_equal(guarded_same_words(edge - 8 * count, known, 4), count);
+}
+
+static void test_same_copied__copies_what_is_known(void **state)
+{
+	uint8_t from[40], known[40], target[40];
+
+	(void)state;
+	for (size_t bytes = 8; bytes <= 39; bytes++) {
+		for (size_t other = 0; other <= bytes; other++) {
+			size_t done;
+
+			for (size_t i = 0; i < sizeof from; i++)
+				from[i] = known[i] = (uint8_t)(i + 1);
+			memset(target, 0, sizeof target);
+			known[other] ^= 4;
+			done = guarded_same_copied(from, known, target, bytes);
+			assert_int_equal(done, other < bytes ? other / 8 * 8 : bytes);
+			assert_memory_equal(target, known, done);
+			for (size_t i = done; i < sizeof target; i++)
+				assert_int_equal(target[i], 0);
+		}
+	}
+}
+
+static void test_same_copied__ends_where_memory_cannot_be_read(void **state)
+{
+	const uint8_t known[32] = {0};
+	uint8_t target[32];
+
+	(void)state;
+	catch_faults();
+	memset(edge - 32, 0, 32);
+	assert_int_equal(guarded_same_copied(edge - 16, known, target, 32), 16);
+	assert_int_equal(guarded_same_copied(edge - 13, known, target, 32), 8);
+	assert_int_equal(guarded_same_copied(edge, known, target, 32), 0);
+}
+
+static void test_same_string__finds_zeros(void **state)
+{
+	char text[32] = "0123456789abcdefghijklmnop", known[32];
+	struct guarded_same same;
+
+	(void)state;
+	memcpy(known, text, sizeof text);
+	same = guarded_same_string(text, known, 3, 0);
+	assert_int_equal(same.words, 3);
+	assert_true(same.zeros == 0);
+	same = guarded_same_string(text, known, 4, 0);
+	assert_int_equal(same.words, 4);
+	assert_true(same.zeros != 0);
+	known[9] = 'x';
+	same = guarded_same_string(text, known, 4, 0);
+	assert_int_equal(same.words, 1);
+	assert_true(same.zeros == 0);
+	text[3] = known[3] = 0;
+	assert_true(guarded_same_string(text, known, 1, 0).zeros != 0);
+	assert_true(guarded_same_string(text, known, 1, UINT32_MAX).zeros == 0);
+}
+
+static void test_same_string__ends_where_memory_cannot_be_read(void **state)
+{
+	const uint64_t known[4] = {0};
+	struct guarded_same same;
+
+	(void)state;
+	catch_faults();
+	memset(edge - 32, 0, 32);
+	same = guarded_same_string(edge - 16, known, 4, 0);
+	assert_int_equal(same.words, 2);
+	assert_true(same.zeros != 0);
+	same = guarded_same_string(edge, known, 1, 0);
+	assert_int_equal(same.words, 0);
+	assert_true(same.zeros == 0);
+}
+
 /* Sent, and with the registers of code that may fault: still no fault. */
 static void test_guarded_read__is_not_failed_by_a_sent_signal(void **state)
 {
@@ -162,6 +263,12 @@ int main(void)
 		cmocka_unit_test(test_guarded_string__ends_with_the_zero),
 		cmocka_unit_test(test_guarded_string__is_the_same_at_every_place),
 		cmocka_unit_test(test_guarded_string__ends_where_memory_cannot_be_read),
+		cmocka_unit_test(test_same_words__are_counted),
+		cmocka_unit_test(test_same_words__end_where_memory_cannot_be_read),
+		cmocka_unit_test(test_same_copied__copies_what_is_known),
+		cmocka_unit_test(test_same_copied__ends_where_memory_cannot_be_read),
+		cmocka_unit_test(test_same_string__finds_zeros),
+		cmocka_unit_test(test_same_string__ends_where_memory_cannot_be_read),
 		cmocka_unit_test(test_guarded_read__is_not_failed_by_a_sent_signal),
 	};
 
