@@ -97,14 +97,32 @@ static enum step call_inside(
 	return STEP_MOVED;
 }
 
+/*
+ * Is it the size of memory that is asked for? That may be less than it was, but for none at all: what the memory is for has room in
+ * what the run got. Products keep their factors, and what is moved its size.
+ */
+static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
+{
+	const bool is_size = (code->allocates == ALLOCATION_FIRST && argument == 0) ||
+			     (code->allocates == ALLOCATION_SECOND && argument == 1);
+	struct term *size = walk_operand_term(walker, code->operands[argument]);
+
+	if (!is_size || !size || size->op == TERM_CONSTANT || size->is_pinned || !size->value)
+		return false;
+	(void)walk_pin(walker, EVENT_VALUE, walk_is_no_more(walker, size), code);
+	return true;
+}
+
 /* What is given to code that is not followed has gone out of sight. */
 static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
 {
 	bool has_any = false;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		has_any |= walk_pin(walker, EVENT_VALUE,
-				   walk_operand_term(walker, code->operands[i]), code) != NULL;
+		if (!open_size(walker, code, i))
+			has_any |=
+				walk_pin(walker, EVENT_VALUE,
+					walk_operand_term(walker, code->operands[i]), code) != NULL;
 	if (has_any && !is_noted)
 		walk_note_unknown(walker, code, true);
 }

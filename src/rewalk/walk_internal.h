@@ -432,6 +432,8 @@ bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
 struct term *walk_is_whole(struct walker *walker, const struct code *code);
+/* Is the size from one up to what it is? */
+struct term *walk_is_no_more(struct walker *walker, struct term *size);
 /* The byte of a term. */
 struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number);
 

@@ -28,6 +28,20 @@ struct term *walk_is_within(struct walker *walker, const struct code *code, uint
 	return compare(walker, term_constant(&walker->walk->terms, length->width, place), length);
 }
 
+struct term *walk_is_no_more(struct walker *walker, struct term *size)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	const struct term_like less = {.op = CODE_BINARY,
+		.sub = LLVMSub,
+		.width = size->width,
+		.value = size->value - 1,
+		.a = size,
+		.b = term_constant(arena, size->width, 1)};
+
+	return compare(
+		walker, term_make(arena, &less), term_constant(arena, size->width, size->value));
+}
+
 struct term *walk_is_whole(struct walker *walker, const struct code *code)
 {
 	const struct term *length = walk_operand_term(walker, code->c);

@@ -4,6 +4,36 @@
 
 /* ---- what is read ---- */
 
+/* The others' limit is as it was. */
+static bool is_limit_open(const struct library_read *read)
+{
+	return read->kind != LIBRARY_LENGTH && read->kind < LIBRARY_COPY;
+}
+
+/* The limit, if it depends on others; NULL: it is as it was. */
+static struct term *open_limit(const struct walker *walker, const struct code *call)
+{
+	const struct library_read *read = call->reads;
+	struct term *term = read->limit < 0 || !is_limit_open(read)
+				    ? NULL
+				    : walk_operand_term(walker, call->operands[read->limit]);
+
+	return term && term->op != TERM_CONSTANT && !term->is_pinned ? term : NULL;
+}
+
+/*
+ * Memory may be compared further than it was, up to the end of the last word, where the limit depends on others: the
+ * length of a short string.
+ */
+static bool may_be_longer(const struct walker *walker, const struct code *call)
+{
+	const struct library_read *read = call->reads;
+
+	return walker->mode & WALK_EVENTS && !read->is_string &&
+	       (read->kind == LIBRARY_COMPARE || read->kind == LIBRARY_DIFFER) &&
+	       open_limit(walker, call);
+}
+
 static void put(
 	struct library_bytes *out, uint64_t address, uint64_t word, uint64_t value, uint64_t most)
 {
@@ -22,7 +52,7 @@ static bool has_zero(uint64_t value, uint64_t byte)
 
 /* As the recorder does: record_told(). */
 static enum step read_told(struct walker *walker, uint64_t length, const struct library_read *read,
-	struct library_bytes *out)
+	bool is_longer, struct library_bytes *out)
 {
 	const uint64_t address = out->address;
 	const uint64_t most = site_told_most(length, read->is_string, read->is_near);
@@ -40,7 +70,7 @@ static enum step read_told(struct walker *walker, uint64_t length, const struct 
 		step = walk_read(walker, SITE_NONE, word, 8, &value);
 		if (step != STEP_NEXT)
 			return step;
-		put(out, address, word, value, most);
+		put(out, address, word, value, is_longer ? most + 7 : most);
 		if (!has_ended)
 			out->extent = out->count;
 		has_ended |= read->is_string && has_zero(value, word < address ? address & 7 : 0);
@@ -49,14 +79,15 @@ static enum step read_told(struct walker *walker, uint64_t length, const struct 
 }
 
 static void read_own(struct walker *walker, const struct code *call,
-	const struct library_operand *operand, uint64_t length, bool is_string,
+	const struct library_operand *operand, uint64_t length, uint64_t most,
 	struct library_bytes *out)
 {
+	const bool is_string = call->reads->is_string;
 	struct code access = *call;
 
 	access.constant = operand->constant;
 	out->is_exact = true;
-	while (operand->is_known && out->count < length && out->count < SITE_TOLD_MOST) {
+	while (operand->is_known && out->count < length && out->count < most) {
 		const uint8_t *byte = walk_own_memory(
 			walker, &access, operand->place, out->address + out->count, 1);
 
@@ -115,10 +146,11 @@ static uint64_t value_of(const struct library_bytes *of, uint32_t done, uint32_t
 	return value;
 }
 
-/* Shared memory is read word by word, the thread's own byte by byte: each may have its term. */
+/* Shared memory is read word by word (what is behind the limit for itself), the thread's own byte by byte: each may have its term. */
 static void read_terms(struct walker *walker, const struct code *call, uint32_t number,
-	struct library_bytes *of, uint32_t count)
+	struct library_bytes *of, uint64_t limit)
 {
+	const uint32_t count = of->looked;
 	const struct library_operand *operand = &call->reads->operands[number];
 	struct code access = *call;
 	uint32_t bytes;
@@ -130,7 +162,7 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 		const uint64_t address = of->address + done;
 		struct term *term;
 
-		bytes = piece_of(of, done, count);
+		bytes = piece_of(of, done, done < limit && limit < count ? (uint32_t)limit : count);
 		if (operand->place == PLACE_CONSTANT ||
 			!(operand->place == PLACE_SITE && walker->is_live &&
 				walk_is_shared(walker->walk, address, bytes)))
@@ -155,12 +187,6 @@ static bool is_pointer(const struct library_read *read, uint32_t argument)
 	return argument < (uint32_t)(read->first + read->count);
 }
 
-/* The others' limit is as it was. */
-static bool is_limit_open(const struct library_read *read)
-{
-	return read->kind != LIBRARY_LENGTH && read->kind < LIBRARY_COPY;
-}
-
 /* All of it is one access, behind the points of both arguments. */
 static void read_all(struct walker *walker, const struct code *call, const uint64_t *registers,
 	struct library_walk *of)
@@ -173,8 +199,7 @@ static void read_all(struct walker *walker, const struct code *call, const uint6
 	for (uint32_t i = 0; i < call->count; i++) {
 		struct term *term = walk_operand_term(walker, call->operands[i]);
 
-		if (read->limit == (int8_t)i && is_limit_open(read) && term &&
-			term->op != TERM_CONSTANT && !term->is_pinned) {
+		if (read->limit == (int8_t)i && open_limit(walker, call)) {
 			of->limit_term = term;
 			continue;
 		}
@@ -190,7 +215,7 @@ static void read_all(struct walker *walker, const struct code *call, const uint6
 	if (read->kind >= LIBRARY_COPY && walker->is_live)
 		walk_count_step(walker, read->site_to);
 	for (uint32_t i = 0; i < read->count && !of->is_long; i++)
-		read_terms(walker, call, i, &of->arguments[i], of->arguments[i].looked);
+		read_terms(walker, call, i, &of->arguments[i], of->limit);
 	if (of->is_long)
 		walk_compare_terms(walker, call, of);
 	walk_join_events(walker, first);
@@ -200,6 +225,7 @@ static enum step read_arguments(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out)
 {
 	const struct library_read *read = call->reads;
+	const bool is_longer = may_be_longer(walker, call);
 
 	for (uint32_t i = 0; i < read->count; i++) {
 		const struct library_operand *operand = &read->operands[i];
@@ -211,10 +237,11 @@ static enum step read_arguments(struct walker *walker, const struct code *call,
 		of->count = of->extent = 0;
 		of->is_exact = false;
 		if (operand->site == SITE_NONE) {
-			read_own(walker, call, operand, limit, read->is_string, of);
+			read_own(walker, call, operand, limit + (is_longer ? 7 : 0),
+				SITE_TOLD_MOST + (is_longer ? 7 : 0), of);
 			continue;
 		}
-		step = read_told(walker, limit, read, of);
+		step = read_told(walker, limit, read, is_longer, of);
 		if (step != STEP_NEXT)
 			return step;
 	}
