@@ -162,6 +162,7 @@ static int compare_records(const void *first, const void *second)
 	const int orders[] = {
 		ORDER(b->score, a->score),
 		ORDER(b->failed, a->failed),
+		ORDER(a->is_foreign, b->is_foreign),
 		ORDER(family(&a->pattern), family(&b->pattern)),
 		ORDER(completed(&a->pattern), completed(&b->pattern)),
 		ORDER(a->pattern.kind, b->pattern.kind),

@@ -33,6 +33,7 @@ struct pattern_record {
 	uint32_t failed, passed; /* runs that showed it */
 	uint32_t last;		 /* number of the run that showed it last, from 1 */
 	uint64_t runs;		 /* equal for patterns that were seen in the same runs */
+	bool is_foreign; /* no access of it is in the user's code; see pattern_ranking_sort() */
 	double score;
 	/* Among all patterns by score alone; equal scores share their mean and their worst rank. */
 	double rank_mean;
@@ -60,7 +61,7 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 
 /*
  * Fills score and ranks, and sorts. Equal scores are told apart for the order only, not for the ranks:
- * first what was seen in more failing runs, then atomicity patterns, those over two variables, and
+ * first what was seen in more failing runs, then what is not foreign, then atomicity patterns, those over two variables, and
  * order patterns (each of which is part of one of the others as often as not), then what
  * was complete earlier in its run: a cause comes before its effects.
  */

@@ -42,6 +42,7 @@ static void fill_from_symbols(struct symbols *symbols, struct explain_place *pla
 		at++;
 	if (at == count)
 		at = 0;
+	place->is_system = count && frames[at].is_system;
 	place->function_name = frames[at].function;
 	if (place->function_name)
 		place->function = hash_text(1, place->function_name);

@@ -22,6 +22,7 @@ struct explain_place {
 	uint64_t offset; /* in the module */
 	unsigned line;
 	bool is_read, is_written; /* by an access of a pattern */
+	bool is_system;		  /* no frame of it is the user's code */
 };
 
 struct explain_places {

@@ -380,10 +380,26 @@ static void put_causes_first(struct explain_result *result)
 	}
 }
 
+/* The insides of a library are seldom the user's mistake; what the user's own code does to memory is. */
+static void mark_foreign(struct explain_result *result)
+{
+	for (uint32_t i = 0; i < result->ranking.count; i++) {
+		struct pattern_record *record = &result->ranking.records[i];
+		const unsigned accesses = pattern_access_count(&record->pattern);
+		unsigned foreign = 0;
+
+		while (foreign < accesses &&
+			explain_site(result->explain, record->pattern.sites[foreign])->is_system)
+			foreign++;
+		record->is_foreign = foreign == accesses;
+	}
+}
+
 static int answer(struct explain_result *result, const struct explain_work *work, struct error *err)
 {
 	int status = 0;
 
+	mark_foreign(result);
 	pattern_ranking_sort(&result->ranking, work->suspicion);
 	pattern_ranking_explain(&result->ranking, same_function, result->explain);
 	choose_answers(result, work);

@@ -85,6 +85,26 @@ static void test_ranking__ties_share_their_ranks(void **state)
 	pattern_ranking_release(&ranking);
 }
 
+static void test_ranking__puts_the_users_code_before_that_of_libraries(void **state)
+{
+	const struct pattern inside = pattern(PATTERN_RWW, 1, 2), own = pattern(PATTERN_WW, 2, 1),
+			     rarer = pattern(PATTERN_WR, 3, 4);
+	struct pattern_ranking ranking = {0};
+
+	(void)state;
+	add(&ranking, true, &inside, &own);
+	add(&ranking, true, &inside, &own);
+	add(&ranking, true, &rarer, NULL);
+	for (uint32_t i = 0; i < ranking.count; i++)
+		ranking.records[i].is_foreign = ranking.records[i].pattern.key == inside.key;
+	pattern_ranking_sort(&ranking, SUSPICION_JACCARD);
+	assert_true(ranking.records[0].pattern.key == own.key);
+	assert_true(ranking.records[1].pattern.key == inside.key);
+	assert_float_equal(ranking.records[0].rank_mean, 1.5, 1e-12);
+	assert_true(ranking.records[2].pattern.key == rarer.key);
+	pattern_ranking_release(&ranking);
+}
+
 static void test_ranking__without_one_sort_of_runs_nothing_is_certain(void **state)
 {
 	const struct pattern p = pattern(PATTERN_RWW, 1, 2);
@@ -189,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(scores),
 		TEST(ties_share_their_ranks),
+		TEST(puts_the_users_code_before_that_of_libraries),
 		TEST(without_one_sort_of_runs_nothing_is_certain),
 		TEST(keeps_to_its_limit_and_counts),
 		TEST(one_conflict_is_one_explanation),
