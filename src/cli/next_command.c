@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "campaign/memory_view.h"
+#include "campaign/strategy_option.h"
 #include "cli/shell_words.h"
 #include "model/outcome.h"
 
@@ -173,6 +175,36 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	settings_release(&standard);
 }
 
+/* The one that found it, or of which a part did ("portfolio: pct,depth=2"); none that only `raddle predict` has. */
+static void add_strategy(struct strbuf *out, const struct finding *finding)
+{
+	struct strategy_config config;
+	struct error err;
+	char *name = finding->strategy ? strdup(finding->strategy) : NULL;
+	uint32_t index;
+
+	if (!name)
+		return;
+	name[strcspn(name, ":")] = '\0';
+	if (strcmp(name, STRATEGY_STANDARD) != 0 && strcmp(name, "directed") != 0 &&
+		strcmp(name, "replay") != 0 && strategy_parse(name, &index, &config, &err) == 0)
+		next_add_option(out, "--strategy", name);
+	free(name);
+}
+
+/* Accesses to memory that were points, where that was asked for. */
+static void add_memory(struct strbuf *out, const struct finding *finding)
+{
+	struct memory_view view;
+	struct error err;
+
+	if (!finding->memory || memory_view_from_json(finding->memory, &view, &err) < 0)
+		return;
+	if (view.mode == MEMORY_NONE || view.mode == MEMORY_ALL)
+		next_add_option(out, "--memory", memory_mode_words[view.mode]);
+	memory_view_release(&view);
+}
+
 void next_add_finding(struct strbuf *out, const struct finding *finding, const char *store)
 {
 	char here[PATH_MAX] = "";
@@ -188,6 +220,8 @@ void next_add_finding(struct strbuf *out, const struct finding *finding, const c
 		next_add_settings(out, &settings);
 		settings_release(&settings);
 	}
+	add_strategy(out, finding);
+	add_memory(out, finding);
 	next_add_store(out, store);
 	next_add_program(out, finding->argv);
 }

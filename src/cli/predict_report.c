@@ -346,6 +346,19 @@ static const char *first_shown(const struct predict_result *result)
 	return finding;
 }
 
+/* Of the amounts that were given those that mean the same to `raddle run`. */
+static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
+{
+	struct campaign_options standard;
+
+	campaign_options_init(&standard);
+	if (campaign->time_ns != standard.time_ns)
+		strbuf_addf(out, " --time %" PRIu64 "ms", campaign->time_ns / 1000000);
+	if (campaign->workers)
+		strbuf_addf(out, " --jobs %" PRIu32, campaign->workers);
+	settings_release(&standard.settings);
+}
+
 static void say_next(const struct predict_result *result)
 {
 	const struct campaign_options *campaign = &result->options->campaign;
@@ -355,6 +368,7 @@ static void say_next(const struct predict_result *result)
 	strbuf_init(&store);
 	strbuf_init(&command);
 	next_add_store(&store, campaign->directory);
+	add_amounts(&command, campaign);
 	next_add_settings(&command, &campaign->settings);
 	next_add_store(&command, campaign->directory);
 	next_add_program(&command, campaign->argv);
