@@ -148,7 +148,9 @@ void engine_clock_lose_patience(void)
 	}
 	engine.patience_looks = 0;
 	if (is_starved && engine.step >= CLOCK_LONG_RUN_STEPS) {
-		clock_help_starved();
+		/* A schedule that is followed says itself who moves. */
+		if (!engine_is_to_go_on())
+			clock_help_starved();
 		if (engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
 			engine.patience_steps /= 2;
 	}
