@@ -190,6 +190,7 @@ struct contract_memory {
 	uint32_t
 		group_count; /* [host] of sites that may touch the same variables; 0: nobody knows */
 	uint32_t known_epoch; /* never 0 in a run */
+	uint32_t known_used;  /* the epoch of the entry of `known` that was made last */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	uint32_t news[MEMORY_NEWS_MAX]; /* slots */
 	char refusal[128];		/* why sites cannot be switched; empty: they can */

@@ -35,23 +35,10 @@
 #define START_BYTES 16
 #define RECORD_BYTES 32 /* of the heap for each record */
 #define LEVELS 4
-#define STREAMS_MAX 32768
-#define STREAM_HEADS 2048
 
 /* Far from what the kernel gives out, near the contract. Pages between the parts are never opened. */
 #define HEAP_ADDRESS ((char *)0x7e8000000000)
 #define GAP_BYTES 4096
-
-/* Allocations of one thread from one place in the code. */
-struct heap_stream {
-	uint64_t site;
-	uint64_t hash; /* of site and thread, the same in every process */
-	thread_name thread;
-	uint32_t count; /* made so far, in this run */
-	uint32_t run;	/* heap.run of the last */
-	uint16_t next;	/* of the same head, 0: none */
-	uint8_t kind;	/* enum memory_block_kind */
-};
 
 HOT_STATE bool heap_is_recording; /* see heap.h */
 
@@ -60,12 +47,9 @@ static HOT_STATE struct {
 	uintptr_t base;	  /* of the window */
 	uintptr_t opened; /* end of the part of the window whose tables are open */
 	bool is_busy;	  /* an interrupted call is at work on the tables */
-	uint32_t stream_count;
-	uint32_t run; /* heap_begin_run() was called so often */
+	uint32_t run;	  /* heap_begin_run() was called so often */
 	uint64_t *levels[LEVELS];
 	struct heap_record *records;
-	struct heap_stream *streams; /* [0] takes what does not fit */
-	uint16_t *heads;
 } heap;
 
 /* ---- set-up ---- */
@@ -109,17 +93,20 @@ static bool heap_map(void)
 {
 	uint64_t level_bytes = WINDOW_BYTES / START_BYTES / 8;
 	char *at = HEAP_ADDRESS;
+	struct heap_stream *streams;
 	struct heap_outside *outside;
+	uint16_t *heads;
 	uint8_t *loops;
 	bool is_open = true;
 
 	if (platform_failed(platform_call(SYS_mmap, HEAP_ADDRESS, WINDOW_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0)))
 		return false;
-	heap.streams = heap_place(&at, STREAMS_MAX * sizeof *heap.streams);
-	is_open &= heap_open(heap.streams, STREAMS_MAX * sizeof *heap.streams);
-	heap.heads = heap_place(&at, STREAM_HEADS * sizeof *heap.heads);
-	is_open &= heap_open(heap.heads, STREAM_HEADS * sizeof *heap.heads);
+	streams = heap_place(&at, HEAP_STREAMS_MAX * sizeof *streams);
+	is_open &= heap_open(streams, HEAP_STREAMS_MAX * sizeof *streams);
+	heads = heap_place(&at, HEAP_STREAM_HEADS * sizeof *heads);
+	is_open &= heap_open(heads, HEAP_STREAM_HEADS * sizeof *heads);
+	heap_streams_set_up(streams, heads);
 	outside = heap_place(&at, HEAP_OUTSIDE_MAX * sizeof *outside);
 	is_open &= heap_open(outside, HEAP_OUTSIDE_MAX * sizeof *outside);
 	heap_outside_set_up(outside);
@@ -141,7 +128,6 @@ void heap_start_recording(void)
 	if (heap_is_recording || !heap_map())
 		return;
 	heap.base = heap.opened = heap_program_end();
-	heap.stream_count = 1;
 	heap_is_recording = true;
 }
 
@@ -162,10 +148,18 @@ static struct heap_record *heap_record(uintptr_t start)
 	return &heap.records[(start - heap.base) / RECORD_BYTES];
 }
 
+/* What the levels above know of a bit that is set they know already. */
 static void heap_set_bit(uint64_t bit)
 {
-	for (unsigned level = 0; level < LEVELS; level++, bit /= 64)
-		heap.levels[level][bit / 64] |= UINT64_C(1) << bit % 64;
+	for (unsigned level = 0; level < LEVELS; level++, bit /= 64) {
+		uint64_t *word = &heap.levels[level][bit / 64];
+		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
+
+		/* Mostly it is: a block comes where one like it was. What is stored has to be waited for. */
+		if (before & mask)
+			return;
+		*word = before | mask;
+	}
 }
 
 static void heap_clear_bits(uint64_t first, uint64_t end)
@@ -241,51 +235,12 @@ static bool heap_is_window(uintptr_t address)
 	return address - heap.base < WINDOW_BYTES;
 }
 
-/* ---- streams ---- */
-
-static struct heap_stream *heap_stream(uint64_t site, uint8_t kind)
-{
-	const thread_name thread = engine_current()->name;
-	uint16_t *head = &heap.heads[hash_pair(site, thread) % STREAM_HEADS];
-	struct heap_stream *stream;
-
-	for (uint16_t at = *head; at; at = heap.streams[at].next)
-		if (heap.streams[at].site == site && heap.streams[at].thread == thread)
-			return &heap.streams[at];
-	if (heap.stream_count == STREAMS_MAX)
-		return &heap.streams[0];
-	stream = &heap.streams[heap.stream_count];
-	*stream = (struct heap_stream){.site = site,
-		.hash = hash_pair(memory_code_name(site), thread),
-		.thread = thread,
-		.next = *head,
-		.kind = kind};
-	*head = (uint16_t)heap.stream_count++;
-	return stream;
-}
-
-static struct heap_record heap_new_record(uint64_t site, uint8_t kind)
-{
-	struct heap_stream *stream = heap_stream(site, kind);
-	uint32_t ordinal;
-
-	if (stream->run != heap.run)
-		stream->count = 0;
-	stream->run = heap.run;
-	ordinal = ++stream->count;
-	return (struct heap_record){
-		.name = (object_name)hash_pair(stream->hash ^ (heap.run != 0), ordinal) | 1,
-		.stream = (uint16_t)(stream - heap.streams),
-		.ordinal = ordinal,
-		.loop = heap_loop_number(stream->hash, site)};
-}
-
 /* ---- what the allocation functions tell ---- */
 
 static struct heap_block heap_describe(
 	uintptr_t start, size_t bytes, const struct heap_record *record)
 {
-	const struct heap_stream *stream = &heap.streams[record->stream];
+	const struct heap_stream *stream = heap_stream(record->stream);
 
 	return (struct heap_block){.start = start,
 		.bytes = bytes,
@@ -340,7 +295,7 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 		return;
 	}
 	block = heap_describe(start, bytes, &record);
-	heap_blocks_made(&block, heap.streams[record.stream].kind);
+	heap_blocks_made(&block, heap_stream(record.stream)->kind);
 	filter_add_block(&block);
 }
 
@@ -349,7 +304,7 @@ void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
 	if (heap.is_busy)
 		return;
 	heap.is_busy = true;
-	heap_put((uintptr_t)start, bytes, heap_new_record(site, kind));
+	heap_put((uintptr_t)start, bytes, heap_new_record(site, kind, heap.run));
 	heap.is_busy = false;
 }
 
@@ -405,7 +360,7 @@ void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
 		return;
 	heap.is_busy = true;
 	known = heap_record_of((uintptr_t)from);
-	record = known ? *known : heap_new_record(site, BLOCK_REALLOC);
+	record = known ? *known : heap_new_record(site, BLOCK_REALLOC, heap.run);
 	heap_forget((uintptr_t)from, site);
 	heap_put((uintptr_t)to, bytes, record);
 	heap.is_busy = false;

@@ -6,12 +6,23 @@
 
 struct heap_record {
 	object_name name;
-	uint16_t stream; /* index of its struct heap_stream */
+	uint16_t stream; /* for heap_stream() */
 	uint8_t is_freed : 1;
 	uint8_t is_used : 1; /* somebody asked for the names of its memory in this run */
 	uint8_t loop;	     /* heap_loop_number() */
 	uint32_t ordinal;
 	uint32_t bytes; /* UINT32_MAX: that or more */
+};
+
+/* Allocations of one thread from one place in the code. */
+struct heap_stream {
+	uint64_t site;
+	uint64_t hash; /* of site and thread, the same in every process */
+	thread_name thread;
+	uint32_t count; /* made so far, in this run */
+	uint32_t run;	/* of the last: see heap_begin_run() */
+	uint16_t next;	/* of the same head, 0: none */
+	uint8_t kind;	/* enum memory_block_kind */
 };
 
 struct heap_outside {
@@ -33,6 +44,17 @@ void heap_outside_remove(uintptr_t start);
 
 /* The blocks, by start. */
 const struct heap_outside *heap_outside_all(uint32_t *count);
+
+/* ---- heap_streams.c ---- */
+
+#define HEAP_STREAMS_MAX 32768
+#define HEAP_STREAM_HEADS 2048
+
+/* `streams` has room for HEAP_STREAMS_MAX, `heads` for HEAP_STREAM_HEADS, all zeros. */
+void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
+const struct heap_stream *heap_stream(uint16_t index);
+/* Of a block that the moving thread makes at `site`, in this run. Not yet said: how large it is. */
+struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run);
 
 /* ---- heap_frees.c ---- */
 

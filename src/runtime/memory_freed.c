@@ -62,7 +62,7 @@ void memory_freed(const void *start, uint64_t site)
 	struct engine_op op;
 	struct heap_block block;
 
-	if (!start || !memory_is_watched() || record_is_on())
+	if (!start || record_is_on() || !memory_is_watched())
 		return;
 	memory_check_freed(access, OUTCOME_DOUBLE_FREE);
 	if (!heap_find(start, &block) || block.start != (uintptr_t)start || !block.is_used)

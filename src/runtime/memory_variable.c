@@ -64,6 +64,8 @@ void memory_renamed(uintptr_t start, size_t bytes)
 	if (!memory)
 		return;
 	quick_forget(start, bytes);
+	if (memory->known_used != memory->known_epoch)
+		return; /* nothing is known */
 	if (bytes > RENAMED_BYTES_MOST) {
 		memory_next_epoch(memory);
 		return;
@@ -110,8 +112,10 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 	memory_fetch_ahead(memory, at);
 	variable = memory_variable(memory, name, add);
 	/* One that is only not added this time is not absent for good. */
-	if (is_lasting && (variable || add || memory->is_frozen))
+	if (is_lasting && (variable || add || memory->is_frozen)) {
 		known = &memory->known[granule % MEMORY_KNOWN_MAX];
+		memory->known_used = memory->known_epoch;
+	}
 	*known = (struct memory_known){.granule = granule,
 		.epoch = memory->known_epoch,
 		.slot = MEMORY_NO_VARIABLE,

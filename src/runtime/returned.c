@@ -73,7 +73,7 @@ void returned_look_for_shadow(void)
 
 static bool returned_is_wanted(void)
 {
-	return memory_is_watched() && !record_is_on() && !returned.is_busy;
+	return !record_is_on() && memory_is_watched() && !returned.is_busy;
 }
 
 void returned_begin_run(void)

@@ -11,6 +11,7 @@
 #include "runtime/heap.c"
 #include "runtime/heap_frees.c"
 #include "runtime/heap_outside.c"
+#include "runtime/heap_streams.c"
 
 #include "platform/platform.h"
 
@@ -134,6 +135,7 @@ static int tear_down(void **state)
 	(void)state;
 	(void)munmap(HEAP_ADDRESS, WINDOW_BYTES);
 	memset(&heap, 0, sizeof heap);
+	memset(&streams, 0, sizeof streams);
 	memset(&outside, 0, sizeof outside);
 	memset(&frees, 0, sizeof frees);
 	is_live = true;
@@ -355,8 +357,8 @@ static void test_heap__counts_by_site_and_thread(void **state)
 	struct heap_block block;
 
 	(void)state;
-	for (uint32_t i = 0; i < 3 * STREAMS_MAX; i++) {
-		heap_made(at(0), 40, 1000 + i % (STREAMS_MAX + 100), BLOCK_MALLOC);
+	for (uint32_t i = 0; i < 3 * HEAP_STREAMS_MAX; i++) {
+		heap_made(at(0), 40, 1000 + i % (HEAP_STREAMS_MAX + 100), BLOCK_MALLOC);
 		assert_true(heap_find(at(8), &block)); /* also where the table of sites is full */
 	}
 	heap_made(at(0), 40, 1000, BLOCK_MALLOC);
