@@ -105,6 +105,7 @@ void walk_close(struct walk *walk)
 	free(walk->shared_words);
 	free(walk->unknowns);
 	free(walk->semaphores);
+	free(walk->releases);
 	free(walk->wanted);
 	free(walk->copied.pairs);
 	objects_release(&walk->objects);

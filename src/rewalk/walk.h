@@ -216,6 +216,13 @@ struct walk_semaphore {
 	bool is_known;	/* it was made once */
 };
 
+/* A block of shared memory was given back. */
+struct walk_release {
+	uint64_t address;
+	uint32_t index; /* events of the thread before it */
+	uint16_t thread;
+};
+
 struct walk_room;
 
 struct walk {
@@ -241,6 +248,8 @@ struct walk {
 	uint32_t watch_count;
 	struct walk_semaphore *semaphores; /* WALK_EVENTS */
 	uint32_t semaphore_count;
+	struct walk_release *releases; /* WALK_EVENTS: not of what is before the part */
+	uint32_t release_count, release_capacity;
 	/* Written by the first thread before there were others: the last values, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
@@ -276,6 +285,9 @@ static inline struct term *walk_event_when(const struct walk *walk, const struct
 {
 	return event->kind == EVENT_WRITE ? term_at(&walk->terms, event->access.when) : NULL;
 }
+
+/* Of a block that was given back: so many bytes from its beginning are the allocator's, who writes there. */
+#define RELEASED_BYTES 16u
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);

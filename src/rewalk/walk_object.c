@@ -1,4 +1,7 @@
 /* Objects of a walk, and the accesses whose addresses are indices into them. */
+#include <stdlib.h>
+
+#include "base/bug.h"
 #include "rewalk/walk_internal.h"
 
 static struct object_time now(const struct walker *walker)
@@ -26,14 +29,34 @@ static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
 			walker, given + done, bytes - done < 8 ? (uint32_t)(bytes - done) : 8, 0);
 }
 
+static void note_release(struct walker *walker, uint64_t address)
+{
+	struct walk *walk = walker->walk;
+
+	if (!(walker->mode & WALK_EVENTS) || walker->is_before || !walker->is_live ||
+		!walker->out->count || !walk_is_shared(walk, address, RELEASED_BYTES))
+		return;
+	if (walk->release_count == walk->release_capacity) {
+		walk->release_capacity = walk->release_capacity ? 2 * walk->release_capacity : 64;
+		walk->releases =
+			realloc(walk->releases, walk->release_capacity * sizeof *walk->releases);
+		BUG_ON(!walk->releases);
+	}
+	walk->releases[walk->release_count++] = (struct walk_release){.address = address,
+		.index = (uint32_t)walker->out->count,
+		.thread = walker->thread};
+}
+
 void walk_note_allocation(struct walker *walker, const struct code *call, const uint64_t *registers)
 {
 	const uint64_t first = call->count > 0 ? registers[call->operands[0]] : 0;
 	const uint64_t second = call->count > 1 ? registers[call->operands[1]] : 0;
 	const uint64_t given = call->to >= 0 ? registers[call->to] : 0;
 
-	if ((call->allocates == ALLOCATION_END || call->allocates == ALLOCATION_MOVE) && first)
+	if ((call->allocates == ALLOCATION_END || call->allocates == ALLOCATION_MOVE) && first) {
 		walk_note_object(walker, first, 0);
+		note_release(walker, first);
+	}
 	if (call->allocates == ALLOCATION_END || !given)
 		return;
 	if (call->allocates == ALLOCATION_PRODUCT && !walker->is_live)

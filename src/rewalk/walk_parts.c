@@ -161,4 +161,5 @@ void walk_forget_events(struct walk *walk)
 	walk->initials = NULL;
 	walk->initial_count = walk->initial_capacity = 0;
 	walk->semaphore_count = 0;
+	walk->release_count = 0;
 }

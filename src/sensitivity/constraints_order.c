@@ -54,6 +54,42 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 	return false;
 }
 
+/* NULL: it does, wherever it happens. */
+static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
+{
+	struct term *at = walk_event_at(constraints->walk, read);
+
+	return constraints->has_open_addresses && at
+		       ? Z3_mk_eq(constraints->z3, constraints_term(constraints, at),
+				 constraints_bits(constraints, at->width, read->address))
+		       : NULL;
+}
+
+/* What is given back is not read any more. */
+static void add_lives(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->life_count; i++) {
+		const struct order_life *life = &order->lives[i];
+		Z3_ast both, there;
+
+		if (constraints_is_past(constraints, life->read) ||
+			!constraints_has(constraints, life->read) ||
+			constraints_is_past(constraints, life->last) ||
+			!constraints_has(constraints, life->last))
+			continue;
+		both = constraints_and(constraints, constraints_happens(constraints, life->read),
+			constraints_happens(constraints, life->last));
+		there = goes_there(constraints,
+			&constraints->walk->threads[life->read.thread].events[life->read.index]);
+		constraints_add(constraints,
+			constraints_implies(constraints,
+				there ? constraints_and(constraints, both, there) : both,
+				constraints_before(constraints, life->read, life->last)));
+	}
+}
+
 void constraints_add_edges(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
@@ -83,4 +119,5 @@ void constraints_add_edges(struct constraints *constraints)
 					     constraints_happens(constraints, edge->second),
 					     constraints_happens(constraints, edge->first)));
 	}
+	add_lives(constraints);
 }

@@ -337,6 +337,7 @@ void order_build(struct order *order, const struct walk *walk)
 	order_add_once(order, &list);
 	free(list.items);
 	order_fill_clocks(order);
+	order_add_lives(order);
 	hidden_find(order);
 	addresses_build(&order->addresses, order);
 }
@@ -351,6 +352,7 @@ void order_release(struct order *order)
 	free(order->sections);
 	order_sections_release(&order->by_thread);
 	free(order->failures);
+	free(order->lives);
 	free(order->hidden);
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		free(order->semaphores[i].uses);

@@ -41,6 +41,15 @@ struct order_failure {
 	bool is_shared; /* it would be a reader of a read-write lock */
 };
 
+/*
+ * A read of what the allocator writes to when another thread gives the block back, which it did behind it: where it comes later it
+ * gives nobody knows what.
+ */
+struct order_life {
+	struct event_id read;
+	struct event_id last; /* of who gives it back, before it does so */
+};
+
 #define ORDER_NONE UINT32_MAX
 
 /* A thread that comes to a barrier. */
@@ -137,6 +146,8 @@ struct order {
 	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
+	struct order_life *lives; /* by their reads */
+	uint32_t life_count, life_capacity;
 	struct order_round *rounds;
 	uint32_t round_count, round_capacity;
 	struct order_semaphore *semaphores; /* those of which all is known */
@@ -178,6 +189,8 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 				      other];
 }
 
+/* Of a read: what it must not come behind; NULL: nothing of that kind. */
+const struct order_life *order_life_of(const struct order *order, struct event_id read);
 /* Must `first` come before `second`? */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
 

@@ -32,6 +32,8 @@ void order_add_rounds(struct order *order, const struct op_list *list);
 void order_release_rounds(struct order *order);
 /* order_times.c: who waits for time to pass. */
 void order_add_times(struct order *order, const struct op_list *list);
+/* order_lives.c: blocks that are given back. Needs the clocks. */
+void order_add_lives(struct order *order);
 /* order_conditions.c */
 void order_add_conditions(struct order *order, const struct op_list *list);
 void order_release_conditions(struct order *order);

@@ -198,6 +198,18 @@ static enum effect look_at_value(
 	}
 }
 
+/* What stood where the thread reads next is gone. */
+static bool is_given_back(struct rehearsal *rehearsal, struct player *player, uint32_t thread)
+{
+	const struct event_id read = {(uint16_t)thread, player->at};
+	const struct order_life *life = order_life_of(rehearsal->order, read);
+	const struct walk_event *event = event_of(rehearsal, read);
+	uint64_t address;
+
+	return life && rehearsal->players[life->last.thread].at > life->last.index &&
+	       address_of(rehearsal, player, event, &address) && address == event->address;
+}
+
 static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint64_t rank)
 {
 	struct player *player = &rehearsal->players[thread];
@@ -205,6 +217,8 @@ static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint6
 
 	switch (event->kind) {
 	case EVENT_READ:
+		if (is_given_back(rehearsal, player, thread))
+			return EFFECT_STOPPED;
 		return rehearsal_read(rehearsal, player, event) ? EFFECT_NONE : EFFECT_STOPPED;
 	case EVENT_WRITE:
 		return write_word(rehearsal, player, event, rank);
