@@ -195,6 +195,19 @@ static int take_flipped(struct branches_state *state, const struct record_reques
 	return status;
 }
 
+/* It did not come to its branch, as it failed before: that is no answer, but the program's failure. */
+static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
+	const struct recorded *run)
+{
+	struct sensitive_branch *branch =
+		branches_add_early(state->result, &state->trace->run.record, candidate, run);
+
+	if (!branch)
+		return;
+	branch->round = state->trace->round;
+	branches_add_failure(state, branch, run, candidate->chosen);
+}
+
 /* Makes the run that the solver promises. */
 static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
 	struct error *err)
@@ -239,6 +252,9 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 			status = take_flipped(state, &request, candidate, &run, err);
 		else if (status == 0 && run.is_cut)
 			state->result->cut_count++;
+		else if (status == 0 && verdict == VERDICT_NOT_REACHED &&
+			 branches_failed_early(&run, candidate))
+			take_early(state, candidate, &run);
 		else if (status == 0)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
 		keep_time_back(state);

@@ -105,6 +105,9 @@ struct branches_result {
 	uint32_t count;
 	char **unproven; /* solutions that no run has shown, one line each: defects of the model */
 	uint32_t unproven_count;
+	struct sensitive_branch *
+		early; /* runs that failed before they came to their branch: of CLASS_BUG, and not proven */
+	uint32_t early_count;
 	uint32_t
 		cut_count; /* solutions whose runs had not ended in their time, and so show nothing */
 	uint32_t relaxed_count; /* of the items: those with `delayed` */

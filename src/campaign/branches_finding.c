@@ -256,8 +256,9 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 /* What became of the failure, for all branches that led to it. */
 static void tell(struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
 {
-	for (uint32_t i = 0; i < result->count; i++) {
-		struct sensitive_branch *branch = &result->items[i];
+	for (uint32_t i = 0; i < result->count + result->early_count; i++) {
+		struct sensitive_branch *branch =
+			i < result->count ? &result->items[i] : &result->early[i - result->count];
 
 		if (branch->class != CLASS_BUG || branch->failure != key)
 			continue;

@@ -53,6 +53,12 @@ void branches_release_interleaving(struct branch_interleaving *interleaving);
 /* The candidate as one more branch of the result. `record`: of the run that it was found in. */
 struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate);
+/* Did the run follow the schedule, and fail before that was over? */
+bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate);
+/* The candidate as what such a run should have come to. NULL: its failure has been told. */
+struct sensitive_branch *branches_add_early(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate,
+	const struct recorded *run);
 /* Likewise as an answer that `run` did not show. */
 void branches_add_unproven(struct branches_result *result, const struct run_record *record,
 	const struct sensitive_candidate *candidate, const struct recorded *run,

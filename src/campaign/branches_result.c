@@ -79,14 +79,14 @@ char *branches_path_of(const struct sensitive_place *place)
 	return strbuf_detach(&path);
 }
 
-struct sensitive_branch *branches_add(struct branches_result *result,
+static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t *count,
 	const struct run_record *record, const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch;
 
-	result->items = realloc(result->items, (result->count + 1) * sizeof *result->items);
-	BUG_ON(!result->items);
-	branch = &result->items[result->count++];
+	*list = realloc(*list, (*count + 1) * sizeof **list);
+	BUG_ON(!*list);
+	branch = &(*list)[(*count)++];
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
 		.function = branches_copy_text(candidate->place.function),
 		.file = branches_copy_text(candidate->place.file),
@@ -100,6 +100,41 @@ struct sensitive_branch *branches_add(struct branches_result *result,
 		.schedule = schedule_text(record, candidate, UINT32_MAX),
 		.class = candidate->is_waiting ? CLASS_AD_HOC : CLASS_BENIGN};
 	return branch;
+}
+
+struct sensitive_branch *branches_add(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate)
+{
+	return add_to(&result->items, &result->count, record, candidate);
+}
+
+bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate)
+{
+	uint64_t steps = 0;
+
+	for (uint32_t i = 0; i < candidate->segment_count; i++)
+		if (!(candidate->segments[i].flags & SEGMENT_VALUE))
+			steps += candidate->segments[i].count;
+	return run->is_failure && !run->has_diverged && run->run.step_count <= steps;
+}
+
+static bool has_failure(
+	const struct sensitive_branch *items, uint32_t count, const struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (items[i].class == CLASS_BUG && items[i].failure == failure_key(outcome))
+			return true;
+	return false;
+}
+
+struct sensitive_branch *branches_add_early(struct branches_result *result,
+	const struct run_record *record, const struct sensitive_candidate *candidate,
+	const struct recorded *run)
+{
+	if (has_failure(result->items, result->count, &run->run.outcome) ||
+		has_failure(result->early, result->early_count, &run->run.outcome))
+		return NULL;
+	return add_to(&result->early, &result->early_count, record, candidate);
 }
 
 void branches_add_unproven(struct branches_result *result, const struct run_record *record,
@@ -125,20 +160,27 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	result->unproven[result->unproven_count++] = strbuf_detach(&text);
 }
 
+static void release_list(struct sensitive_branch *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(items[i].function);
+		free(items[i].file);
+		free(items[i].path);
+		free(items[i].thread);
+		free(items[i].variables);
+		free(items[i].schedule);
+		free(items[i].called_from);
+		free(items[i].delayed);
+		for (int run = 0; run < SENSITIVE_RUNS; run++)
+			branches_release_interleaving(&items[i].interleavings[run]);
+	}
+	free(items);
+}
+
 void branches_result_release(struct branches_result *result)
 {
-	for (uint32_t i = 0; i < result->count; i++) {
-		free(result->items[i].function);
-		free(result->items[i].file);
-		free(result->items[i].path);
-		free(result->items[i].thread);
-		free(result->items[i].variables);
-		free(result->items[i].schedule);
-		free(result->items[i].called_from);
-		free(result->items[i].delayed);
-		for (int run = 0; run < SENSITIVE_RUNS; run++)
-			branches_release_interleaving(&result->items[i].interleavings[run]);
-	}
+	release_list(result->items, result->count);
+	release_list(result->early, result->early_count);
 	for (uint32_t i = 0; i < result->observed_count; i++) {
 		free(result->observed[i].file);
 		free(result->observed[i].path);
@@ -148,6 +190,5 @@ void branches_result_release(struct branches_result *result)
 	for (uint32_t i = 0; i < result->unproven_count; i++)
 		free(result->unproven[i]);
 	free(result->unproven);
-	free(result->items);
 	*result = (struct branches_result){0};
 }

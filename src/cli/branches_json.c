@@ -145,6 +145,25 @@ static json_t *samples_to_json(const struct branches_result *result)
 	return value;
 }
 
+static json_t *early_to_json(const struct branches_result *result)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < result->early_count; i++) {
+		const struct sensitive_branch *item = &result->early[i];
+		json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s}", "outcome",
+			outcome_descriptions[item->outcome.kind].word, "file", item->file,
+			"function", item->function, "line", (json_int_t)item->line, "thread",
+			item->thread, "schedule", item->schedule);
+
+		BUG_ON(!value);
+		if (*item->finding)
+			BUG_ON(json_object_set_new(value, "finding", json_string(item->finding)));
+		BUG_ON(json_array_append_new(list, value));
+	}
+	return list;
+}
+
 char *branches_to_json(const struct branches_result *result)
 {
 	json_t *branches = json_array(), *unproven = json_array(), *all;
@@ -157,6 +176,8 @@ char *branches_to_json(const struct branches_result *result)
 	all = json_pack("{s:o, s:o, s:o}", "branches", branches, "unproven", unproven, "figures",
 		figures_to_json(result));
 	BUG_ON(!all);
+	if (result->early_count)
+		BUG_ON(json_object_set_new(all, "failures", early_to_json(result)));
 	if (result->samples)
 		BUG_ON(json_object_set_new(all, "samples", samples_to_json(result)));
 	text = json_dumps(all, JSON_INDENT(2));

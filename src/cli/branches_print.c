@@ -91,6 +91,19 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 	print_finding(branch, store);
 }
 
+static void print_schedule(const char *schedule);
+
+/* It never came to the branch that it was made for. */
+static void print_early(const struct sensitive_branch *branch, const char *store)
+{
+	printf("failure: %s, before a run came to %s:%u in %s (%s)\n",
+		outcome_descriptions[branch->outcome.kind].word, branch->file, branch->line,
+		branch->function, branch->thread);
+	print_schedule(branch->schedule);
+	print_finding(branch, store);
+	fputc('\n', stdout);
+}
+
 static void print_delayed(const struct sensitive_branch *branch)
 {
 	printf("    only where others see writes late (store buffers): %s\n", branch->delayed);
@@ -239,6 +252,8 @@ void branches_print(const struct branches_result *result, const char *directory,
 	next_add_store(&store, directory);
 	for (uint32_t i = 0; i < result->count; i++)
 		print_branch(&result->items[i], store.text);
+	for (uint32_t i = 0; i < result->early_count; i++)
+		print_early(&result->early[i], store.text);
 	strbuf_release(&store);
 	if (is_quiet)
 		return;

@@ -252,8 +252,8 @@ static const struct argp branches_argp = {
 	.doc = "Records a run of PROGRAM, which raddle-cc has built, searches it for branches whose "
 	       "outcome depends on the schedule, and runs the schedule that gives the other outcome. "
 	       "Only what such a run has shown is told.\v"
-	       "Exit status: 0 nothing was found, 1 a branch was seen to go either way, 2 raddle could "
-	       "not work.",
+	       "Exit status: 0 nothing was found, 1 a branch was seen to go either way, or a run failed on the way "
+	       "to one, 2 raddle could not work.",
 };
 
 static void show_progress(void *context, const struct branches_progress *progress)
@@ -275,6 +275,12 @@ static void say_next(const struct branches_arguments *arguments, int64_t campaig
 	strbuf_release(&store);
 }
 
+/* A branch that went the other way, or a failure on the way to one. */
+static bool has_shown(const struct branches_result *result)
+{
+	return result->count > result->relaxed_count || result->early_count;
+}
+
 static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
@@ -287,16 +293,16 @@ static int work(const struct branches_arguments *arguments)
 	if (status < 0)
 		return command_fail("%s", err.text);
 	text = branches_to_json(&result);
-	if (result.count)
+	if (result.count || result.early_count)
 		stored = branches_store(&arguments->options, &result, text, &err);
 	if (arguments->is_json)
 		(void)printf("%s\n", text); /* main checks the stream */
 	else
 		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
-	if (stored == 0 && result.count > result.relaxed_count)
+	if (stored == 0 && has_shown(&result))
 		say_next(arguments, result.campaign);
 	free(text);
-	status = result.count > result.relaxed_count ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	if (stored < 0)
 		status = command_fail("%s", err.text);
 	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))
