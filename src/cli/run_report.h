@@ -27,5 +27,7 @@ void run_report_release(struct run_report *report);
 void run_report_listen(struct run_report *report, struct campaign_listener *listener);
 /* The summary. Returns the exit status; releases `report`. */
 int run_report_finish(struct run_report *report, const struct campaign_result *result);
+/* The summary as one JSON object (run_json.c). */
+void run_report_print_json(const struct run_report *report, const struct campaign_result *result);
 
 #endif
