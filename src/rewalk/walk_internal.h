@@ -391,6 +391,9 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
 /* ---- walk_intrinsic.c ---- */
 
+/* Of two terms of one width, with its value; a constant, if both are. */
+struct term *walk_binary_term(
+	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 bool walk_tells_overflow(const struct code *code);
 /* Of one that does, in a frame that is symbolic: of its value, and of whether it is too great. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);

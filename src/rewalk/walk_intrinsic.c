@@ -1,7 +1,7 @@
 /* Terms of intrinsic functions that plain operations make up: sums that tell of overflow, and shifts of two words. */
 #include "rewalk/walk_internal.h"
 
-static struct term *pair_of(
+struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {
 	const struct term_like like = {.op = CODE_BINARY,
@@ -54,13 +54,13 @@ struct told {
 static struct told signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {
-	struct term *value = pair_of(arena, opcode, a, b);
-	struct term *from_a = pair_of(arena, LLVMXor, value, a);
-	struct term *from_b = pair_of(arena, LLVMXor, opcode == LLVMAdd ? value : a, b);
+	struct term *value = walk_binary_term(arena, opcode, a, b);
+	struct term *from_a = walk_binary_term(arena, LLVMXor, value, a);
+	struct term *from_b = walk_binary_term(arena, LLVMXor, opcode == LLVMAdd ? value : a, b);
 
-	return (struct told){
-		value, comparison_of(arena, LLVMIntSLT, pair_of(arena, LLVMAnd, from_a, from_b),
-			       term_constant(arena, a->width, 0))};
+	return (struct told){value,
+		comparison_of(arena, LLVMIntSLT, walk_binary_term(arena, LLVMAnd, from_a, from_b),
+			term_constant(arena, a->width, 0))};
 }
 
 static struct told product(struct walker *walker, struct term *a, struct term *b, bool is_signed)
@@ -72,11 +72,11 @@ static struct told product(struct walker *walker, struct term *a, struct term *b
 	if (width > 32 && (is_signed || b->op != TERM_CONSTANT || !b->value))
 		return (struct told){NULL, NULL};
 	if (width > 32)
-		return (struct told){pair_of(arena, LLVMMul, a, b),
+		return (struct told){walk_binary_term(arena, LLVMMul, a, b),
 			comparison_of(arena, LLVMIntUGT, a,
 				term_constant(
 					arena, width, compute_mask(UINT64_MAX, width) / b->value))};
-	whole = pair_of(
+	whole = walk_binary_term(
 		arena, LLVMMul, extended(arena, a, is_signed), extended(arena, b, is_signed));
 	value = walk_resize(walker, whole, width);
 	return (struct told){
@@ -90,11 +90,11 @@ static struct told tell(struct walker *walker, uint8_t sub, struct term *a, stru
 
 	switch (sub) {
 	case INTRINSIC_UNSIGNED_ADD_OVERFLOW:
-		value = pair_of(arena, LLVMAdd, a, b);
+		value = walk_binary_term(arena, LLVMAdd, a, b);
 		return (struct told){value, comparison_of(arena, LLVMIntULT, value, a)};
 	case INTRINSIC_UNSIGNED_SUB_OVERFLOW:
-		return (struct told){
-			pair_of(arena, LLVMSub, a, b), comparison_of(arena, LLVMIntULT, a, b)};
+		return (struct told){walk_binary_term(arena, LLVMSub, a, b),
+			comparison_of(arena, LLVMIntULT, a, b)};
 	case INTRINSIC_SIGNED_ADD_OVERFLOW:
 		return signed_sum(arena, LLVMAdd, a, b);
 	case INTRINSIC_SIGNED_SUB_OVERFLOW:
@@ -136,9 +136,9 @@ struct term *walk_funnel_term(
 
 	if (!shift)
 		return is_left ? a : b;
-	return pair_of(arena, LLVMOr,
-		pair_of(arena, LLVMShl, a,
+	return walk_binary_term(arena, LLVMOr,
+		walk_binary_term(arena, LLVMShl, a,
 			term_constant(arena, width, is_left ? shift : width - shift)),
-		pair_of(arena, LLVMLShr, b,
+		walk_binary_term(arena, LLVMLShr, b,
 			term_constant(arena, width, is_left ? width - shift : shift)));
 }

@@ -26,28 +26,13 @@ static bool is_space(uint8_t byte)
 	return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-static struct term *operation(
-	const struct builder *builder, LLVMOpcode opcode, struct term *a, struct term *b)
-{
-	const struct term_like like = {.op = CODE_BINARY,
-		.sub = (uint8_t)opcode,
-		.width = a->width,
-		.value = compute_binary((uint8_t)opcode, a->width, a->value, b->value),
-		.a = a,
-		.b = b};
-
-	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT)
-		return term_constant(builder->arena, a->width, like.value);
-	return term_make(builder->arena, &like);
-}
-
 static struct term *with_digit(
 	const struct builder *builder, struct term *value, struct term *digit)
 {
-	struct term *tens =
-		operation(builder, LLVMMul, value, term_constant(builder->arena, value->width, 10));
+	struct term *tens = walk_binary_term(
+		builder->arena, LLVMMul, value, term_constant(builder->arena, value->width, 10));
 
-	return operation(builder, LLVMAdd, tens,
+	return walk_binary_term(builder->arena, LLVMAdd, tens,
 		digit->op == TERM_CONSTANT
 			? term_constant(builder->arena, value->width, digit->value)
 			: walk_resize(builder->walker, digit, value->width));
@@ -101,8 +86,8 @@ static void find_digits(const struct builder *builder, const struct library_byte
 
 	out->count = 0;
 	for (uint32_t i = first; i < end; i++) {
-		struct term *digit =
-			operation(builder, LLVMSub, bytes->terms[i], term_constant(arena, 8, '0'));
+		struct term *digit = walk_binary_term(
+			builder->arena, LLVMSub, bytes->terms[i], term_constant(arena, 8, '0'));
 		struct term *is_digit =
 			library_compare(builder, LLVMIntULT, digit, term_constant(arena, 8, 10));
 
@@ -152,6 +137,7 @@ void walk_number_answer(const struct builder *builder, const struct code *call,
 			begins_as_known(builder, digits.are[0], bytes->terms[first]));
 	value = resized(builder, value, 64);
 	if (is_negative)
-		value = operation(builder, LLVMSub, term_constant(builder->arena, 64, 0), value);
+		value = walk_binary_term(
+			builder->arena, LLVMSub, term_constant(builder->arena, 64, 0), value);
 	answer->value = resized(builder, value, builder->width);
 }

@@ -179,7 +179,7 @@ void record_look_at_linkage(void);
 
 void record_near_read(void); /* of any number of bytes */
 void record_near_update(void);
-/* Behind a stub that has read the word. */
+/* Called by machine code of a site (quick stubs, record_stubs.c) that has read the word already. */
 void record_near_read1(void);
 void record_near_read2(void);
 void record_near_read4(void);

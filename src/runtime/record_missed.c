@@ -101,14 +101,22 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 	return true;
 }
 
-bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length)
+/* False: nothing is recorded now. What was written last is told before what is read. */
+static bool begin_reading(void)
 {
-	(void)known;
-	(void)frame;
 	if (record_is_quiet())
 		return false;
 	record_flush();
 	record_state.moving->wants_arguments = 0;
+	return true;
+}
+
+bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length)
+{
+	(void)known;
+	(void)frame;
+	if (!begin_reading())
+		return false;
 	record_state.moving->copied_from = from;
 	if (length <= SITE_COPIED_MOST)
 		record_read(from, length);
@@ -132,10 +140,8 @@ bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uin
 {
 	(void)known;
 	(void)frame;
-	if (record_is_quiet())
+	if (!begin_reading())
 		return false;
-	record_flush();
-	record_state.moving->wants_arguments = 0;
 	record_told_string(address, length);
 	return true;
 }
@@ -143,10 +149,8 @@ bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uin
 bool record_missed_told(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
 {
 	(void)frame;
-	if (record_is_quiet())
+	if (!begin_reading())
 		return false;
-	record_flush();
-	record_state.moving->wants_arguments = 0;
 	record_told_range(address, length, known & SITE_TOLD_NEAR);
 	return true;
 }

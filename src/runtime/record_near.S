@@ -106,32 +106,28 @@ record_near_\name:
 	jl	9f
 	.endm
 
+	/* What was saved at the beginning. */
+	.macro	RESTORE
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	.endm
+
 	/* 9: something else has to be looked at. */
 	.macro	END name:req, otherwise:req
 	movq	%rdi, NEAR_AT(%rsi)
-	popq	%rcx
 	.cfi_remember_state
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
+	RESTORE
 	ret
 9:	.cfi_restore_state
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
+	RESTORE
 	jmp	\otherwise
 	.cfi_endproc
 	.size	record_near_\name, . - record_near_\name
