@@ -5,6 +5,10 @@
  * worker makes the leader's first run again before its first part: the strategy is at its beginning in both, nothing is
  * known of memory, and the run has the same number, so it is the same one. It does not count.
  *
+ * Where it is another one, that may be the work of other workers' processes. So it is made once more while there is no
+ * other: if it is the first one then, or cannot be made, processes are in each other's way, and the campaign begins again
+ * with one worker.
+ *
  * Not where that run hangs or spins, which depends on time, of a campaign that is resumed, as it has no first run, and
  * of workers that are elsewhere.
  */
@@ -12,6 +16,9 @@
 
 #include "base/hash.h"
 #include "platform/platform.h"
+
+/* How long nobody looks whether the campaign is to end. */
+#define SLEEP_NS UINT64_C(100000000)
 
 void compare_begin(struct campaign *campaign)
 {
@@ -75,6 +82,7 @@ bool compare_is_under_way(const struct campaign *campaign)
 	return false;
 }
 
+/* Kills the worker's process, and sets out on the first run. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
@@ -103,33 +111,111 @@ static bool is_made(const struct campaign *campaign, const struct campaign_worke
 	const struct contract *contract = worker->worker.contract;
 
 	return !campaign->is_alone && !worker->was_sent_away &&
-	       (worker->worker.contract->totals.runs != worker->before.runs ||
-		       contract->is_elsewhere) &&
+	       (contract->totals.runs != worker->before.runs || contract->is_elsewhere) &&
 	       is_telling(contract, report);
 }
 
-void compare_take(
-	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report)
+/* It is over, and counts for nothing. */
+static void leave(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	const struct contract_totals totals = parts_totals(worker);
 
-	if (is_made(campaign, worker, report)) {
-		const bool is_same = digest_of(worker->worker.contract) == parts->first_digest;
-
-		worker->is_compared = true;
-		if (!is_same && !parts->differ)
-			campaign_notice(campaign,
-				"the first run is another one in a second process of the program, "
-				"whose schedule it was given: the program does not do the same in every "
-				"process (files, locks on them, process numbers?)");
-		parts->differ |= !is_same;
-	} else if (worker->worker.contract->spin.is_needed) {
-		worker->is_compared = true; /* it never is the same */
-	}
 	parts_add_totals(&parts->dropped, &totals, 1);
 	parts->compared_runs += totals.runs - totals.outcome[OUTCOME_TAINTED];
 	worker->before = worker->worker.contract->totals;
 	worker->worker.contract->plan.has_operations = false;
-	worker->is_comparing = worker->was_sent_away = false;
+	worker->is_comparing = worker->is_busy = worker->was_sent_away = false;
+}
+
+/* Makes it while no other process is there. *report is REPORT_NONE where the campaign ends before. */
+static int make_alone(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report *report, struct error *err)
+{
+	struct worker *const alone = &worker->worker;
+	int result = campaign_clear_way(campaign, err);
+
+	*report = REPORT_NONE;
+	if (result == 0)
+		result = compare_make(campaign, worker, err);
+	while (result == 0) {
+		result = worker_poll(alone, report, err);
+		if (result < 0 || *report != REPORT_NONE || campaign_is_interrupted(campaign) ||
+			platform_monotonic_ns() >= campaign->deadline_ns)
+			break;
+		worker_sleep(&alone, 1, SLEEP_NS);
+	}
+	worker_kill(alone);
+	return result;
+}
+
+static void go_on_alone(struct campaign *campaign)
+{
+	campaign_notice(campaign,
+		"a second process of the program did not do what the first had done while others were "
+		"there, so one of them may have brought it about (they may want the same port or file); from "
+		"now on one worker, as by -j 1");
+	campaign_forget_others(campaign);
+	campaign->is_alone = campaign->is_disturbed = true;
+}
+
+static void differ(struct campaign *campaign)
+{
+	if (!campaign->parts.differ)
+		campaign_notice(campaign,
+			"the first run is another one in a second process of the program, "
+			"whose schedule it was given: the program does not do the same in every "
+			"process (files, locks on them, process numbers?)");
+	campaign->parts.differ = true;
+}
+
+/* It was another one. */
+static int doubt_others(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	enum contract_report report;
+	int result;
+
+	leave(campaign, worker);
+	result = make_alone(campaign, worker, &report, err);
+	if (result == 0 && report != REPORT_NONE) {
+		worker->is_compared = true;
+		if (is_made(campaign, worker, report) &&
+			digest_of(worker->worker.contract) != campaign->parts.first_digest)
+			differ(campaign);
+		else
+			go_on_alone(campaign);
+	}
+	leave(campaign, worker);
+	return result;
+}
+
+int compare_take(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err)
+{
+	struct contract *contract = worker->worker.contract;
+
+	if (is_made(campaign, worker, report)) {
+		if (!campaign->parts.differ && digest_of(contract) != campaign->parts.first_digest)
+			return doubt_others(campaign, worker, err);
+		worker->is_compared = true;
+	} else if (contract->spin.is_needed) {
+		worker->is_compared = true; /* it never is the same */
+	}
+	leave(campaign, worker);
+	return 0;
+}
+
+void compare_forget(struct campaign *campaign)
+{
+	for (uint32_t i = 1; i < campaign->worker_count; i++) {
+		struct campaign_worker *worker = &campaign->workers[i];
+
+		if (!worker->is_comparing)
+			continue;
+		if (worker->is_busy)
+			worker_kill(&worker->worker);
+		leave(campaign, worker);
+		worker->put_off = REPORT_NONE;
+	}
 }

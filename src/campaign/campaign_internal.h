@@ -289,9 +289,14 @@ void compare_note_first(struct campaign *campaign, enum contract_report report);
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* It has reported. */
-void compare_take(
-	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report);
+/*
+ * It has reported. Where it was another run, all that is under way may be stopped (campaign_clear_way), and is forgotten
+ * if processes turn out to be in each other's way: is_disturbed, is_alone.
+ */
+int compare_take(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err);
+/* Nobody compares any more. */
+void compare_forget(struct campaign *campaign);
 /* What is known of memory before any run. campaign_part_memory.c. */
 void campaign_tell_memory(const struct campaign *campaign, struct campaign_worker *worker);
 

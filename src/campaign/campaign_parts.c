@@ -259,6 +259,8 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 	struct campaign_parts *parts = &campaign->parts;
 	bool was_in_vain = campaign->is_focused;
 
+	if (campaign->is_alone)
+		return 0;
 	for (uint32_t i = 1; i < campaign->worker_count && !was_in_vain; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 		int result = 0;
@@ -440,17 +442,15 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 
 	worker->is_busy = false;
 	if (worker->is_comparing &&
-		(worker->was_sent_away || report == REPORT_BATCH || report == REPORT_FAILURE)) {
-		compare_take(campaign, worker, report);
-		return 0;
-	}
+		(worker->was_sent_away || report == REPORT_BATCH || report == REPORT_FAILURE))
+		return compare_take(campaign, worker, report, err);
 	if (report == REPORT_TAINTED)
 		result = campaign_fall_back(campaign, (enum contract_restart)contract->plan.restart,
 			contract->taint_text, contract->taint == TAINT_SHARED, err);
 	else if (report == REPORT_DIED && !worker->was_sent_away && !worker->worker.is_lost)
 		result = campaign_worker_died(campaign, worker, err);
-	if (worker->is_comparing)
-		compare_take(campaign, worker, report);
+	if (result == 0 && worker->is_comparing)
+		result = compare_take(campaign, worker, report, err);
 	if (result < 0 || !worker->part)
 		return result;
 	if (campaign->is_alone || worker->was_sent_away || worker->worker.is_lost ||
@@ -483,9 +483,7 @@ int parts_end(struct campaign *campaign, bool is_cut, struct error *err)
 			result = look_into(campaign, campaign->workers[i].part, err);
 	for (uint32_t i = 0; is_cut && i < campaign->parts.kept_count && result == 0; i++)
 		result = look_into(campaign, campaign->parts.kept[i], err);
-	for (uint32_t i = 1; i < campaign->worker_count; i++)
-		if (campaign->workers[i].is_comparing)
-			compare_take(campaign, &campaign->workers[i], REPORT_DIED);
+	compare_forget(campaign);
 	if (!is_cut)
 		parts_drop_all(campaign);
 	return result;

@@ -2,10 +2,10 @@
 #include "campaign/campaign_internal.h"
 #include "platform/platform.h"
 
-/* Has somebody nothing to do? */
+/* Has somebody nothing to do who might work? */
 static bool is_any_free(const struct campaign *campaign)
 {
-	for (uint32_t i = 1; i < campaign->worker_count; i++) {
+	for (uint32_t i = 1; i < campaign->worker_count && !campaign->is_alone; i++) {
 		const struct campaign_worker *worker = &campaign->workers[i];
 
 		if (!worker->worker.is_lost && !worker->is_busy &&

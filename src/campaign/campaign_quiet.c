@@ -159,10 +159,11 @@ void campaign_begin_again(struct campaign *campaign)
 	const uint64_t end = contract->strategy_offset + contract->strategy_bytes;
 	uint64_t at = contract->strategy_offset, bytes;
 
+	compare_forget(campaign);
 	parts_drop_all(campaign);
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		memset(&campaign->workers[i].worker.contract->totals, 0, sizeof contract->totals);
-	campaign->parts.joined_runs = 0;
+	campaign->parts.joined_runs = campaign->parts.compared_runs = 0;
 	campaign->parts.dropped = (struct contract_totals){0};
 	campaign->run_next = campaign->row.run_first;
 	while ((bytes = contract_block_next(&leader->block, &at, end)) != 0) {

@@ -2,12 +2,19 @@
  * A program that does one thing under the first worker and another under all others, in each of their processes: it
  * notes the inode of the first one's memory in FILE, where a real program might lock a file. Under the first one
  * threads use one lock, in others each its own (WAY 0), or one makes two steps more (1), or all is the same (2).
+ *
+ * WAY 3: all is the same as well, but a process that is the first of the others makes two steps more when one of the
+ * first worker has the file's lock, which that one takes when the other has come and keeps until it is done. So
+ * processes are in each other's way exactly when the first run is compared.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS 5
@@ -44,6 +51,56 @@ static void *use(void *argument)
 	return NULL;
 }
 
+static bool is_there(const char *name)
+{
+	return access(name, F_OK) == 0;
+}
+
+/* With a byte each time. */
+static void make(const char *name)
+{
+	const int file = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	if (file >= 0 && write(file, "x", 1) == 1)
+		(void)close(file);
+}
+
+/* Nobody waits for ever for somebody who does not come. */
+static void wait_for(const char *name)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 10000 && !is_there(name); i++)
+		(void)syscall(SYS_nanosleep, &moment, NULL);
+}
+
+static void be_in_each_others_way(const char *held)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const struct timespec moment = {.tv_nsec = 5000000};
+	const int file = open(held, O_RDWR);
+
+	if (is_there("disturbed") || !is_there("begun")) {
+		/* The first run, and all behind what is to happen. */
+		make(is_other ? "others" : "begun");
+	} else if (is_other) {
+		make("came");
+		wait_for("taken");
+		if (fcntl(file, F_SETLK, &lock) != 0) {
+			make("disturbed");
+			pthread_mutex_lock(&locks[1]);
+			pthread_mutex_unlock(&locks[1]);
+		}
+	} else if (is_there("came")) {
+		(void)fcntl(file, F_SETLK, &lock);
+		make("taken");
+		wait_for("disturbed");
+	} else { /* so that runs are left when somebody comes */
+		(void)syscall(SYS_nanosleep, &moment, NULL);
+	}
+	(void)close(file);
+}
+
 int main(int count, char **arguments)
 {
 	unsigned long first = 0, own = inode();
@@ -69,5 +126,7 @@ int main(int count, char **arguments)
 	}
 	for (int i = 0; i < THREADS; i++)
 		(void)pthread_join(threads[i], NULL);
+	if (way == 3)
+		be_in_each_others_way(arguments[1]);
 	return 0;
 }
