@@ -66,10 +66,12 @@ static void site_perform_recorded(void)
 	const uintptr_t frame = site_report.frame;
 
 	record_settle(record, is_point);
-	if (is_point)
+	if (is_point) {
 		memory_point(&visit, memory_variable_name(visit.access.address));
-	else if (!engine_is_to_go_on())
+		memory_check_freed(&visit.access, OUTCOME_USE_AFTER_FREE);
+	} else if (!engine_is_to_go_on()) {
 		engine_spin_point(visit.access.site);
+	}
 	record_resume();
 	record_report(record, address, length, frame);
 }

@@ -11,6 +11,7 @@ struct contents {
 	uint64_t count, capacity;
 };
 
+/* Nothing that comes later says what stood there at first. */
 #define IS_INITIAL_KNOWN 256u
 
 static bool has(const struct contents *contents, uint64_t address, uint32_t value)
@@ -39,19 +40,23 @@ static void put_written(struct contents *contents, const struct walk_event *even
 		put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
-/* What stood there at first: as is known, or what the first read gave, if nobody had written there. */
+/* What stood there at first: as is known, or what a read gave that came before all writes. */
 static void put_initial(
-	struct contents *contents, const struct walk *walk, const struct walk_event *read)
+	struct contents *contents, const struct walk *walk, const struct walk_event *access)
 {
 	uint64_t initial;
+	bool is_known = walk_initial(walk, access->address, access->bytes, &initial);
 
-	if (!walk_initial(walk, read->address, read->bytes, &initial))
-		initial = read->value;
-	for (uint32_t i = 0; i < read->bytes; i++) {
-		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
+	if (!is_known && access->kind == EVENT_READ) {
+		initial = access->value;
+		is_known = true;
+	}
+	for (uint32_t i = 0; i < access->bytes; i++) {
+		if (has(contents, access->address + i, IS_INITIAL_KNOWN))
 			continue;
-		put(contents, read->address + i, IS_INITIAL_KNOWN);
-		put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
+		put(contents, access->address + i, IS_INITIAL_KNOWN);
+		if (is_known)
+			put(contents, access->address + i, (uint8_t)(initial >> 8 * i));
 	}
 }
 
@@ -96,10 +101,10 @@ static void find_unexplained(struct order *order)
 
 			if (!round && event->kind == EVENT_WRITE)
 				put_written(&contents, event);
-			if (!round || event->kind != EVENT_READ)
+			if (!round || (event->kind != EVENT_READ && event->kind != EVENT_WRITE))
 				continue;
 			put_initial(&contents, order->walk, event);
-			if (is_explained(&contents, event))
+			if (event->kind == EVENT_WRITE || is_explained(&contents, event))
 				continue;
 			add(order, event->address >> 3);
 			add(order, (event->address + event->bytes - 1) >> 3);
