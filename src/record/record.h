@@ -124,8 +124,11 @@ enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
 struct record_op {
 	uint64_t step;
 	uint64_t address;
-	uint64_t
-		argument; /* COND_WAIT: the mutex; BARRIER_*: the round; FUTEX_WAIT: expected, and found in the lower half */
+	/*
+	 * COND_WAIT: the mutex. BARRIER_*: the round. FUTEX_WAIT: expected, and found in the lower half. SLEEP of no
+	 * object: nanoseconds and one more; 0: until a time of the clock.
+	 */
+	uint64_t argument;
 	uint64_t site;
 	uint16_t thread;
 	uint16_t other; /* thread that was created, joined, ...; UINT16_MAX */

@@ -11,12 +11,13 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Interrupted only by handlers and cancellation. 0 or EINTR. */
-static int sleep_until(uint64_t deadline_ns, uint64_t site)
+/* Interrupted only by handlers and cancellation. 0 or EINTR. `length`: see record_op. */
+static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.is_timeout_only = true,
+		.argument = length,
 		.site = site,
 		.deadline_ns = deadline_ns};
 
@@ -40,7 +41,7 @@ static int sleep_for(const struct timespec *request, struct timespec *remaining,
 	if (!time_is_valid(request) || request->tv_sec < 0)
 		return EINVAL;
 	deadline_ns = runtime_deadline_after(request);
-	error = sleep_until(deadline_ns, site);
+	error = sleep_until(deadline_ns, time_from_timespec(request) + 1, site);
 	if (error && remaining) {
 		now_ns = time_now_ns();
 		*remaining = time_to_timespec(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
@@ -61,7 +62,7 @@ static int sleep_on_clock(clockid_t clock, int flags, const struct timespec *req
 		return sleep_for(request, remaining, site);
 	if (!time_is_valid(request) || request->tv_sec < 0)
 		return EINVAL;
-	return sleep_until(runtime_deadline(clock, request), site);
+	return sleep_until(runtime_deadline(clock, request), 0, site);
 }
 
 EXPORT int nanosleep(const struct timespec *request, struct timespec *remaining)

@@ -49,7 +49,7 @@ static bool is_yield(const struct constraints *constraints, const struct walk_ev
 {
 	const struct record_op *op = op_of(constraints, event);
 
-	return op && op->kind == OP_YIELD;
+	return op && order_is_pause(op);
 }
 
 static bool is_step(const struct walk_event *event)
@@ -136,6 +136,9 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 		return Z3_mk_true(constraints->z3); /* it was never made: nothing is known */
 	switch (op->kind) {
 	case OP_SLEEP:
+		if (order_is_pause(op))
+			return any;
+		return Z3_mk_true(constraints->z3); /* nobody knows when others would wait */
 	case OP_FD_READ:
 	case OP_FD_WRITE:
 	case OP_FD_POLL:

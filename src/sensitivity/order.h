@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/op.h"
 #include "rewalk/walk.h"
 #include "sensitivity/order_sections.h"
 
@@ -177,6 +178,12 @@ void order_release(struct order *order);
 struct order_window {
 	uint32_t *begin, *end; /* by thread */
 };
+
+/* It takes no time, but lets all others go on first: a yield, or a sleep of no length, which the engine takes for one. */
+static inline bool order_is_pause(const struct record_op *op)
+{
+	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
+}
 
 /* Of an event: how many of the other thread's came before. */
 static inline uint32_t order_clock_of(const struct order *order, const struct order_clocks *clocks,

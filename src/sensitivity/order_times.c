@@ -35,6 +35,7 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 
 	switch (op->kind) {
 	case OP_SLEEP:
+		return !order_is_pause(op);
 	case OP_COND_WAKE:
 		return true;
 	case OP_SEM_WAIT:

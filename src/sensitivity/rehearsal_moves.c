@@ -137,7 +137,7 @@ static bool has_to_give_way(const struct rehearsal *rehearsal, uint32_t thread)
 	const struct record_op *op =
 		op_of(rehearsal, &rehearsal->walk->threads[thread].events[player->at]);
 
-	if (!op || op->kind != OP_YIELD)
+	if (!op || !order_is_pause(op))
 		return false;
 	for (uint32_t i = 0; i < rehearsal->thread_count; i++)
 		if (rehearsal->players[i].moved < player->moved && is_enabled(rehearsal, i))

@@ -103,7 +103,7 @@ static bool is_of_wait(struct rehearsal *rehearsal, const struct walk_event *eve
 	const struct record_op *ops = rehearsal->walk->record->ops;
 
 	if (event->kind == EVENT_OP)
-		return event->value != UINT64_MAX && ops[event->value].kind == OP_YIELD;
+		return event->value != UINT64_MAX && order_is_pause(&ops[event->value]);
 	return is_read(event) || rehearsal_is_wait(rehearsal, event);
 }
 
