@@ -2,6 +2,7 @@
 /* Cancellation of calls that wait for the world outside the thread: clean-up handlers run, once. */
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +12,8 @@
 
 static int ends[2];
 static int cleaned;
+static sem_t is_there; /* the thread can be cancelled */
+static sem_t is_asked; /* it has been */
 
 static void clean(void *unused)
 {
@@ -69,7 +72,7 @@ static void call_waitpid(void)
 static void call_close_late(void)
 {
 	MUST(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
-	usleep(20000);
+	MUST(sem_wait(&is_asked) == 0);
 	MUST(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL) == 0);
 	MUST(close(-1) == -1);
 	MUST(!"close() is a cancellation point");
@@ -78,6 +81,7 @@ static void call_close_late(void)
 static void *run_call(void *call)
 {
 	pthread_cleanup_push(clean, NULL);
+	MUST(sem_post(&is_there) == 0);
 	(*(void (**)(void))call)();
 	pthread_cleanup_pop(0);
 	return NULL;
@@ -89,9 +93,12 @@ static int cancelled_in(void (*call)(void))
 	void *result = NULL;
 
 	cleaned = 0;
+	MUST(sem_init(&is_there, 0, 0) == 0 && sem_init(&is_asked, 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, run_call, &call) == 0);
-	usleep(5000);
+	MUST(sem_wait(&is_there) == 0);
+	usleep(5000); /* as a rule it waits by now; it is the same if it does not yet */
 	MUST(pthread_cancel(thread) == 0);
+	MUST(sem_post(&is_asked) == 0);
 	MUST(pthread_join(thread, &result) == 0);
 	return result == PTHREAD_CANCELED && cleaned == 1;
 }
