@@ -325,6 +325,15 @@ static void set_solver(struct worker *worker, Z3_context z3)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
+static uint64_t question_ns(const struct sensitivity *analysis, enum search_pass pass)
+{
+	const uint64_t all_ns = analysis->options.query_ns;
+	const uint64_t part_ns = all_ns / SEARCH_NEAR_QUERY_PART;
+	const uint64_t near_ns = part_ns > SEARCH_NEAR_QUERY_NS ? part_ns : SEARCH_NEAR_QUERY_NS;
+
+	return search_is_near(pass) && near_ns < all_ns ? near_ns : all_ns;
+}
+
 static void open_constraints(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -336,10 +345,7 @@ static void open_constraints(struct worker *worker)
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
 		search_kind(analysis, worker->pass), search_end_ns(analysis));
-	set_parameters(constraints,
-		search_is_near(worker->pass) && analysis->options.query_ns > SEARCH_NEAR_QUERY_NS
-			? SEARCH_NEAR_QUERY_NS
-			: analysis->options.query_ns);
+	set_parameters(constraints, question_ns(analysis, worker->pass));
 	set_solver(worker, constraints->z3);
 	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
 		   contradicts(worker);

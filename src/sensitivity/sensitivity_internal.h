@@ -275,8 +275,9 @@ bool turns_end(struct worker *worker);
 #define SEARCH_OPEN_AT_ONCE_MOST 600
 /* Events of a thread: a question in such a window takes a fraction of a second. */
 #define SEARCH_NEAR_WINDOW 40
-/* However long a question may take otherwise. */
+/* However long a question may take otherwise; a tenth of that where it may take very long. */
 #define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
+#define SEARCH_NEAR_QUERY_PART 10
 
 bool search_is_near(enum search_pass pass);
 /* A pass behind others, in which addresses may be others. */
