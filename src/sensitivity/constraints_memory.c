@@ -104,11 +104,11 @@ static uint64_t value_of(const struct constraints *constraints, const struct pla
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
 
-/* What was there before all writes of the run: known, or seen by a read before any of them. */
+/* What was there before all writes of the window: the last one before it says so, else what is known of the beginning. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value)
 {
-	const struct place_access *first = NULL, *last = NULL;
+	const struct place_access *last = NULL;
 
 	/* The last write before the window. */
 	for (uint32_t i = 0; i < count; i++)
@@ -121,15 +121,8 @@ bool constraints_find_initial(const struct constraints *constraints,
 		*value = value_of(constraints, last);
 		return true;
 	}
-	if (walk_initial(constraints->walk, items->address, items->bytes, value))
-		return true;
-	for (uint32_t i = 0; i < count; i++)
-		if (!first || items[i].position < first->position)
-			first = &items[i];
-	if (first->is_write)
-		return false;
-	*value = value_of(constraints, first);
-	return true;
+	return walk_initial(constraints->walk, items->address, items->bytes, value) ||
+	       order_first_value(constraints->order, items->address, items->bytes, value);
 }
 
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access)

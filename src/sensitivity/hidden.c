@@ -11,7 +11,6 @@ struct contents {
 	uint64_t count, capacity;
 };
 
-/* Nothing that comes later says what stood there at first. */
 #define IS_INITIAL_KNOWN 256u
 
 static bool has(const struct contents *contents, uint64_t address, uint32_t value)
@@ -40,23 +39,20 @@ static void put_written(struct contents *contents, const struct walk_event *even
 		put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
-/* What stood there at first: as is known, or what a read gave that came before all writes. */
+/* What stood there at first, as far as is known. */
 static void put_initial(
-	struct contents *contents, const struct walk *walk, const struct walk_event *access)
+	struct contents *contents, const struct order *order, const struct walk_event *read)
 {
 	uint64_t initial;
-	bool is_known = walk_initial(walk, access->address, access->bytes, &initial);
+	const bool is_known = walk_initial(order->walk, read->address, read->bytes, &initial) ||
+			      order_first_value(order, read->address, read->bytes, &initial);
 
-	if (!is_known && access->kind == EVENT_READ) {
-		initial = access->value;
-		is_known = true;
-	}
-	for (uint32_t i = 0; i < access->bytes; i++) {
-		if (has(contents, access->address + i, IS_INITIAL_KNOWN))
+	for (uint32_t i = 0; i < read->bytes; i++) {
+		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
 			continue;
-		put(contents, access->address + i, IS_INITIAL_KNOWN);
+		put(contents, read->address + i, IS_INITIAL_KNOWN);
 		if (is_known)
-			put(contents, access->address + i, (uint8_t)(initial >> 8 * i));
+			put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
 	}
 }
 
@@ -101,10 +97,10 @@ static void find_unexplained(struct order *order)
 
 			if (!round && event->kind == EVENT_WRITE)
 				put_written(&contents, event);
-			if (!round || (event->kind != EVENT_READ && event->kind != EVENT_WRITE))
+			if (!round || event->kind != EVENT_READ)
 				continue;
-			put_initial(&contents, order->walk, event);
-			if (event->kind == EVENT_WRITE || is_explained(&contents, event))
+			put_initial(&contents, order, event);
+			if (is_explained(&contents, event))
 				continue;
 			add(order, event->address >> 3);
 			add(order, (event->address + event->bytes - 1) >> 3);

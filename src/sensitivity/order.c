@@ -338,6 +338,7 @@ void order_build(struct order *order, const struct walk *walk)
 	free(list.items);
 	order_fill_clocks(order);
 	order_add_lives(order);
+	order_add_firsts(order);
 	hidden_find(order);
 	addresses_build(&order->addresses, order);
 }
@@ -353,6 +354,7 @@ void order_release(struct order *order)
 	order_sections_release(&order->by_thread);
 	free(order->failures);
 	free(order->lives);
+	free(order->firsts);
 	free(order->hidden);
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		free(order->semaphores[i].uses);

@@ -162,6 +162,8 @@ struct order {
 	/* The same with what happened to be before it in this run: what it read, who had its lock. */
 	struct order_clocks pasts;
 	struct addresses addresses;
+	struct order_first *firsts; /* order_firsts.c: open addressing */
+	uint64_t first_count, first_capacity;
 	uint64_t *hidden; /* words that were written by who was not seen (hidden.h), sorted */
 	uint32_t hidden_count, hidden_capacity;
 };
@@ -196,6 +198,9 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 				      other];
 }
 
+/* What stood there before all writes of the run; false: no read of all of it came before them. */
+bool order_first_value(
+	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
 /* Of a read: what it must not come behind; NULL: nothing of that kind. */
 const struct order_life *order_life_of(const struct order *order, struct event_id read);
 /* Must `first` come before `second`? */

@@ -34,6 +34,8 @@ void order_release_rounds(struct order *order);
 void order_add_times(struct order *order, const struct op_list *list);
 /* order_lives.c: blocks that are given back. Needs the clocks. */
 void order_add_lives(struct order *order);
+/* order_firsts.c: what memory held at first. Needs the events in the order of the run. */
+void order_add_firsts(struct order *order);
 /* order_conditions.c */
 void order_add_conditions(struct order *order, const struct op_list *list);
 void order_release_conditions(struct order *order);

@@ -109,7 +109,9 @@ bool rehearsal_read(
 	if (!address_of(rehearsal, player, event, &address))
 		return false;
 	if (!words_read(&rehearsal->words, address, event->bytes, &value)) {
-		if (address != event->address)
+		/* Unless nobody sees who writes there, it came behind a write in the run. */
+		if (address != event->address ||
+			!words_are_hidden(&rehearsal->words, address, event->bytes))
 			return false;
 		value = event->value;
 	}

@@ -19,6 +19,25 @@ static struct word *find(const struct words *words, uint64_t word)
 	return slot->key ? slot : NULL;
 }
 
+/* What stands in the word at first, byte by byte, as far as that is known. */
+static void find_first(struct word *slot, const struct order *order, uint64_t word)
+{
+	if (walk_initial(order->walk, word << 3, 8, &slot->first)) {
+		slot->known_first = ALL_BYTES;
+		return;
+	}
+	slot->first = 0;
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t byte;
+
+		if (!walk_initial(order->walk, (word << 3) + i, 1, &byte) &&
+			!order_first_value(order, (word << 3) + i, 1, &byte))
+			continue;
+		slot->first |= (byte & 0xff) << 8 * i;
+		slot->known_first |= (uint8_t)(1u << i);
+	}
+}
+
 static void add(struct words *words, const struct order *order, uint64_t word)
 {
 	struct word *slot;
@@ -29,8 +48,7 @@ static void add(struct words *words, const struct order *order, uint64_t word)
 	if (slot->key)
 		return;
 	*slot = (struct word){.key = word + 1, .is_hidden = hidden_has(order, word << 3, 8)};
-	if (walk_initial(order->walk, word << 3, 8, &slot->first))
-		slot->known_first = ALL_BYTES;
+	find_first(slot, order, word);
 	slot->value = slot->first;
 	slot->known = slot->known_first;
 	words->count++;
@@ -95,6 +113,17 @@ static uint64_t mask_of(uint8_t bytes)
 static uint64_t in_word(uint64_t word, uint64_t address, uint64_t value)
 {
 	return word == address >> 3 ? value << 8 * (address & 7) : value >> 8 * (8 - (address & 7));
+}
+
+bool words_are_hidden(const struct words *words, uint64_t address, uint32_t bytes)
+{
+	for (uint64_t at = address >> 3; at <= (address + bytes - 1) >> 3; at++) {
+		const struct word *word = find(words, at);
+
+		if (word && word->is_hidden)
+			return true;
+	}
+	return false;
 }
 
 bool words_read(const struct words *words, uint64_t address, uint32_t bytes, uint64_t *value)

@@ -43,6 +43,8 @@ void words_rewind(struct words *words);
 
 /* Does the run access all of these bytes' words? */
 bool words_has(const struct words *words, uint64_t address, uint32_t bytes);
+/* Do reads there give what they gave? */
+bool words_are_hidden(const struct words *words, uint64_t address, uint32_t bytes);
 /* False: it is not known what stands there. */
 bool words_read(const struct words *words, uint64_t address, uint32_t bytes, uint64_t *value);
 void words_write(struct words *words, uint64_t address, uint32_t bytes, uint64_t value);

@@ -3,7 +3,7 @@
  * A count of references that is looked at after it was taken down. Fails: main takes it down to 1;
  * main.0 takes it down to 0; both find 0 and free the message (natively, the C library aborts).
  *
- * EXPECT-BRANCH: if (atomic_load(&message->references) == 0) [benign]
+ * EXPECT-BRANCH: if (atomic_load(&message->references) == 0) [bug]
  */
 #include <assert.h>
 #include <pthread.h>

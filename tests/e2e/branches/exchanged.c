@@ -55,7 +55,8 @@ int main(void)
 	pthread_t threads[2];
 
 	current = load(1);
-	if (pthread_create(&threads[0], NULL, reload, NULL) || pthread_create(&threads[1], NULL, serve, NULL))
+	if (pthread_create(&threads[0], NULL, reload, NULL) ||
+		pthread_create(&threads[1], NULL, serve, NULL))
 		return 2;
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
