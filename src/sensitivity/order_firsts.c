@@ -58,8 +58,7 @@ void order_add_firsts(struct order *order)
 	}
 }
 
-bool order_first_value(
-	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value)
+bool order_first_value(const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t result = 0;
 
@@ -69,7 +68,8 @@ bool order_first_value(
 
 		if (!order->first_capacity)
 			return false;
-		slot = slots_find(order->firsts, order->first_capacity, sizeof *slot, (at >> 3) + 1);
+		slot = slots_find(
+			order->firsts, order->first_capacity, sizeof *slot, (at >> 3) + 1);
 		if (!(slot->known >> (at & 7) & 1))
 			return false;
 		result |= (slot->value >> 8 * (at & 7) & 0xff) << 8 * i;
