@@ -234,6 +234,57 @@ static long sorts(int me)
 	return order[9];
 }
 
+struct entry {
+	struct entry *next;
+	long count;
+	char key[16];
+};
+
+WORK static struct entry *find_entry(struct entry **slots, const char *key)
+{
+	unsigned long hash = 5381;
+	struct entry **at;
+
+	for (const char *c = key; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	for (at = &slots[hash % 1024]; *at; at = &(*at)->next)
+		if (strcmp((*at)->key, key) == 0)
+			return *at;
+	*at = calloc(1, sizeof **at);
+	return strcpy((*at)->key, key), *at;
+}
+
+/* A hash table of texts, counted. */
+static long texts(int me)
+{
+	static struct entry *slots[THREADS][1024];
+	long sum = 0;
+
+	for (long i = 0; i < rounds; i++) {
+		unsigned number = (unsigned)i * 2654435761u % 2000;
+		char key[16] = {'k', (char)('a' + me)};
+		int length = 2;
+
+		do
+			key[length++] = (char)('0' + number % 10);
+		while (number /= 10);
+		key[length] = 0;
+		sum += ++find_entry(slots[me], key)->count;
+	}
+	return sum;
+}
+
+/* What the compiler makes vector instructions of. */
+static long floats(int me)
+{
+	static float x[THREADS][ENTRIES], y[THREADS][ENTRIES];
+
+	for (long i = 0; i < rounds; i++)
+		for (int k = 0; k < ENTRIES; k++)
+			y[me][k] = y[me][k] * 0.5f + x[me][k] + 1;
+	return (long)y[me][7];
+}
+
 struct tree {
 	struct tree *left, *right;
 	long key;
@@ -424,6 +475,8 @@ static const struct kind {
 	KIND(copies, 400000),
 	KIND(lengths, 300000),
 	KIND(sorts, 600),
+	KIND(texts, 200000),
+	KIND(floats, 5000),
 	KIND(tree_walk, 2000),
 	KIND(short_threads, 150),
 	KIND(locals_of_threads, 5000000),

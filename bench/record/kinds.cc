@@ -53,6 +53,19 @@ long strings(int me)
 	return sum;
 }
 
+// Texts that grow by characters, and are looked at in parts.
+long characters(int me)
+{
+	long sum = me;
+	for (long i = 0; i < rounds; i++) {
+		std::string text;
+		for (int k = 0; k < 100; k++)
+			text += static_cast<char>('a' + k % 26);
+		sum += static_cast<long>(text.substr(3, 40).size());
+	}
+	return sum;
+}
+
 struct shape {
 	virtual ~shape() = default;
 	virtual long area() const = 0;
@@ -150,8 +163,9 @@ const struct {
 	long (*work)(int);
 	long rounds;
 } kinds[] = {{"maps", maps, 100000}, {"hashes", hashes, 300000}, {"strings", strings, 60000},
-	{"virtuals", virtuals, 20000}, {"exceptions", exceptions, 10000},
-	{"vectors", vectors, 2000}, {"guards", guards, 40000}, {"functions", functions, 700000}};
+	{"characters", characters, 10000}, {"virtuals", virtuals, 20000},
+	{"exceptions", exceptions, 10000}, {"vectors", vectors, 2000}, {"guards", guards, 40000},
+	{"functions", functions, 700000}};
 
 } // namespace
 
