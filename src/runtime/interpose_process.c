@@ -235,12 +235,14 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 EXPORT void _exit(int status)
 {
 	ENTER();
+	runtime_let_others_move();
 	runtime_run_ended(status & 0xff);
 }
 
 EXPORT void _Exit(int status)
 {
 	ENTER();
+	runtime_let_others_move();
 	runtime_run_ended(status & 0xff);
 }
 

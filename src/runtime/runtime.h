@@ -76,6 +76,11 @@ void runtime_stand_still(void);
 void runtime_finish_run(void) __attribute__((noreturn));
 /* The process would end now with this status: by _exit, by the end of exit(), by the last thread. */
 void runtime_run_ended(int status) __attribute__((noreturn));
+/*
+ * The process is about to end, behind all handlers: threads that are still there move on meanwhile, and what they use may be
+ * gone. Not in recorded runs, whose events end with the caller's.
+ */
+void runtime_let_others_move(void);
 /* Sets contract->report, rings, and waits for the next command. Servers only. Returns the command. */
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Sets contract->report and rings without waiting. */

@@ -194,11 +194,22 @@ static bool startup_ends_here(const struct contract *contract)
 	       !startup_has_open_streams();
 }
 
+void runtime_let_others_move(void)
+{
+	const struct contract *contract = runtime.contract;
+
+	if (contract && contract->is_live && !contract->plan.is_recorded &&
+		!contract->outcome.kind && !runtime.is_forked_child && !runtime.is_run_over &&
+		engine_is_live() && engine_live_count() > 1)
+		engine_point(OP_PROCESS_EXIT, NULL, 0);
+}
+
 static void startup_at_exit(int status, void *unused)
 {
 	struct contract *contract = runtime.contract;
 
 	(void)unused;
+	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);
 	/* With dispatch armed the end of the process is seen as a system call, after stdio's flush. */

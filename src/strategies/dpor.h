@@ -218,16 +218,22 @@ static inline bool dpor_is_wide_access(const struct dpor_op *op)
 	return op->flags & OP_WIDE && dpor_class_of(op) == OBJECT_MEMORY;
 }
 
+/* Whatever another thread does, it does before or not at all. */
+static inline bool dpor_is_exit(const struct dpor_op *op)
+{
+	return op->kind == OP_PROCESS_EXIT;
+}
+
 static inline bool dpor_is_plain(const struct dpor_op *op)
 {
-	return !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_mutex(op) &&
+	return !dpor_is_exit(op) && !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_mutex(op) &&
 	       !dpor_is_wide_access(op);
 }
 
 /* Wide: it has to do with more than its object. */
 static inline bool dpor_is_wide(const struct dpor_op *op)
 {
-	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op));
+	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) || dpor_is_exit(op));
 }
 
 /* What it is about, as a number; 0: nothing, and it depends on nothing. */
@@ -238,7 +244,7 @@ static inline uint64_t dpor_key(const struct dpor_op *op)
 	if (op->is_plain)
 		return op->object;
 	class = dpor_class_of(op);
-	return dpor_is_entangled(class) ? class : op->object;
+	return dpor_is_entangled(class) || dpor_is_exit(op) ? class : op->object;
 }
 
 /* Two plain ops without a bit in common are independent. */

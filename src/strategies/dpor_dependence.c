@@ -14,6 +14,8 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
 {
 	const uint8_t class_a = dpor_class_of(a), class_b = dpor_class_of(b);
 
+	if (dpor_is_exit(a) || dpor_is_exit(b))
+		return true;
 	if (dpor_is_entangled(class_a) && class_a == class_b)
 		return true;
 	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))

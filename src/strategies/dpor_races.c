@@ -5,12 +5,17 @@
 
 /*
  * May `second` happen before `first`? A lock that is taken was given up before: those two have no
- * other order, the race is with who took it. Nor has the end of a thread and who joins it.
+ * other order, the race is with who took it. Nor has the end of a thread and who joins it. That the process ends
+ * sooner shows nothing that it does not show later; and who cannot move before the end was not kept from it by that.
  */
 static bool has_other_order(const struct dpor_step *first, const struct dpor_step *second)
 {
 	const bool waits = second->op.flags & OP_MAYBLOCK;
 
+	if (dpor_is_exit(&second->op))
+		return false;
+	if (dpor_is_exit(&first->op))
+		return first->enabled >> second->op.thread & 1;
 	if (second->op.kind == OP_THREAD_JOIN || first->op.kind == OP_THREAD_CREATE)
 		return false;
 	if ((first->op.flags & OP_RELEASE || first->op.kind == OP_COND_WAIT) && waits &&
@@ -154,6 +159,12 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
+/* Was the last step one that nothing comes behind, not even what is about no object? */
+static bool has_ended(struct dpor *dpor)
+{
+	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
+}
+
 /* The pending op of a thread as if it were the last step of the run; behind all real ones. */
 static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 {
@@ -166,7 +177,7 @@ static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
 		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
 		.alike = bucket ? *bucket : DPOR_NONE,
-		.wide = bucket ? dpor->last_wide : DPOR_NONE,
+		.wide = bucket || has_ended(dpor) ? dpor->last_wide : DPOR_NONE,
 	};
 	return number;
 }

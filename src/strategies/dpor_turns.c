@@ -7,6 +7,9 @@
 #include "base/bitset.h"
 #include "model/view.h"
 
+/* Steps of others for which the end of the process waits. */
+#define EXIT_PATIENCE 256
+
 static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 {
 	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + step->sleeper;
@@ -37,6 +40,17 @@ static object_name last_raced(struct dpor *dpor)
 }
 
 /*
+ * Is it about to end the process? It does when nobody else can move any more, but does not wait for ever for threads that
+ * never end: those might move on in every further run.
+ */
+static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint32_t last = dpor->last_step[op->thread];
+
+	return dpor_is_exit(op) && dpor->depth - (last == DPOR_NONE ? 0 : last) < EXIT_PATIENCE;
+}
+
+/*
  * Which of the threads that do not sleep; DPOR_NONE: all do. Any would do for the sake of completeness.
  * Whoever is about to race goes last, those that race for the same thing together: so runs that differ
  * in the order of a race have as much in common as they can, and go on from late checkpoints.
@@ -47,20 +61,24 @@ uint32_t dpor_somebody_awake(
 	/* Whoever is held is not to move, either. */
 	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
-	uint32_t best = DPOR_NONE;
+	uint32_t best = DPOR_NONE, ending = DPOR_NONE;
 	bool is_last = false;
 	struct dpor_op op = dpor_op_of(dpor, view, standard);
 	object_name last;
 
-	if (!(asleep >> op.thread & 1) && !is_racing(dpor, &op))
+	if (!(asleep >> op.thread & 1) && !is_racing(dpor, &op) && !is_to_wait(dpor, &op))
 		return standard;
 	last = last_raced(dpor);
-	if (!(asleep >> op.thread & 1) && op.object == last)
+	if (!(asleep >> op.thread & 1) && op.object == last && !is_to_wait(dpor, &op))
 		return standard;
 	bitset_each (index, view->enabled, view->thread_count) {
 		if (asleep >> dpor_slot_of(dpor, index) & 1)
 			continue;
 		op = dpor_op_of(dpor, view, index);
+		if (is_to_wait(dpor, &op)) {
+			ending = index;
+			continue;
+		}
 		if (!is_racing(dpor, &op))
 			return index;
 		if (best != DPOR_NONE && (is_last || op.object != last))
@@ -68,7 +86,7 @@ uint32_t dpor_somebody_awake(
 		best = index;
 		is_last = op.object == last;
 	}
-	return best;
+	return best != DPOR_NONE ? best : ending;
 }
 
 /* ---- bystanders ---- */
