@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -62,6 +63,17 @@ long characters(int me)
 		for (int k = 0; k < 100; k++)
 			text += static_cast<char>('a' + k % 26);
 		sum += static_cast<long>(text.substr(3, 40).size());
+	}
+	return sum;
+}
+
+long streams(int me)
+{
+	long sum = me;
+	for (long i = 0; i < rounds; i++) {
+		std::ostringstream out;
+		out << "number " << i << " of " << me << ": " << static_cast<double>(i) * 0.5;
+		sum += static_cast<long>(out.str().size());
 	}
 	return sum;
 }
@@ -163,9 +175,9 @@ const struct {
 	long (*work)(int);
 	long rounds;
 } kinds[] = {{"maps", maps, 100000}, {"hashes", hashes, 300000}, {"strings", strings, 60000},
-	{"characters", characters, 10000}, {"virtuals", virtuals, 20000},
-	{"exceptions", exceptions, 10000}, {"vectors", vectors, 2000}, {"guards", guards, 40000},
-	{"functions", functions, 700000}};
+	{"characters", characters, 10000}, {"streams", streams, 8000},
+	{"virtuals", virtuals, 20000}, {"exceptions", exceptions, 10000},
+	{"vectors", vectors, 2000}, {"guards", guards, 40000}, {"functions", functions, 700000}};
 
 } // namespace
 

@@ -130,7 +130,8 @@ bool filter_skips(LLVMValueRef pointer, bool is_write)
 		return true;
 	if (LLVMIsNull(object) || LLVMIsUndef(object))
 		return true;
+	/* What is in the constants of other units is not known here, nor where the run is recomputed. */
 	if (LLVMIsAGlobalVariable(object))
-		return LLVMIsGlobalConstant(object) && !is_write;
+		return LLVMIsGlobalConstant(object) && LLVMGetInitializer(object) && !is_write;
 	return LLVMIsAAllocaInst(object) && filter_is_private(object);
 }

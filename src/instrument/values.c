@@ -45,6 +45,9 @@ bool is_called_from_outside(LLVMValueRef function)
 	const char *name = LLVMGetValueName2(function, &length);
 	bool is_used = false;
 
+	/* Templates that a library has, too: what is linked into the program is called from there instead of its own. */
+	if (LLVMGetLinkage(function) == LLVMWeakODRLinkage)
+		return true;
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 

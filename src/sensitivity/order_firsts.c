@@ -1,6 +1,6 @@
 /*
  * What stood somewhere before all writes of the run, as far as a read shows it that came before them
- * (TAME, section 5: initial values are recovered from logged reads).
+ * (TAME, on its partition of traces: initial values are recovered from logged reads).
  */
 #include <stdlib.h>
 

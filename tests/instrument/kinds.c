@@ -75,8 +75,8 @@ __int128 add_wide(_Atomic __int128 *p) { return *p += 2; } /* SITES: update 16 s
 __attribute__((target("avx2"))) int gather(const int *p, const v8 *at) { return __builtin_ia32_gatherd_d256(*at, p, *at, *at, 4)[0]; } /* SITES: load 32 vector, opaque */
 __attribute__((target("avx"))) int masked(const v8 *p, const v8 *m) { return ((v8)__builtin_ia32_maskloadps256((const void *)p, *m))[0]; } /* SITES: load 32 vector, load 32 vector */
 
+int read_constant(void) { return constant; } /* SITES: load 4 */
 /* None of these can be noticed by another thread. */
-int read_constant(void) { return constant; }
 int read_table(int i) { return table[i & 3]; }
 int local(int n)
 {
