@@ -55,29 +55,77 @@ static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 	sendings = sending;
 }
 
-static bool mpi_receive(struct link_message *message)
+/*
+ * A message that is coming. Long ones are fetched from their sender, so that one who dies meanwhile leaves them without an end: nobody
+ * may wait for that.
+ */
+struct receiving {
+	struct receiving *next; /* begun later */
+	MPI_Request request;
+	struct link_message message;
+};
+
+static struct receiving *receivings;
+
+/* Begins to receive what has been announced. */
+static void begin_receiving(void)
 {
+	struct receiving **last = &receivings, *receiving;
 	MPI_Status status;
 	int is_there = 0, size = 0;
 
-	tidy();
 	if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status) !=
 			MPI_SUCCESS ||
 		!is_there || MPI_Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS)
-		return false;
-	message->bytes = malloc((size_t)size + 1);
-	if (!message->bytes)
+		return;
+	receiving = calloc(1, sizeof *receiving);
+	if (!receiving)
 		abort();
-	if (MPI_Recv(message->bytes, size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
-		    MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-		free(message->bytes);
-		return false;
+	receiving->message.bytes = malloc((size_t)size + 1);
+	if (!receiving->message.bytes)
+		abort();
+	receiving->message.bytes[size] = '\0';
+	receiving->message.size = (size_t)size;
+	receiving->message.from = (uint32_t)status.MPI_SOURCE;
+	receiving->message.tag = (uint32_t)status.MPI_TAG;
+	if (MPI_Irecv(receiving->message.bytes, size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
+		    MPI_COMM_WORLD, &receiving->request) != MPI_SUCCESS) {
+		free(receiving->message.bytes);
+		free(receiving);
+		return;
 	}
-	message->bytes[size] = '\0';
-	message->size = (size_t)size;
-	message->from = (uint32_t)status.MPI_SOURCE;
-	message->tag = (uint32_t)status.MPI_TAG;
-	return true;
+	while (*last)
+		last = &(*last)->next;
+	*last = receiving;
+}
+
+/* Is something older still to come from the same one? */
+static bool is_later(const struct receiving *receiving)
+{
+	for (const struct receiving *i = receivings; i != receiving; i = i->next)
+		if (i->message.from == receiving->message.from)
+			return true;
+	return false;
+}
+
+static bool mpi_receive(struct link_message *message)
+{
+	tidy();
+	begin_receiving();
+	for (struct receiving **at = &receivings; *at; at = &(*at)->next) {
+		struct receiving *receiving = *at;
+		int is_done = 0;
+
+		if (is_later(receiving) ||
+			MPI_Test(&receiving->request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+			!is_done)
+			continue;
+		*message = receiving->message;
+		*at = receiving->next;
+		free(receiving);
+		return true;
+	}
+	return false;
 }
 
 static void mpi_end(bool all_are_here)
