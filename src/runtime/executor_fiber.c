@@ -114,8 +114,8 @@ static void fiber_set_up(void)
 	fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
 	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
 	/* glibc's own way to make a cached stack like new; without it stacks are not reused. */
-	fibers.tls_init = (void *(*)(void *, bool))runtime_symbol("_dl_allocate_tls_init");
-	fibers.ctype_init = (void (*)(void))runtime_symbol("__ctype_init");
+	fibers.tls_init = (void *(*)(void *, bool))SYMBOL_SLOT("_dl_allocate_tls_init")->function;
+	fibers.ctype_init = (void (*)(void))SYMBOL_SLOT("__ctype_init")->function;
 }
 
 void fiber_pool_grow(uint32_t count)

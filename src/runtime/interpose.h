@@ -40,17 +40,39 @@
 extern bool runtime_is_up;
 void runtime_set_up(void);
 
-/* The next definition of a function after ours (glibc's), looked up once. Never NULL on return. */
+/* The next definition of a function after ours (glibc's). Never NULL on return. */
 void *runtime_next_symbol(const char *name);
-/* Any definition of a symbol in the process, NULL: there is none. */
+/* Any definition of a symbol in the process, NULL: there is none. Set-up only: see runtime_find_symbols. */
 void *runtime_symbol(const char *name);
-#define REAL(function)                                                                             \
+
+/*
+ * A function behind our interposition, found once. Set-up finds all of them: dlsym() frees the text of the
+ * caller's last dlerror(), so a later look-up of ours would lose it, and one inside free() would free it twice.
+ */
+struct symbol_slot {
+	const char *name;
+	void *function; /* NULL: not found yet */
+};
+
+static inline void *symbol_slot_function(struct symbol_slot *slot)
+{
+	/* Before set-up, or in a library that the program has loaded since (libstdc++). */
+	if (__builtin_expect(!slot->function, 0))
+		slot->function = runtime_next_symbol(slot->name);
+	return slot->function;
+}
+
+/* Linked into one array of all slots. */
+#define SYMBOL_SLOT(symbol)                                                                        \
 	__extension__({                                                                            \
-		static __typeof__(&function) real_;                                                \
-		if (!real_)                                                                        \
-			real_ = (__typeof__(&function))runtime_next_symbol(#function);             \
-		real_;                                                                             \
+		static struct symbol_slot slot_                                                    \
+			__attribute__((section("raddle_symbols"), used)) = {.name = (symbol)};     \
+		&slot_;                                                                            \
 	})
+#define REAL(function)                                                                             \
+	__extension__((__typeof__(&function))symbol_slot_function(SYMBOL_SLOT(#function)))
+/* Finds the functions of all slots. Called once, by set-up. */
+void runtime_find_symbols(void);
 
 /*
  * A system call on behalf of the target: raw, never trapped, and noted for the rewind's undo log (what

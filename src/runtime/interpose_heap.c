@@ -35,22 +35,16 @@ static struct {
 } calls;
 
 /* The next function of this name, usually glibc's. */
-#define NEXT(function)                                                                             \
-	__extension__({                                                                            \
-		static __typeof__(&function) next_;                                                \
-		if (__builtin_expect(!next_, 0))                                                   \
-			next_ = (__typeof__(&function))heap_next(#function);                       \
-		next_;                                                                             \
-	})
+#define NEXT(function) __extension__((__typeof__(&function))heap_next(SYMBOL_SLOT(#function)))
 
-static void *heap_next(const char *name)
+static inline void *heap_next(struct symbol_slot *slot)
 {
-	void *found;
-
-	calls.is_looking_up = true;
-	found = runtime_next_symbol(name);
-	calls.is_looking_up = false;
-	return found;
+	if (__builtin_expect(!slot->function, 0)) {
+		calls.is_looking_up = true;
+		slot->function = runtime_next_symbol(slot->name);
+		calls.is_looking_up = false;
+	}
+	return slot->function;
 }
 
 /* ---- while glibc's functions are looked up ---- */

@@ -23,15 +23,15 @@ static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
 
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
-static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
+static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
 	__attribute__((noreturn));
-static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
+static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
 {
 	if (runtime.jumps_to)
 		runtime.jumps_to(jump_stack_pointer(place));
 	if (!signals_have_left_control())
 		signal_left_handlers(place->__mask_was_saved && !runtime.has_dispatch);
-	((jump_function *)runtime_next_symbol(name))(place, value);
+	((jump_function *)symbol_slot_function(next))(place, value);
 	__builtin_unreachable();
 }
 
@@ -41,19 +41,19 @@ static void jump(const char *name, struct __jmp_buf_tag place[1], int value)
 EXPORT void longjmp(struct __jmp_buf_tag place[1], int value)
 {
 	ENTER();
-	jump("longjmp", place, value);
+	jump(SYMBOL_SLOT("longjmp"), place, value);
 }
 
 EXPORT void _longjmp(struct __jmp_buf_tag place[1], int value)
 {
 	ENTER();
-	jump("_longjmp", place, value);
+	jump(SYMBOL_SLOT("_longjmp"), place, value);
 }
 
 EXPORT void siglongjmp(struct __jmp_buf_tag place[1], int value)
 {
 	ENTER();
-	jump("siglongjmp", place, value);
+	jump(SYMBOL_SLOT("siglongjmp"), place, value);
 }
 
 void __longjmp_chk(struct __jmp_buf_tag place[1], int value) __attribute__((noreturn));
@@ -61,5 +61,5 @@ void __longjmp_chk(struct __jmp_buf_tag place[1], int value) __attribute__((nore
 EXPORT void __longjmp_chk(struct __jmp_buf_tag place[1], int value)
 {
 	ENTER();
-	jump("__longjmp_chk", place, value);
+	jump(SYMBOL_SLOT("__longjmp_chk"), place, value);
 }

@@ -11,20 +11,10 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* Found before the starting point: a rewind would have it looked up in every run. */
-static void (*thread_call_tls_destructors)(void);
-
-static void thread_find_destructors(void)
-{
-	thread_call_tls_destructors = (void (*)(void))runtime_symbol("__call_tls_dtors");
-}
-
 /* ---- creation ---- */
 
 void runtime_prepare_threads(void)
 {
-	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
-	thread_find_destructors();
 	runtime_add_modules();
 }
 
@@ -107,12 +97,12 @@ void runtime_thread_body(struct engine_thread *thread)
 void runtime_leave_thread(void)
 {
 	struct engine_thread *self = engine_current();
+	void (*call_tls_destructors)(void) =
+		(void (*)(void))SYMBOL_SLOT("__call_tls_dtors")->function;
 
 	self->is_cancel_disabled = true;
-	if (!runtime.has_created) /* main alone */
-		thread_find_destructors();
-	if (thread_call_tls_destructors)
-		thread_call_tls_destructors();
+	if (call_tls_destructors)
+		call_tls_destructors();
 	runtime_run_key_destructors();
 	engine_mutex_owner_died(self);
 }

@@ -7,6 +7,7 @@
 #include "runtime/interpose.h"
 #include "runtime/memory_internal.h"
 #include "runtime/record.h"
+#include "runtime/runtime.h"
 
 void __libc_free(void *block);
 
@@ -59,13 +60,10 @@ static bool shadow_says_freed(uintptr_t address)
 
 void returned_look_for_shadow(void)
 {
-	void (*tell)(size_t * scale, size_t * offset);
-
 	if (!shadow.is_looked_for) {
 		shadow.is_looked_for = true;
-		*(void **)&tell = runtime_symbol("__asan_get_shadow_mapping");
-		if (tell)
-			tell(&shadow.scale, &shadow.offset);
+		if (runtime.sanitizer_shadow)
+			runtime.sanitizer_shadow(&shadow.scale, &shadow.offset);
 	}
 	if (shadow.scale)
 		engine_watch_uses();
@@ -113,11 +111,7 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 /* Another allocator may give memory out in ways that are not seen here. */
 static bool returned_goes_to_glibc(void)
 {
-	static uintptr_t next;
-
-	if (!next)
-		next = (uintptr_t)runtime_next_symbol("free");
-	return next == (uintptr_t)__libc_free;
+	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
 
 /* Lines from `line` to before `end` are the next block's. */

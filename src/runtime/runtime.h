@@ -29,7 +29,9 @@ struct runtime {
 	const struct restart *restart;
 	bool has_dispatch; /* Syscall User Dispatch is armed */
 	bool has_virtual_time;
-	bool has_sanitizer;   /* its runtime calls us with locks of its own held */
+	bool has_sanitizer; /* its runtime calls us with locks of its own held */
+	/* Of AddressSanitizer: where its shadow of the memory is. NULL: it is not there. */
+	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
 	bool has_created;     /* the first thread creation has been passed in this run */
 	bool is_run_over;     /* runtime_finish_run() was entered */
 	bool has_forked;      /* the target has made a child, or is one */

@@ -141,6 +141,9 @@ void runtime_set_up(void)
 	if (runtime_is_up)
 		return;
 	runtime_is_up = true;
+	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
+	*(void **)&runtime.sanitizer_shadow = runtime_symbol("__asan_get_shadow_mapping");
+	runtime_find_symbols();
 	runtime.executor = &executor_fiber;
 	runtime.restart = &restart_exec;
 	runtime.has_virtual_time = false;

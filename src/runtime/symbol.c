@@ -15,6 +15,10 @@ static struct {
 	symbol_behind *behind_check; /* NULL: it is not there */
 } symbols;
 
+/* First slot, and behind the last one, from the linker. */
+extern struct symbol_slot __start_raddle_symbols[] __attribute__((visibility("hidden")));
+extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hidden")));
+
 static void *symbol_look_up(const char *name)
 {
 	if (!symbols.is_known) {
@@ -36,4 +40,15 @@ void *runtime_next_symbol(const char *name)
 void *runtime_symbol(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);
+}
+
+void runtime_find_symbols(void)
+{
+	for (struct symbol_slot *slot = __start_raddle_symbols; slot < __stop_raddle_symbols;
+		slot++)
+		if (!slot->function)
+			slot->function =
+				symbol_look_up(slot->name); /* NULL: libstdc++ is not there */
+	/* A look-up that succeeds clears the error of those that failed. */
+	(void)symbol_look_up("free");
 }

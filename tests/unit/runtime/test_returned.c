@@ -32,7 +32,6 @@ static struct engine_thread moving = {.id = {3}};
 
 /* A sanitizer's shadow, a byte for eight of the memory from 0 on. */
 static uint8_t shadow_bytes[1 << 14];
-static bool has_sanitizer;
 
 static void tell_shadow(size_t *scale, size_t *offset)
 {
@@ -40,11 +39,7 @@ static void tell_shadow(size_t *scale, size_t *offset)
 	*offset = (uintptr_t)shadow_bytes;
 }
 
-void *runtime_symbol(const char *name)
-{
-	assert_string_equal(name, "__asan_get_shadow_mapping");
-	return has_sanitizer ? (void *)(uintptr_t)tell_shadow : NULL;
-}
+struct runtime runtime;
 
 bool guarded_read(const void *address, size_t bytes, uint64_t *value)
 {
@@ -236,7 +231,7 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 	returned_look_for_shadow();
 	assert_int_equal(watches, 0); /* there is none */
 	shadow.is_looked_for = false;
-	has_sanitizer = true;
+	runtime.sanitizer_shadow = tell_shadow;
 	is_foreign = true;
 	returned_look_for_shadow();
 	assert_int_equal(watches, 1);
