@@ -242,7 +242,7 @@ static void add_steps(const struct description *description, const struct schedu
 
 	if (!count)
 		return;
-	strbuf_adds(description->out, "  how it came to that:   > switch   ! preemption\n");
+	strbuf_adds(description->out, "  interleaving:   > context switch   ! preemption\n");
 	if (left_out)
 		strbuf_addf(description->out, "    ... %" PRIu64 " earlier steps\n", left_out);
 	for (uint32_t i = 0; i < count; i++) {

@@ -359,7 +359,7 @@ static void say_tail(int output)
 	if (lines > TAIL_LINES)
 		at++;
 	if (*at)
-		(void)fprintf(stderr, "what it printed last:\n%s", at);
+		(void)fprintf(stderr, "last output of the program:\n%s", at);
 	free(text);
 }
 

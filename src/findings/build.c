@@ -198,6 +198,19 @@ static int make_paths(struct builder *builder, struct error *err)
 
 /* ---- the parts ---- */
 
+/* A blocked thread has not done the operation that ends its wait. */
+static const char *waiting_verb(const struct wait_edge *edge)
+{
+	switch (edge->op) {
+	case OP_COND_WAKE:
+		return op_descriptions[OP_COND_WAIT].verb;
+	case OP_BARRIER_LEAVE:
+		return "waits at";
+	default:
+		return op_descriptions[edge->op].verb;
+	}
+}
+
 static void fill_wait(
 	const struct builder *builder, const struct wait_edge *edge, struct finding_wait *wait)
 {
@@ -206,7 +219,7 @@ static void fill_wait(
 			       builder_thread(builder, edge->waiter)) < 0);
 	else
 		wait->thread = copy(builder_thread(builder, edge->waiter));
-	wait->verb = copy(op_descriptions[edge->op].verb);
+	wait->verb = copy(waiting_verb(edge));
 	wait->object = builder_object(builder, (enum op_kind)edge->op, edge->object_address);
 	builder_stack(
 		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);

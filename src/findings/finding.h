@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "model/outcome.h"
 #include "trace/schedule_text.h"
 
@@ -134,6 +135,11 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
  * of every other name. For places that name the same object again and again.
  */
 int finding_short_name(const char *object);
+
+/* "locks" -> "locking", "tries to lock" -> "trying to lock" */
+void finding_add_gerund(const char *verb, struct strbuf *out);
+/* What a blocked thread needs: "mutex m", "joining thread main.0", "reading from pipe 3". */
+void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
 
 /*
  * Under this number equal findings are counted once: outcome kind and code, and the set (not the

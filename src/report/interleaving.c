@@ -17,7 +17,7 @@
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
-#define LEGEND "> switch   ! switch from a thread that could have gone on"
+#define LEGEND "> context switch   ! preemption"
 
 struct interleaving {
 	const struct finding *finding;
@@ -88,7 +88,7 @@ static void collect_threads(struct interleaving *table)
 	qsort(table->threads, table->thread_count, sizeof *table->threads, compare_paths);
 }
 
-#define HEADING "how it came to that"
+#define HEADING "interleaving"
 
 /* Where every line is of one file, its name is said once, if the heading has room for it. */
 static void find_file(struct interleaving *table)
@@ -146,13 +146,10 @@ static void choose_widths(struct interleaving *table)
 		table->widths[FIXED_CELLS + i] = width - 2;
 }
 
-/* "locks mutex m, line 28", "locks mutex m bank.c:28", "locks mutex m in f" */
-static void add_action(const struct interleaving *table, const char *verb, const char *object,
-	const struct finding_frame *where, struct strbuf *out)
+/* ", line 28", " bank.c:28", " in f" */
+static void add_where(
+	const struct interleaving *table, const struct finding_frame *where, struct strbuf *out)
 {
-	strbuf_adds(out, verb);
-	if (object)
-		strbuf_addf(out, " %.*s", finding_short_name(object), object);
 	if (where->file && table->file && !strcmp(table->file, base_name(where->file)))
 		strbuf_addf(out, ", line %u", where->line);
 	else if (where->file)
@@ -190,14 +187,17 @@ static void add_step(
 	char number[24];
 
 	strbuf_init(&text);
-	add_action(table, step->verb, step->object, &step->where, &text);
+	strbuf_adds(&text, step->verb);
+	if (step->object)
+		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
+	add_where(table, &step->where, &text);
 	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
 		step->step); /* 20 digits */
 	add_line(table, mark, number, step->thread, text.text, out);
 	strbuf_release(&text);
 }
 
-/* What the threads would have done next, and could not. */
+/* The operations that the threads are blocked on. */
 static void add_waits(const struct interleaving *table, struct strbuf *out)
 {
 	const struct finding *finding = table->finding;
@@ -209,7 +209,9 @@ static void add_waits(const struct interleaving *table, struct strbuf *out)
 		struct strbuf text;
 
 		strbuf_init(&text);
-		add_action(table, wait->verb, wait->object, where ? where : &nowhere, &text);
+		strbuf_adds(&text, "blocked on ");
+		finding_add_blocked_on(wait, &text);
+		add_where(table, where ? where : &nowhere, &text);
 		add_line(table, "x", "", wait->thread, text.text, out);
 		strbuf_release(&text);
 	}
@@ -276,6 +278,6 @@ void report_interleaving(
 		add_left_out(&table, internal, "step", " inside the C library", out);
 	add_waits(&table, out);
 	strbuf_adds(out, "  ");
-	add_wrapped(out, style, finding->wait_count ? LEGEND "   x cannot go on" : LEGEND, INDENT,
-		INDENT);
+	add_wrapped(
+		out, style, finding->wait_count ? LEGEND "   x blocked" : LEGEND, INDENT, INDENT);
 }

@@ -83,9 +83,7 @@ static void add_held(struct strbuf *out, const struct finding *finding, const ch
 
 static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
-	strbuf_adds(out, wait->verb);
-	if (wait->object)
-		strbuf_addf(out, " %.*s", finding_short_name(wait->object), wait->object);
+	finding_add_blocked_on(wait, out);
 	strbuf_adds(out, " at ");
 	add_place(out, finding_user_frame(&wait->at));
 	/* Whom a join waits for is its object. */
@@ -135,7 +133,7 @@ static void add_waits(const struct finding *finding, const char *heading, const 
 void report_waits(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	add_waits(finding, "who waits for whom", "cannot go on: it", style, out);
+	add_waits(finding, "wait-for graph", "blocked on", style, out);
 }
 
 void report_candidate(
@@ -146,7 +144,7 @@ void report_candidate(
 
 	if (candidate->title)
 		add_wrapped(out, style, candidate->title, 4, 4);
-	add_waits(&as_if, "who would wait for whom", "would not go on when it", style, out);
+	add_waits(&as_if, "predicted wait-for graph", "would be blocked on", style, out);
 }
 
 /* ---- stacks ---- */
@@ -216,8 +214,9 @@ static void report_race(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	add_heading(out, style,
-		finding->kind == OUTCOME_RACE ? "the two accesses, which nothing orders"
-					      : "who freed it, and who came later");
+		finding->kind == OUTCOME_RACE
+			? "conflicting accesses that no synchronisation orders"
+			: "the free and the access after it");
 	if (finding->variable) {
 		struct strbuf line;
 
@@ -254,7 +253,7 @@ void report_stacks(
 			   !strcmp(finding->waits[i].thread, finding->failing_thread);
 	if (!finding->wait_count && !finding->at.count)
 		return;
-	add_heading(out, style, "where the threads stand");
+	add_heading(out, style, "thread backtraces");
 	if (!is_told)
 		add_stack(finding->failing_thread ? finding->failing_thread : "failing thread",
 			&finding->at, style, out);
@@ -296,7 +295,7 @@ static void report_objects(
 			list_object(&list, finding->steps[i].object);
 	if (!list.count)
 		return;
-	add_heading(out, style, "objects without a name of their own");
+	add_heading(out, style, "unnamed objects");
 	for (unsigned i = 0; i < list.count; i++) {
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, list.objects[i], INDENT, INDENT + 2);
@@ -320,7 +319,7 @@ static void report_output(
 		at--;
 	while (at > start && !(at[-1] == '\n' && ++lines == OUTPUT_LINES_MAX))
 		at--;
-	add_heading(out, style, "what it printed last");
+	add_heading(out, style, "last output of the program");
 	while (*at) {
 		const size_t length = strcspn(at, "\n");
 

@@ -16,14 +16,14 @@ static const char expected_report[] =
 	"two lines\n"
 	"of words\n"
 	"\n"
-	"who waits for whom\n"
-	"  thread  holds                               cannot go on: it\n"
-	"  main.0  mutex accounts taken at bank.c:51   locks mutex accounts+40 at\n"
-	"                                              bank.c:42, held by main.1\n"
-	"  main.1  mutex accounts+40 taken at          locks mutex accounts at bank.c:52,\n"
-	"          bank.c:41                           held by main.0\n"
+	"wait-for graph\n"
+	"  thread  holds                               blocked on\n"
+	"  main.0  mutex accounts taken at bank.c:51   mutex accounts+40 at bank.c:42,\n"
+	"                                              held by main.1\n"
+	"  main.1  mutex accounts+40 taken at          mutex accounts at bank.c:52, held\n"
+	"          bank.c:41                           by main.0\n"
 	"\n"
-	"where the threads stand\n"
+	"thread backtraces\n"
 	"  main.0  (1 library frame left out)\n"
 	"    transfer at src/bank.c:42\n"
 	"    transfer_many at src/bank.c:60\n"
@@ -31,18 +31,20 @@ static const char expected_report[] =
 	"    transfer at src/bank.c:52\n"
 	"    transfer_many at src/bank.c:60\n"
 	"\n"
-	"how it came to that, in bank.c\n"
+	"interleaving, in bank.c\n"
 	"         main.0                             main.1\n"
 	"  ... 12 earlier steps left out ...\n"
 	"     13  locks mutex accounts, line 41\n"
 	"  !  14                                     locks mutex accounts+40, line 51\n"
 	"     15                                     locks mutex accounts, line 52\n"
 	"  >  16  locks mutex accounts+40, line 42\n"
-	"  x      locks mutex accounts+40, line 42\n"
-	"  x                                         locks mutex accounts, line 52\n"
-	"  > switch   ! switch from a thread that could have gone on   x cannot go on\n"
+	"  x      blocked on mutex accounts+40,\n"
+	"         line 42\n"
+	"  x                                         blocked on mutex accounts, line\n"
+	"                                            52\n"
+	"  > context switch   ! preemption   x blocked\n"
 	"\n"
-	"what it printed last\n"
+	"last output of the program\n"
 	"  balance 10\n"
 	"\n"
 	"found by  pct,depth=3, seed 18446744073709551615, run 41\n"
@@ -247,7 +249,7 @@ static void test_report__names_files_where_there_are_several(void **state)
 	(void)state;
 	replace(&finding.steps[1].where.file, "src/shop.c");
 	text = report((struct report_style){.columns = 80});
-	assert_non_null(strstr(text, "how it came to that\n"));
+	assert_non_null(strstr(text, "interleaving\n"));
 	assert_non_null(strstr(text, "locks mutex accounts bank.c:41"));
 	assert_non_null(strstr(text, "locks mutex accounts+40 shop.c:51"));
 	free(text);

@@ -343,7 +343,7 @@ static void test_trace_dump__prints_a_line_per_event(void **state)
 		"thread main.0.65535\n"
 		"       0  main  begins at eat (ph.c:31), 0 enabled\n"
 		"       1  main.0  creates thread 0x404068 at 0x401137, 1 enabled\n"
-		"       2  main.0.65535  goes on after creating nothing 0x404090 at 0x401138, 2 enabled\n"
+		"       2  main.0.65535  returns from pthread_create nothing 0x404090 at 0x401138, 2 enabled\n"
 		"not recorded: 6 more steps\n"
 		"outcome deadlock -3 after 77 steps\n");
 	free(text);
