@@ -9,6 +9,7 @@
 
 #include "base/bug.h"
 #include "findings/build.h"
+#include "findings/source_lines.h"
 #include "symbols/symbols.h"
 
 /* What a person reads of a run's output. */
@@ -477,6 +478,7 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	built.preemptions_found = preemptions;
 	built.depth = investigation->depth.depth;
 	built.radius = investigation->depth.radius;
+	finding_keep_sources(&built);
 	*finding = built;
 	return 0;
 }

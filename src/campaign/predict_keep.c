@@ -16,6 +16,7 @@
 #include "campaign/minimise.h"
 #include "campaign/store.h"
 #include "campaign/surroundings.h"
+#include "findings/source_lines.h"
 
 /* There may be dozens of them, and what fails has been minimised on its own already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
@@ -99,6 +100,7 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	finding->run_number = keeping->run->run_number;
 	finding->replays = finding->replays_failed_again = 1;
 	show_recorded(predict, keeping->candidate, finding);
+	finding_keep_sources(finding);
 }
 
 static int store_it(

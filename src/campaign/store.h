@@ -99,7 +99,7 @@ struct store_document {
 	int64_t made; /* seconds since 1970 */
 };
 
-/* Copies what it keeps; made now. */
+/* Copies what it keeps, with the source lines of its places (findings/source_lines.h); made now. */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
 /* All of the store, oldest first; *rows is freed with store_documents_free. */

@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "campaign/store_internal.h"
+#include "findings/source_lines.h"
 
 /* The first version with this table. */
 #define VERSION_WITH_DOCUMENTS 4
@@ -43,13 +44,16 @@ int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err)
 {
 	struct store_document dated = *document;
+	char *with_sources = source_lines_add(document->text);
 	int status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
 
 	dated.made = time(NULL);
+	dated.text = with_sources ? with_sources : dated.text;
 	if (!status) {
 		status = store_put_document(store, &dated, err);
 		status = store_end(store, status, err);
 	}
+	free(with_sources);
 	return status;
 }
 

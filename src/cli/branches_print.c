@@ -5,6 +5,7 @@
 
 #include "cli/branches_result.h"
 #include "cli/next_command.h"
+#include "findings/source_lines.h"
 
 const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_BRANCH] = "branch",
@@ -20,18 +21,12 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 /* The line of the source, where the file is there. */
 static void print_line(const struct sensitive_branch *branch)
 {
-	FILE *file = fopen(branch->path, "r");
-	char text[512];
+	struct strbuf text;
 
-	for (uint32_t line = 1; file && fgets(text, sizeof text, file); line++) {
-		if (line != branch->line)
-			continue;
-		printf("    %.*s\n", (int)strcspn(text + strspn(text, " \t"), "\n"),
-			text + strspn(text, " \t"));
-		break;
-	}
-	if (file)
-		(void)fclose(file); /* only read */
+	strbuf_init(&text);
+	if (source_lines_get(NULL, branch->path, branch->line, &text))
+		printf("    %s\n", text.text);
+	strbuf_release(&text);
 }
 
 static void print_outcomes(const struct sensitive_branch *branch)

@@ -5,10 +5,10 @@
 #include "base/bug.h"
 #include "cli/explain_result.h"
 #include "cli/terminal.h"
+#include "findings/source_lines.h"
 
 /* Rows of the two runs beside each other; a screen has 24 or more lines. */
 #define RUN_ROWS 9u
-#define LINE_MAX_BYTES 512
 
 const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key)
 {
@@ -46,26 +46,21 @@ static void add_place(struct strbuf *out, const struct explain_place *place)
 			(unsigned long long)place->offset);
 }
 
-/* The source line without its indentation; nothing where the file is not to be had. */
-static void add_source_line(struct strbuf *out, const struct explain_place *place, size_t most)
+/* The source line without its indentation, as the finding keeps it; nothing where no line is known. */
+static void add_source_line(struct strbuf *out, const struct finding *finding,
+	const struct explain_place *place, size_t most)
 {
-	char line[LINE_MAX_BYTES];
-	unsigned number = 0;
-	FILE *file = place->file && place->line ? fopen(place->file, "r") : NULL;
-	const char *text;
+	const char *kept = finding ? finding->sources : NULL;
+	json_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
+	struct strbuf line;
 
-	if (!file)
-		return;
-	*line = '\0';
-	while (number < place->line && fgets(line, sizeof line, file))
-		number += strchr(line, '\n') != NULL || feof(file);
-	(void)fclose(file); /* only read from */
-	if (number < place->line)
-		return;
-	text = line + strspn(line, " \t");
-	line[strcspn(line, "\r\n")] = '\0';
-	for (; *text && most; text++, most--)
+	strbuf_init(&line);
+	if (place->file && place->line)
+		(void)source_lines_get(sources, place->file, place->line, &line); /* or nothing */
+	for (const char *text = line.text; *text && most; text++, most--)
 		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
+	strbuf_release(&line);
+	json_decref(sources);
 }
 
 /* The role of one of the pattern's threads, in words: "a thread of worker", "the main thread". */
@@ -141,7 +136,7 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
 		strbuf_addf(out, "   %-10s %-7s %-22s ", thread ? thread : role.text,
 			pattern_is_write(pattern, i) ? "writes" : "reads", where.text);
-		add_source_line(out, place, 60);
+		add_source_line(out, result->finding, place, 60);
 		strbuf_adds(out, "\n");
 		strbuf_release(&where);
 		strbuf_release(&role);

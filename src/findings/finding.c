@@ -75,6 +75,7 @@ void finding_release(struct finding *finding)
 	free(finding->settings);
 	free(finding->memory);
 	free(finding->environment);
+	free(finding->sources);
 	free(finding->strategy);
 	free(finding->failing_thread);
 	free(finding->waits);

@@ -88,6 +88,8 @@ struct finding {
 	char *memory;
 	/* JSON object of the environment variables (campaign/surroundings.h); NULL: an older raddle kept none. */
 	char *environment;
+	/* JSON object: the source lines that it shows (findings/source_lines.h); NULL: none were kept. */
+	char *sources;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
 	uint64_t run_number;	       /* in its campaign, from FINDING_SHARD_RUNS * (shard - 1) */

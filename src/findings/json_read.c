@@ -321,6 +321,8 @@ static void read_identity(struct reader *reader, json_t *root, struct finding *f
 	finding->environment = json_object_get(root, "environment")
 				       ? get_object(reader, root, "environment")
 				       : NULL;
+	finding->sources =
+		json_object_get(root, "sources") ? get_object(reader, root, "sources") : NULL;
 }
 
 static void read_schedule(struct reader *reader, json_t *root, struct finding *finding)

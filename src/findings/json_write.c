@@ -167,6 +167,7 @@ char *finding_to_json(const struct finding *finding)
 	json_t *memory = finding->memory ? json_loads(finding->memory, 0, NULL) : NULL;
 	json_t *environment =
 		finding->environment ? json_loads(finding->environment, 0, NULL) : NULL;
+	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
 	char *text;
 
 	put(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION));
@@ -202,6 +203,8 @@ char *finding_to_json(const struct finding *finding)
 		put(root, "later_steps_left_out", count_value(finding->later_steps_left_out));
 	if (finding->passing_step_count)
 		put(root, "passing", passing_value(finding));
+	if (sources)
+		put(root, "sources", sources);
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
 	json_decref(root);

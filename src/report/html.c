@@ -1,10 +1,8 @@
 /*
- * One page that needs nothing else: html/report.html with its style, its script, and the same JSON as --json,
- * to which the lines of source around each place are added, as far as the files can be read now. The page
+ * One page that needs nothing else: html/report.html with its style, its script, and the same JSON as --json. The page
  * is drawn by html/report.js and the scripts beside it. In the JSON every '<' is an escape, so no text of the target can end the
  * element that it stands in.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +10,9 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "findings/source_lines.h"
 #include "report/format.h"
 #include "report/json_value.h"
-
-/* Lines around a place; files of which more are wanted than this are not read. */
-#define LINES_AROUND 3
-#define FILES_MOST 200
-#define LINE_BYTES_MOST 400
-#define LINE_MOST 10000000
 
 /* tools/embed.cmake */
 extern const char html_report_html[], html_report_css[];
@@ -29,78 +22,17 @@ extern const char html_page_js[], html_charts_js[], html_lanes_js[], html_findin
 static const char *const scripts[] = {html_page_js, html_charts_js, html_lanes_js, html_finding_js,
 	html_predictions_js, html_report_js};
 
-/* ---- source ---- */
-
-static void want_lines(json_t *sources, const char *file, json_int_t line)
+/* Lines of an older raddle's finding or document, which keeps none: as the files are now. */
+static void add_sources(json_t *list)
 {
-	json_t *lines = json_object_get(sources, file);
-	char number[24];
-
-	if (!lines) {
-		if (json_object_size(sources) == FILES_MOST)
-			return;
-		lines = json_object();
-		json_put(sources, file, lines);
-	}
-	for (json_int_t at = line > LINES_AROUND ? line - LINES_AROUND : 1;
-		at <= line + LINES_AROUND; at++) {
-		(void)snprintf(number, sizeof number, "%lld", (long long)at); /* 19 digits */
-		if (!json_object_get(lines, number))
-			json_put(lines, number, json_null());
-	}
-}
-
-/* Every place that the report speaks of, whoever says it: an object with a file (or its path) and a line. */
-static void want_places(json_t *sources, json_t *value)
-{
-	const char *path = json_string_value(json_object_get(value, "path"));
-	const char *file = path ? path : json_string_value(json_object_get(value, "file"));
-	const json_int_t line = json_integer_value(json_object_get(value, "line"));
-	const char *key;
 	json_t *part;
 	size_t index;
 
-	if (file && line > 0 && line < LINE_MOST &&
-		!json_is_true(json_object_get(value, "is_system")))
-		want_lines(sources, file, line);
-	json_object_foreach(value, key, part) want_places(sources, part);
-	json_array_foreach(value, index, part) want_places(sources, part);
-}
-
-/* Fills the wanted lines, and takes out those that the file does not have. */
-static void read_lines(const char *path, json_t *lines)
-{
-	FILE *file = fopen(path, "re");
-	char *line = NULL, number[24];
-	const char *key;
-	json_t *text;
-	void *next;
-	size_t size = 0;
-
-	for (unsigned at = 1; file && getline(&line, &size, file) >= 0; at++) {
-		(void)snprintf(number, sizeof number, "%u", at);
-		if (!json_object_get(lines, number))
-			continue;
-		line[strcspn(line, "\r\n")] = '\0';
-		if (strlen(line) > LINE_BYTES_MOST)
-			line[LINE_BYTES_MOST] = '\0';
-		json_put(lines, number, json_text(line));
+	json_array_foreach(list, index, part)
+	{
+		if (!json_object_get(part, "sources"))
+			json_put(part, "sources_now", source_lines_collect(part));
 	}
-	free(line);
-	if (file)
-		(void)fclose(file); /* was only read */
-	json_object_foreach_safe(lines, next, key, text) if (json_is_null(text))(void)
-		json_object_del(lines, key);
-}
-
-static json_t *sources_value(json_t *root)
-{
-	json_t *sources = json_object(), *lines;
-	const char *path;
-
-	want_places(sources, root);
-	json_object_foreach(sources, path, lines) read_lines(path, lines);
-	return sources;
 }
 
 /* ---- the page ---- */
@@ -112,7 +44,10 @@ static json_t *data_value(const struct report *report)
 
 	free(text);
 	BUG_ON(!root);
-	json_put(root, "sources", sources_value(root));
+	add_sources(json_object_get(root, "findings"));
+	add_sources(json_object_get(root, "explanations"));
+	add_sources(json_object_get(root, "predictions"));
+	add_sources(json_object_get(root, "branches"));
 	return root;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings/source_lines.h"
 #include "report/format.h"
 #include "report/json_value.h"
 
@@ -36,13 +37,23 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 	return value;
 }
 
+/* Which files are no longer as they were when their lines were kept. */
+static json_t *with_changed_sources(json_t *value)
+{
+	const json_t *sources = json_object_get(value, "sources");
+
+	if (sources)
+		json_put(value, "sources_changed", source_lines_changed(sources));
+	return value;
+}
+
 static json_t *finding_value(const struct finding *finding)
 {
 	char *text = finding_to_json(finding);
 	json_t *value = json_loads(text, 0, NULL);
 
 	free(text);
-	return value;
+	return with_changed_sources(value);
 }
 
 /* All of a kind; one that is no JSON, which only a damaged store has, is left out. */
@@ -56,7 +67,7 @@ static json_t *documents_value(const struct report *report, const char *kind)
 			strcmp(document->kind, kind) ? NULL : json_loads(document->text, 0, NULL);
 
 		if (json_is_object(value))
-			json_append(list, value);
+			json_append(list, with_changed_sources(value));
 		else
 			json_decref(value);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "findings/source_lines.h"
 #include "report/layout_internal.h"
 
 #define INDENT 2
@@ -376,6 +377,22 @@ static void add_depth(struct strbuf *text, const struct finding *finding)
 			finding->radius == 1 ? "" : "s");
 }
 
+/* Lines in the report are those of the files as they were when the finding was made. */
+static void add_changed_sources(struct strbuf *text, const struct finding *finding)
+{
+	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
+	json_t *changed = source_lines_changed(sources), *name;
+	size_t index;
+
+	json_array_foreach(changed, index, name)
+		strbuf_addf(text, "%s%s", index ? ", " : "", base_name(json_string_value(name)));
+	if (text->length)
+		strbuf_addf(text, " changed since this finding was made; line numbers are those of "
+				  "then");
+	json_decref(changed);
+	json_decref(sources);
+}
+
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -411,6 +428,10 @@ void report_facts(
 	add_repeats(finding, &text);
 	if (text.length)
 		add_fact(out, style, "replays", &text);
+	strbuf_clear(&text);
+	add_changed_sources(&text, finding);
+	if (text.length)
+		add_fact(out, style, "sources", &text);
 	/* Never wrapped: it is there to be copied. */
 	if (*finding->id)
 		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id,

@@ -121,6 +121,7 @@ function findingNode(finding, isOpen) {
 	const wait = finding.waits && finding.waits.length;
 	return entry(id, "finding", badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), finding.title, isOpen, runs && runs.draw,
 		finding.detail ? element("p", { class: "detail", text: words(finding.detail) }) : null,
+		sourcesNote(finding),
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),

@@ -69,9 +69,30 @@ function table(headings, rows) {
 
 const LINES_AROUND = 3;
 
+/* From a place to the source lines that its finding, explanation, prediction or branch keeps. */
+const sourcesOf = new WeakMap();
+
+function noteSources(value, sources) {
+	if (value === null || typeof value !== "object") return;
+	if (value.line) sourcesOf.set(value, sources);
+	for (const part of Object.values(value)) noteSources(part, sources);
+}
+
+for (const part of [data.findings, data.explanations, data.predictions, data.branches].flat())
+	if (part) noteSources(part, part.sources || part.sources_now || {});
+
+/* Lines by number; null: none are kept of this file. */
 function fileOf(frame) {
-	const path = frame && (frame.path || frame.file);
-	return path && data.sources && Object.hasOwn(data.sources, words(path)) ? data.sources[words(path)] : null;
+	const path = words(frame && (frame.path || frame.file)), sources = frame && sourcesOf.get(frame);
+	return path && sources && Object.hasOwn(sources, path) ? sources[path].lines : null;
+}
+
+/* What a reader has to know of the lines of this part; null: they are those of the files as they are. */
+function sourcesNote(part) {
+	const changed = (part.sources_changed || []).map(baseName);
+	const text = changed.length ? changed.join(", ") + " changed since this was found; the lines shown are those of then"
+		: part.sources_now && Object.keys(part.sources_now).length ? "Source lines are read from the files as they are now, since none were kept" : "";
+	return text ? element("p", { class: "note", text: text + "." }) : null;
 }
 
 /* The line itself, where the report could read it. */

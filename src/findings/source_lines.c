@@ -1,0 +1,276 @@
+#include "findings/source_lines.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+/* Larger files are not source that a person wrote. */
+#define FILE_BYTES_MAX (8 << 20)
+#define FILES_MAX 200
+#define LINE_BYTES_MAX 400
+#define LINE_MAX_NUMBER 10000000
+
+static void put(json_t *object, const char *name, json_t *value)
+{
+	BUG_ON(!value || json_object_set_new(object, name, value));
+}
+
+/* ---- files ---- */
+
+/*
+ * The whole file, with a zero behind it; NULL: it cannot be read. A path comes from debug information or from a stored
+ * file, so it may name anything: only a regular file of bounded size is read, and nothing is waited for.
+ */
+static char *read_file(const char *path, size_t *size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	char *text = NULL;
+	ssize_t got = 1;
+
+	*size = 0;
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= FILE_BYTES_MAX) {
+		text = malloc((size_t)status.st_size + 1);
+		BUG_ON(!text);
+		while (*size < (size_t)status.st_size &&
+			(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
+			*size += (size_t)got;
+		text[*size] = '\0';
+	}
+	(void)close(fd); /* only read from */
+	if (got < 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+static json_t *hash_value(const char *text, size_t size)
+{
+	char hex[17];
+
+	(void)snprintf(hex, sizeof hex, "%016" PRIx64, hash_bytes(text, size)); /* 16 digits */
+	return json_string(hex);
+}
+
+/* ---- which lines ---- */
+
+static void want_lines(json_t *wanted, const char *file, json_int_t line)
+{
+	json_t *lines = json_object_get(wanted, file);
+	char number[24];
+
+	if (!lines) {
+		if (json_object_size(wanted) == FILES_MAX)
+			return;
+		lines = json_object();
+		put(wanted, file, lines);
+	}
+	for (json_int_t at = line > SOURCE_LINES_AROUND ? line - SOURCE_LINES_AROUND : 1;
+		at <= line + SOURCE_LINES_AROUND; at++) {
+		(void)snprintf(number, sizeof number, "%lld", (long long)at); /* 19 digits */
+		if (!json_object_get(lines, number))
+			put(lines, number, json_null());
+	}
+}
+
+static void want_places(json_t *wanted, const json_t *value)
+{
+	json_t *object = (json_t *)value; /* jansson's loops take no const */
+	const char *path = json_string_value(json_object_get(value, "path"));
+	const char *file = path ? path : json_string_value(json_object_get(value, "file"));
+	const json_int_t line = json_integer_value(json_object_get(value, "line"));
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	if (file && line > 0 && line < LINE_MAX_NUMBER &&
+		!json_is_true(json_object_get(value, "is_system")))
+		want_lines(wanted, file, line);
+	json_object_foreach(object, key, part) want_places(wanted, part);
+	json_array_foreach(value, index, part) want_places(wanted, part);
+}
+
+/* ---- the lines ---- */
+
+/* As JSON holds it: bytes that are no UTF-8, and a character that the cut goes through, become '?'. */
+static json_t *line_value(const char *text, size_t length)
+{
+	char line[LINE_BYTES_MAX + 1];
+	json_t *value;
+
+	if (length && text[length - 1] == '\r')
+		length--;
+	if (length > LINE_BYTES_MAX)
+		for (length = LINE_BYTES_MAX;
+			length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+			length--;
+	memcpy(line, text, length);
+	line[length] = '\0';
+	value = json_string(line);
+	if (value)
+		return value;
+	for (char *at = line; *at; at++)
+		if ((unsigned char)*at >= 0x80)
+			*at = '?';
+	return json_string(line);
+}
+
+/* The wanted lines that the text has. */
+static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
+{
+	json_t *lines = json_object();
+	const char *at = text;
+	char number[24];
+
+	for (unsigned line = 1; at < text + size; line++) {
+		const char *end = memchr(at, '\n', size - (size_t)(at - text));
+
+		end = end ? end : text + size;
+		(void)snprintf(number, sizeof number, "%u", line);
+		if (json_object_get(wanted, number))
+			put(lines, number, line_value(at, (size_t)(end - at)));
+		at = end + 1;
+	}
+	return lines;
+}
+
+/* NULL: the file cannot be read. */
+static json_t *file_value(const char *name, const json_t *wanted)
+{
+	char folder[PATH_MAX];
+	size_t size;
+	char *text = read_file(name, &size);
+	json_t *value;
+
+	if (!text)
+		return NULL;
+	value = json_object();
+	if (*name != '/' && getcwd(folder, sizeof folder))
+		put(value, "path", json_sprintf("%s/%s", folder, name));
+	if (!json_object_get(value, "path"))
+		put(value, "path", json_string(name));
+	put(value, "hash", hash_value(text, size));
+	put(value, "lines", lines_value(text, size, wanted));
+	free(text);
+	return value;
+}
+
+json_t *source_lines_collect(const json_t *document)
+{
+	json_t *wanted = json_object(), *sources = json_object(), *lines, *file;
+	const char *name;
+
+	want_places(wanted, document);
+	json_object_foreach(wanted, name, lines)
+	{
+		file = file_value(name, lines);
+		if (file)
+			put(sources, name, file);
+	}
+	json_decref(wanted);
+	return sources;
+}
+
+char *source_lines_add(const char *text)
+{
+	json_t *root = json_loads(text, 0, NULL), *sources;
+	char *result = NULL;
+
+	if (json_is_object(root)) {
+		sources = json_object_get(root, "sources") ? NULL : source_lines_collect(root);
+		if (sources)
+			put(root, "sources", sources);
+		result = json_dumps(root, JSON_COMPACT);
+	}
+	json_decref(root);
+	return result;
+}
+
+void finding_keep_sources(struct finding *finding)
+{
+	char *text;
+	json_t *root, *sources;
+
+	if (finding->sources)
+		return;
+	text = finding_to_json(finding);
+	root = json_loads(text, 0, NULL);
+	sources = source_lines_collect(root);
+	finding->sources = json_dumps(sources, JSON_COMPACT);
+	BUG_ON(!finding->sources);
+	json_decref(sources);
+	json_decref(root);
+	free(text);
+}
+
+/* ---- later ---- */
+
+static bool has_changed(const char *name, const json_t *file)
+{
+	const char *path = json_string_value(json_object_get(file, "path"));
+	size_t size;
+	char *text = read_file(path ? path : name, &size);
+	json_t *hash = text ? hash_value(text, size) : NULL;
+	const bool is_same = hash && json_equal(hash, json_object_get(file, "hash"));
+
+	json_decref(hash);
+	free(text);
+	return !is_same;
+}
+
+json_t *source_lines_changed(const json_t *sources)
+{
+	json_t *object = (json_t *)sources; /* jansson's loops take no const */
+	json_t *changed = json_array(), *file;
+	const char *name;
+
+	json_object_foreach(object, name, file)
+	{
+		if (has_changed(name, file))
+			BUG_ON(json_array_append_new(changed, json_string(name)));
+	}
+	return changed;
+}
+
+/* The line of the file as it is now; NULL: it cannot be read, or has no such line. */
+static json_t *live_line(const char *path, const char *number)
+{
+	json_t *wanted = json_pack("{s:n}", number);
+	size_t size;
+	char *text = read_file(path, &size);
+	json_t *lines = text ? lines_value(text, size, wanted) : NULL;
+	json_t *line = json_incref(json_object_get(lines, number));
+
+	json_decref(lines);
+	json_decref(wanted);
+	free(text);
+	return line;
+}
+
+bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out)
+{
+	const json_t *file = json_object_get(sources, path);
+	char number[24];
+	json_t *value;
+	const char *text;
+
+	(void)snprintf(number, sizeof number, "%u", line);
+	value = file ? json_incref(json_object_get(json_object_get(file, "lines"), number))
+		     : live_line(path, number);
+	text = json_string_value(value);
+	if (text)
+		strbuf_adds(out, text + strspn(text, " \t"));
+	json_decref(value);
+	return text != NULL;
+}
