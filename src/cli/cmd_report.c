@@ -99,7 +99,10 @@ static void describe(const struct store_campaign *from, struct report_campaign *
 
 struct gathered {
 	struct finding *findings;
+	int64_t *finding_campaigns; /* of each finding, that which saw it first */
 	uint32_t finding_count;
+	struct store_campaign *campaigns; /* of the report, see struct report */
+	uint32_t campaign_count;
 	struct store_document *rows; /* all of the store */
 	uint32_t row_count;
 	struct report_document
@@ -111,6 +114,10 @@ static void gathered_release(struct gathered *gathered)
 {
 	for (uint32_t i = 0; i < gathered->finding_count; i++)
 		finding_release(&gathered->findings[i]);
+	for (uint32_t i = 0; i < gathered->campaign_count; i++)
+		store_campaign_release(&gathered->campaigns[i]);
+	free(gathered->campaigns);
+	free(gathered->finding_campaigns);
 	free(gathered->findings);
 	free(gathered->documents);
 	store_documents_free(gathered->rows, gathered->row_count);
@@ -228,6 +235,57 @@ static int add_documents(
 	return result;
 }
 
+/* After the findings and documents: which campaign saw each finding first. */
+static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
+{
+	struct store_finding_row *rows;
+	uint32_t count;
+	const int result = store_list_findings(store, &rows, &count, err);
+
+	if (result < 0)
+		return result;
+	gathered->finding_campaigns =
+		calloc(gathered->finding_count + 1u, sizeof *gathered->finding_campaigns);
+	BUG_ON(!gathered->finding_campaigns);
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		for (uint32_t j = 0; j < count; j++)
+			if (!strcmp(rows[j].id, gathered->findings[i].id))
+				gathered->finding_campaigns[i] = rows[j].campaign;
+	store_rows_free(rows, count);
+	return 0;
+}
+
+static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign, int64_t wanted)
+{
+	if (wanted != NO_CAMPAIGN)
+		return wanted == ALL_CAMPAIGNS || wanted == campaign;
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		if (gathered->finding_campaigns[i] == campaign)
+			return true;
+	return false;
+}
+
+/* The campaign of this number, all, or those of the findings. */
+static int add_campaigns(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	struct store_campaign *rows;
+	uint32_t count;
+	int result = add_finding_campaigns(gathered, store, err);
+
+	if (result == 0)
+		result = store_list_campaigns(store, &rows, &count, err);
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_campaign_wanted(gathered, rows[i].id, campaign))
+			rows[gathered->campaign_count++] = rows[i];
+		else
+			store_campaign_release(&rows[i]);
+	gathered->campaigns = rows;
+	return 0;
+}
+
 /* ---- printing ---- */
 
 static void print_text(
@@ -253,21 +311,30 @@ static void print_text(
 static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
 	const struct gathered *gathered)
 {
+	struct report_campaign *campaigns =
+		calloc(gathered->campaign_count + 1u, sizeof *campaigns);
 	const struct report report = {.campaign = campaign,
+		.campaigns = campaigns,
+		.campaign_count = gathered->campaign_count,
 		.findings = gathered->findings,
+		.finding_campaigns = gathered->finding_campaigns,
 		.finding_count = gathered->finding_count,
 		.release = RADDLE_RELEASE,
 		.documents = gathered->documents,
 		.document_count = gathered->document_count};
 	char *text;
 
-	if (!arguments->format) {
+	BUG_ON(!campaigns);
+	for (uint32_t i = 0; i < gathered->campaign_count; i++)
+		describe(&gathered->campaigns[i], &campaigns[i]);
+	if (arguments->format) {
+		text = arguments->format->make(&report);
+		(void)fputs(text, stdout); /* main checks the stream */
+		free(text);
+	} else {
 		print_text(campaign, gathered, arguments->directory);
-		return;
 	}
-	text = arguments->format->make(&report);
-	(void)fputs(text, stdout); /* main checks the stream */
-	free(text);
+	free(campaigns);
 }
 
 /* `row` NULL: of all, or of the one finding. */
@@ -283,6 +350,8 @@ static int report_these(struct store *store, const struct report_arguments *argu
 
 	if (result == 0)
 		result = add_documents(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+	if (result == 0)
+		result = add_campaigns(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
 	if (row)
 		describe(row, &campaign);
 	if (result == 0)

@@ -32,7 +32,12 @@ struct report_document {
 
 struct report {
 	const struct report_campaign *campaign; /* NULL: findings alone */
+	/* That campaign, or those of all findings; of a report of everything those of the store. */
+	const struct report_campaign *campaigns;
+	uint32_t campaign_count;
 	const struct finding *findings;
+	/* For each finding the id of the campaign that saw it first, 0: not known. NULL: of none known. */
+	const int64_t *finding_campaigns;
 	uint32_t finding_count;
 	const char *release; /* of raddle: "0.1.0" */
 	const struct report_document *documents;

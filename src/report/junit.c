@@ -1,6 +1,7 @@
 /*
  * JUnit XML as CI systems read it (the schema of Jenkins' xUnit plugin): a campaign is a test suite, a
- * finding a failed test case, and a campaign that found nothing one test case that passed.
+ * finding a failed test case, and a campaign that found nothing one test case that passed. With --follow-children each
+ * program has a campaign, so the programs that passed are listed beside the others.
  */
 #include <string.h>
 
@@ -49,7 +50,43 @@ static void add_attribute(struct strbuf *out, const char *name, const char *text
 	strbuf_adds(out, "\"");
 }
 
-static void add_case(struct strbuf *out, const struct finding *finding)
+/* ---- when a finding was found ---- */
+
+/*
+ * Seconds from the start of the campaign until it had `number` findings, by its course; without a course, and
+ * for a finding that is not in there, all of its seconds.
+ */
+static double seconds_until(const struct report_campaign *campaign, uint32_t number)
+{
+	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;
+	double seconds = campaign->seconds;
+	size_t index;
+
+	json_array_foreach(course, index, moment)
+	{
+		if (json_integer_value(json_object_get(moment, "findings")) < (json_int_t)number)
+			continue;
+		seconds = json_number_value(json_object_get(moment, "seconds"));
+		break;
+	}
+	json_decref(course);
+	return seconds < campaign->seconds ? seconds : campaign->seconds;
+}
+
+/* ---- test cases ---- */
+
+/* `classname` is the program, so that a CI system lists its cases together. */
+static void begin_case(struct strbuf *out, const struct report_campaign *campaign, const char *name,
+	double seconds)
+{
+	strbuf_adds(out, "    <testcase");
+	add_attribute(out, "classname", campaign ? campaign->command : "raddle");
+	add_attribute(out, "name", name);
+	strbuf_addf(out, " time=\"%.3f\"", seconds);
+}
+
+static void add_failed_case(struct strbuf *out, const struct report_campaign *campaign,
+	const struct finding *finding, double seconds)
 {
 	static const struct report_style plain = {
 		.columns = 120, .steps_most = REPORT_STEPS_STANDARD};
@@ -57,8 +94,7 @@ static void add_case(struct strbuf *out, const struct finding *finding)
 
 	strbuf_init(&text);
 	report_finding(finding, &plain, &text);
-	strbuf_adds(out, "    <testcase classname=\"raddle\"");
-	add_attribute(out, "name", finding->title);
+	begin_case(out, campaign, finding->title, seconds);
 	strbuf_adds(out, ">\n      <failure");
 	add_attribute(out, "type", outcome_descriptions[finding->kind].word);
 	add_attribute(out, "message", finding->title);
@@ -68,36 +104,107 @@ static void add_case(struct strbuf *out, const struct finding *finding)
 	strbuf_release(&text);
 }
 
-static void add_passed_case(struct strbuf *out, const struct report_campaign *campaign)
-{
-	struct strbuf name;
+enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
 
-	strbuf_init(&name);
-	strbuf_addf(&name, "no failure in %llu schedules", (unsigned long long)campaign->runs);
-	strbuf_adds(out, "    <testcase classname=\"raddle\"");
-	add_attribute(out, "name", name.text);
-	strbuf_adds(out, "/>\n");
-	strbuf_release(&name);
+/* Of a campaign without new findings. */
+static enum campaign_result result_of(const struct report_campaign *campaign)
+{
+	if (!campaign->runs)
+		return CAMPAIGN_EMPTY;
+	return campaign->failures ? CAMPAIGN_FAILED : CAMPAIGN_PASSED;
+}
+
+static void add_campaign_case(struct strbuf *out, const struct report_campaign *campaign)
+{
+	const unsigned long long runs = campaign->runs, failures = campaign->failures;
+
+	begin_case(out, campaign, "schedules", campaign->seconds);
+	strbuf_adds(out, ">\n      ");
+	switch (result_of(campaign)) {
+	case CAMPAIGN_EMPTY:
+		strbuf_adds(out, "<error type=\"empty\" message=\"no schedule was run\"/>");
+		break;
+	case CAMPAIGN_FAILED:
+		strbuf_addf(out,
+			"<failure type=\"known\" message=\"%llu of %llu schedules failed, as "
+			"findings of earlier campaigns do\"/>",
+			failures, runs);
+		break;
+	default:
+		strbuf_addf(out, "<system-out>no failure in %llu schedules", runs);
+		if (campaign->strategy) {
+			strbuf_adds(out, ", strategy ");
+			add_escaped(out, campaign->strategy);
+		}
+		strbuf_addf(out, ", seed %llu</system-out>", (unsigned long long)campaign->seed);
+	}
+	strbuf_adds(out, "\n    </testcase>\n");
+}
+
+/* ---- suites ---- */
+
+static bool is_of(const struct report *report, uint32_t finding, int64_t campaign)
+{
+	return (report->finding_campaigns ? report->finding_campaigns[finding] : 0) == campaign;
+}
+
+static bool is_of_any(const struct report *report, uint32_t finding)
+{
+	for (uint32_t i = 0; i < report->campaign_count; i++)
+		if (is_of(report, finding, report->campaigns[i].id))
+			return true;
+	return false;
+}
+
+/* `campaign` NULL: the findings that are of none of the campaigns. */
+static void add_suite(
+	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
+{
+	uint32_t failed = 0, errors = 0, cases = 0;
+	struct strbuf body;
+	double last = 0;
+
+	strbuf_init(&body);
+	for (uint32_t i = 0; i < report->finding_count; i++) {
+		double until;
+
+		if (campaign ? !is_of(report, i, campaign->id) : is_of_any(report, i))
+			continue;
+		until = campaign ? seconds_until(campaign, ++failed) : (failed++, 0.0);
+		add_failed_case(&body, campaign, &report->findings[i], until - last);
+		last = until;
+	}
+	cases = failed;
+	if (campaign && !failed) {
+		add_campaign_case(&body, campaign);
+		failed = result_of(campaign) == CAMPAIGN_FAILED;
+		errors = result_of(campaign) == CAMPAIGN_EMPTY;
+		cases = 1;
+	}
+	strbuf_adds(out, "  <testsuite");
+	add_attribute(out, "name", campaign ? campaign->command : "raddle");
+	strbuf_addf(out,
+		" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n", cases,
+		failed, errors, campaign ? campaign->seconds : 0.0);
+	strbuf_adds(out, body.text);
+	strbuf_adds(out, "  </testsuite>\n");
+	strbuf_release(&body);
 }
 
 static char *make_junit(const struct report *report)
 {
-	const struct report_campaign *campaign = report->campaign;
-	const bool has_passed = campaign && !report->finding_count;
+	bool has_others = !report->campaign_count;
 	struct strbuf out;
 
-	strbuf_init(&out);
-	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
-	add_attribute(&out, "name", campaign ? campaign->command : "raddle");
-	strbuf_addf(&out,
-		" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"0\" time=\"%.3f\">\n",
-		report->finding_count + has_passed, report->finding_count,
-		campaign ? campaign->seconds : 0.0);
 	for (uint32_t i = 0; i < report->finding_count; i++)
-		add_case(&out, &report->findings[i]);
-	if (has_passed)
-		add_passed_case(&out, campaign);
-	strbuf_adds(&out, "  </testsuite>\n</testsuites>\n");
+		has_others |= !is_of_any(report, i);
+	strbuf_init(&out);
+	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	for (uint32_t i = 0; i < report->campaign_count; i++)
+		add_suite(&out, report, &report->campaigns[i]);
+	if (has_others)
+		add_suite(&out, report, NULL);
+	strbuf_adds(&out, "</testsuites>\n");
 	return strbuf_detach(&out);
 }
 

@@ -44,11 +44,17 @@ json_t *sarif_message(json_t *text)
 	return message;
 }
 
+static bool is_in_user_code(const struct finding_frame *frame)
+{
+	return frame && frame->file && frame->line && !frame->is_system;
+}
+
+/* Headers of libraries have no physical location: readers look for the file among the user's sources. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();
 
-	if (frame && frame->file && frame->line) {
+	if (is_in_user_code(frame)) {
 		json_t *artifact = json_object(), *region = json_object();
 		json_t *physical = json_object();
 
@@ -190,16 +196,33 @@ static json_t *related_value(const struct finding *finding)
 	return list;
 }
 
-/* The place of a finding: where it failed, or the first of those that wait, or of a race. */
+/* The last step in user code, of that thread where it has one. */
+static const struct finding_frame *last_step_place(const struct finding *finding)
+{
+	const struct finding_frame *last = NULL;
+
+	for (uint32_t i = finding->step_count; i--;) {
+		const struct finding_step *step = &finding->steps[i];
+
+		if (!is_in_user_code(&step->where))
+			continue;
+		if (!finding->failing_thread || !strcmp(step->thread, finding->failing_thread))
+			return &step->where;
+		last = last ? last : &step->where;
+	}
+	return last;
+}
+
+/* The place of a finding in user code: where it failed, else of a race, a wait, or the last step. NULL: none. */
 static const struct finding_frame *place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);
 
-	if (!frame && finding->race[FINDING_LATER].thread)
+	if (!is_in_user_code(frame) && finding->race[FINDING_LATER].thread)
 		frame = finding_user_frame(&finding->race[FINDING_LATER].at);
-	if (!frame && finding->wait_count)
-		frame = finding_user_frame(&finding->waits[0].at);
-	return frame;
+	for (uint32_t i = 0; i < finding->wait_count && !is_in_user_code(frame); i++)
+		frame = finding_user_frame(&finding->waits[i].at);
+	return is_in_user_code(frame) ? frame : last_step_place(finding);
 }
 
 static json_t *properties_value(const struct finding *finding)

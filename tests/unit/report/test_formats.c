@@ -16,6 +16,8 @@ static char *make(enum report_format_index format, const struct report_campaign 
 	const struct finding *findings, uint32_t count)
 {
 	const struct report report = {.campaign = campaign,
+		.campaigns = campaign,
+		.campaign_count = campaign != NULL,
 		.findings = findings,
 		.finding_count = count,
 		.release = "1.2.3"};
@@ -112,6 +114,29 @@ static void test_sarif__paths_are_uris(void **state)
 	finding_release(&finding);
 }
 
+/* Code hosting sites look for the file among the user's: a library's header is no place for them. */
+static void test_sarif__places_are_in_user_code(void **state)
+{
+	struct finding finding = sample_finding();
+	json_t *root, *result, *place;
+
+	(void)state;
+	for (uint32_t i = 0; i < finding.wait_count; i++)
+		for (uint32_t j = 0; j < finding.waits[i].at.count; j++)
+			finding.waits[i].at.frames[j].is_system = true;
+	name_text(&finding.steps[0].where.file, "src/user.c");
+	finding.steps[0].where.line = 12;
+	for (uint32_t i = 1; i < finding.step_count; i++)
+		finding.steps[i].where.is_system = true;
+	root = make_json(FORMAT_sarif, NULL, &finding, 1);
+	result = part(part(root, "runs", 0), "results", 0);
+	place = json_object_get(part(result, "locations", 0), "physicalLocation");
+	assert_string_equal(text_in(place, "artifactLocation", "uri"), "src/user.c");
+	assert_null(json_object_get(part(result, "relatedLocations", 0), "physicalLocation"));
+	json_decref(root);
+	finding_release(&finding);
+}
+
 /* What came about is a result by itself; what did not is a note, and so is a branch. */
 static void test_sarif__documents_are_notes_and_explanations(void **state)
 {
@@ -192,16 +217,60 @@ static void test_junit__a_finding_is_a_failed_case(void **state)
 
 static void test_junit__a_campaign_without_findings_has_passed(void **state)
 {
-	const struct report_campaign campaign = {.command = "./bank", .runs = 7};
+	const struct report_campaign campaign = {.command = "./bank", .runs = 7, .seconds = 1.5};
 	char *text = make(FORMAT_junit, &campaign, NULL, 0);
 
 	(void)state;
 	assert_non_null(strstr(text, "tests=\"1\" failures=\"0\""));
-	assert_non_null(strstr(text, "name=\"no failure in 7 schedules\"/>"));
+	assert_non_null(
+		strstr(text, "<testcase classname=\"./bank\" name=\"schedules\" time=\"1.500\">"));
+	assert_non_null(strstr(text, "no failure in 7 schedules"));
 	free(text);
 	text = make(FORMAT_junit, NULL, NULL, 0);
 	assert_non_null(strstr(text, "tests=\"0\" failures=\"0\""));
 	free(text);
+}
+
+/* As of --follow-children: a campaign for each program. */
+static void test_junit__each_campaign_is_a_suite_with_times(void **state)
+{
+	const struct report_campaign campaigns[] = {
+		{.id = 1,
+			.command = "./fails",
+			.runs = 9,
+			.failures = 2,
+			.seconds = 3,
+			.course =
+				"[{\"seconds\": 0.5, \"findings\": 0}, {\"seconds\": 1, \"findings\": 1},"
+				" {\"seconds\": 2.25, \"findings\": 2}]"},
+		{.id = 2, .command = "./passes", .runs = 9, .seconds = 2},
+		{.id = 3, .command = "./fails again", .runs = 9, .failures = 4, .seconds = 1},
+		{.id = 4, .command = "./never ran", .seconds = 1},
+	};
+	struct finding findings[] = {sample_finding(), sample_finding(), sample_finding()};
+	const int64_t of[] = {1, 1, 77};
+	const struct report report = {.campaigns = campaigns,
+		.campaign_count = 4,
+		.findings = findings,
+		.finding_campaigns = of,
+		.finding_count = 3};
+	char *text = report_formats[FORMAT_junit]->make(&report);
+
+	(void)state;
+	assert_non_null(strstr(text, "name=\"./fails\" tests=\"2\" failures=\"2\" errors=\"0\""));
+	assert_non_null(strstr(text, "time=\"1.000\">\n      <failure"));
+	assert_non_null(strstr(text, "time=\"1.250\">\n      <failure"));
+	assert_non_null(strstr(text, "name=\"./passes\" tests=\"1\" failures=\"0\" errors=\"0\""));
+	assert_non_null(strstr(
+		text, "<testcase classname=\"./passes\" name=\"schedules\" time=\"2.000\">"));
+	assert_non_null(strstr(text, "name=\"./fails again\" tests=\"1\" failures=\"1\""));
+	assert_non_null(strstr(text, "4 of 9 schedules failed"));
+	assert_non_null(
+		strstr(text, "name=\"./never ran\" tests=\"1\" failures=\"0\" errors=\"1\""));
+	assert_non_null(strstr(text, "name=\"raddle\" tests=\"1\" failures=\"1\""));
+	free(text);
+	for (int i = 0; i < 3; i++)
+		finding_release(&findings[i]);
 }
 
 /* ---- Perfetto ---- */
@@ -242,9 +311,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread),
 		cmocka_unit_test(test_sarif__paths_are_uris),
+		cmocka_unit_test(test_sarif__places_are_in_user_code),
 		cmocka_unit_test(test_sarif__documents_are_notes_and_explanations),
 		cmocka_unit_test(test_junit__a_finding_is_a_failed_case),
 		cmocka_unit_test(test_junit__a_campaign_without_findings_has_passed),
+		cmocka_unit_test(test_junit__each_campaign_is_a_suite_with_times),
 		cmocka_unit_test(test_perfetto__a_track_for_each_thread),
 	};
 
