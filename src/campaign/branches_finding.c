@@ -85,7 +85,7 @@ static int open_row(struct store **store, const struct campaign_options *options
 	struct branches_result *result, struct error *err)
 {
 	struct store_campaign row;
-	int status = store_open(store, options->directory, true, err);
+	int status = store_open(store, options->directory, STORE_WRITE, err);
 
 	if (status < 0)
 		return status;

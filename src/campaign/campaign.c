@@ -406,7 +406,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 		return result;
 	campaign->store = options->store;
 	if (!campaign->store)
-		result = store_open(&campaign->store, options->directory, true, err);
+		result = store_open(&campaign->store, options->directory, STORE_WRITE, err);
 	if (result == 0)
 		result = begin_row(campaign, err);
 	if (result == 0 && campaign->has_rounds)

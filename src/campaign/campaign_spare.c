@@ -31,7 +31,7 @@ static int open_spare(struct campaign *campaign, struct error *err)
 		"%s/raddle-finding.XXXXXX", temporary ? temporary : "/tmp");
 	if (!mkdtemp(campaign->spare_folder))
 		return error_set(err, ERROR_IO, "cannot make %s", campaign->spare_folder);
-	status = store_open(&campaign->spare, campaign->spare_folder, true, err);
+	status = store_open(&campaign->spare, campaign->spare_folder, STORE_WRITE, err);
 	return status < 0 ? status : begin_row(campaign, err);
 }
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/strbuf.h"
 #include "campaign/campaign_internal.h"
 #include "platform/platform.h"
 
@@ -35,30 +34,13 @@ struct state_extent {
 	uint64_t offset, bytes;
 };
 
-static void state_path(const struct campaign *campaign, int64_t id, struct strbuf *path)
-{
-	strbuf_init(path);
-	strbuf_addf(path, "%s/.raddle/state-%" PRId64, campaign->options->directory, id);
-}
-
 bool state_is_kept(const struct campaign *campaign, int64_t id)
 {
-	struct strbuf path;
-	bool is_kept;
+	const int fd = store_state_open(campaign->store, id);
 
-	state_path(campaign, id, &path);
-	is_kept = access(path.text, F_OK) == 0;
-	strbuf_release(&path);
-	return is_kept;
-}
-
-static void remove_state(const struct campaign *campaign, int64_t id)
-{
-	struct strbuf path;
-
-	state_path(campaign, id, &path);
-	(void)unlink(path.text); /* or there is none */
-	strbuf_release(&path);
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return fd >= 0;
 }
 
 static bool write_area(FILE *file, struct worker *worker, bool is_memory)
@@ -107,35 +89,32 @@ void state_save(struct campaign *campaign, bool is_last)
 {
 	const uint64_t began_ns = platform_monotonic_ns();
 	const struct strategy *strategy = strategies[campaign->options->strategy];
-	struct strbuf path, fresh;
-	bool is_written = false;
+	bool is_whole = false;
 	FILE *file;
+	int fd;
 
 	if (!strategy_is_sequential(strategy) || campaign->workers[0].is_busy ||
 		!campaign->has_started || campaign->listener->more_runs ||
 		(!is_last && began_ns < campaign->state_due_ns))
 		return;
 	if (strategy->is_exhausted(contract_strategy(campaign->workers[0].worker.contract))) {
-		remove_state(campaign, campaign->row.id);
+		store_state_remove(campaign->store, campaign->row.id);
 		if (campaign->resumed_id)
-			remove_state(campaign, campaign->resumed_id);
+			store_state_remove(campaign->store, campaign->resumed_id);
 		return;
 	}
-	state_path(campaign, campaign->row.id, &path);
-	strbuf_init(&fresh);
-	strbuf_addf(&fresh, "%s.new", path.text);
-	file = fopen(fresh.text, "wb");
+	fd = store_state_create(campaign->store, campaign->row.id);
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (file) {
-		is_written = write_state(campaign, file, next_run(campaign), is_last);
-		is_written &= fclose(file) == 0;
+		is_whole = write_state(campaign, file, next_run(campaign), is_last);
+		is_whole &= fclose(file) == 0;
+	} else if (fd >= 0) {
+		(void)close(fd); /* nothing was written */
 	}
-	/* Without it the campaign cannot be resumed, which is said then. */
-	if (!is_written || rename(fresh.text, path.text) != 0)
-		(void)unlink(fresh.text);
-	else if (campaign->resumed_id)
-		remove_state(campaign, campaign->resumed_id);
-	strbuf_release(&fresh);
-	strbuf_release(&path);
+	/* Without a state the campaign cannot be resumed, and --resume says so. */
+	if (store_state_publish(campaign->store, campaign->row.id, is_whole) &&
+		campaign->resumed_id)
+		store_state_remove(campaign->store, campaign->resumed_id);
 	campaign->state_due_ns = platform_monotonic_ns() +
 				 (platform_monotonic_ns() - began_ns) * SAVE_PART + SAVE_EVERY_NS;
 }
@@ -166,12 +145,12 @@ static int read_header(
 static int open_state(const struct campaign *campaign, FILE **file, struct state_header *header,
 	struct error *err)
 {
-	struct strbuf path;
+	const int fd = store_state_open(campaign->store, campaign->resumed_id);
 	int status;
 
-	state_path(campaign, campaign->resumed_id, &path);
-	*file = fopen(path.text, "rb");
-	strbuf_release(&path);
+	*file = fd < 0 ? NULL : fdopen(fd, "rb");
+	if (!*file && fd >= 0)
+		(void)close(fd); /* only read from */
 	if (!*file)
 		return error_set(err, ERROR_NOTFOUND,
 			"campaign %" PRId64

@@ -231,7 +231,7 @@ static int take_in(
 	struct predict *predict = driving->predict;
 	struct predict_attempt *attempt = &driven->attempt;
 	struct store *store;
-	int result = store_open(&store, predict->options->campaign.directory, true, err);
+	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
 
 	if (result < 0)
 		return result;

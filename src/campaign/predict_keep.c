@@ -112,7 +112,7 @@ static int store_it(
 
 	if (store)
 		return store_add_finding(store, campaign, finding, &is_new, err);
-	result = store_open(&store, predict->options->campaign.directory, true, err);
+	result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
 	if (result < 0)
 		return result;
 	result = store_add_finding(store, campaign, finding, &is_new, err);

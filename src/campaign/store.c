@@ -20,20 +20,10 @@
 #include "base/bug.h"
 #include "campaign/store_internal.h"
 
-#define STORE_VERSION 4
 #define STORE_APPLICATION 1919181932 /* "rddl" */
 #define AS_TEXT(number) #number
 #define PRAGMA_TEXT(name, number) "PRAGMA " name "=" AS_TEXT(number) ";"
-/* Another raddle holds the lock for the few fsyncs of one finding; a disk that is slower is broken.
- */
-#define BUSY_MS 20000
-
-#define DOCUMENTS_TABLE                                                                            \
-	"CREATE TABLE documents(number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,"     \
-	" campaign INTEGER NOT NULL, finding INTEGER NOT NULL, made INTEGER NOT NULL,"             \
-	" text TEXT NOT NULL, UNIQUE(kind, campaign, finding));"
-
-static const char store_schema[] =
+const char store_schema[] =
 	"CREATE TABLE campaigns(id INTEGER PRIMARY KEY AUTOINCREMENT, command TEXT, options TEXT,"
 	" strategy TEXT, seed TEXT NOT NULL, runs INTEGER NOT NULL, failures INTEGER NOT NULL,"
 	" steps INTEGER NOT NULL, seconds REAL NOT NULL, state TEXT, restart TEXT,"
@@ -43,20 +33,11 @@ static const char store_schema[] =
 	" program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, command TEXT,"
 	" times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL, found INTEGER NOT NULL,"
 	" preemptions INTEGER NOT NULL, switches INTEGER NOT NULL, steps INTEGER NOT NULL,"
-	" UNIQUE(program, signature));" DOCUMENTS_TABLE PRAGMA_TEXT(
+	" UNIQUE(program, signature));"
+	"CREATE TABLE documents(number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,"
+	" campaign INTEGER NOT NULL, finding INTEGER NOT NULL, made INTEGER NOT NULL,"
+	" text TEXT NOT NULL, UNIQUE(kind, campaign, finding));" PRAGMA_TEXT(
 		"application_id", STORE_APPLICATION) PRAGMA_TEXT("user_version", STORE_VERSION);
-
-/* From version 1, which did not know which runs a campaign had made of what. */
-static const char store_from_1[] =
-	"ALTER TABLE campaigns ADD COLUMN run_first INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE campaigns ADD COLUMN run_end INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE campaigns ADD COLUMN target TEXT;";
-
-/* From version 2, which did not know how far a campaign was when. */
-static const char store_from_2[] = "ALTER TABLE campaigns ADD COLUMN course TEXT;";
-
-/* From version 3, which kept findings alone. */
-static const char store_from_3[] = DOCUMENTS_TABLE PRAGMA_TEXT("user_version", STORE_VERSION);
 
 /* ---- errors and statements ---- */
 
@@ -120,6 +101,13 @@ void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value)
 	BUG_ON(sqlite3_bind_int64(statement, index, value) != SQLITE_OK);
 }
 
+const char *store_column(sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
 char *store_column_text(sqlite3_stmt *statement, int column)
 {
 	const unsigned char *text = sqlite3_column_text(statement, column);
@@ -129,7 +117,7 @@ char *store_column_text(sqlite3_stmt *statement, int column)
 	return copy;
 }
 
-static int read_integer(struct store *store, const char *sql, int64_t *value, struct error *err)
+int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement, sql, err);
@@ -146,10 +134,10 @@ static int read_integer(struct store *store, const char *sql, int64_t *value, st
 
 /* ---- opening ---- */
 
-static int check_version(struct store *store, int64_t version, struct error *err)
+static int store_check_version(struct store *store, int64_t version, struct error *err)
 {
 	int64_t application;
-	int status = read_integer(store, "PRAGMA application_id", &application, err);
+	int status = store_read_integer(store, "PRAGMA application_id", &application, err);
 
 	if (status)
 		return status;
@@ -157,39 +145,33 @@ static int check_version(struct store *store, int64_t version, struct error *err
 		return error_set(err, ERROR_STORE,
 			"%s/raddle.db is a database, but not raddle's; move it away",
 			store->folder);
-	if (version > STORE_VERSION)
+	if (version != STORE_VERSION)
 		return error_set(err, ERROR_VERSION,
-			"%s was written by a newer raddle (store version %" PRId64
+			"%s was written by %s raddle (store version %" PRId64
 			", this one reads %d); use that raddle or move the folder away",
-			store->folder, version, STORE_VERSION);
+			store->folder, version > STORE_VERSION ? "a newer" : "an older", version,
+			STORE_VERSION);
 	return 0;
 }
 
 /* Under the write lock, so that of two processes that find an empty database one fills it. */
-static int fill_schema(struct store *store, struct error *err)
+static int store_fill_schema(struct store *store, struct error *err)
 {
 	int64_t version = 0, tables = 0;
-	int status = read_integer(store, "PRAGMA user_version", &version, err);
+	int status = store_read_integer(store, "PRAGMA user_version", &version, err);
 
 	if (!status)
-		status = read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, err);
+		status = store_read_integer(
+			store, "SELECT count(*) FROM sqlite_schema", &tables, err);
 	if (status)
 		return status;
-	if (version || tables)
-		status = check_version(store, version, err);
-	else
-		status = store_execute(store, store_schema, "make", err);
-	if (!status && version && version < 2)
-		status = store_execute(store, store_from_1, "renew", err);
-	if (!status && version && version < 3)
-		status = store_execute(store, store_from_2, "renew", err);
-	if (!status && version && version < STORE_VERSION)
-		status = store_execute(store, store_from_3, "renew", err);
-	store->version = STORE_VERSION;
-	return status;
+	if (!version && !tables)
+		return store_execute(store, store_schema, "make", err);
+	status = store_check_version(store, version, err);
+	return status ? status : store_check_schema(store, err);
 }
 
-static int check_integrity(struct store *store, struct error *err)
+static int store_check_integrity(struct store *store, struct error *err)
 {
 	sqlite3_stmt *statement;
 	bool is_sound = false;
@@ -198,7 +180,7 @@ static int check_integrity(struct store *store, struct error *err)
 	if (status)
 		return status;
 	if (sqlite3_step(statement) == SQLITE_ROW)
-		is_sound = !strcmp((const char *)sqlite3_column_text(statement, 0), "ok");
+		is_sound = !strcmp(store_column(statement, 0), "ok");
 	(void)sqlite3_finalize(statement); /* what went wrong shows in is_sound */
 	if (is_sound)
 		return 0;
@@ -208,14 +190,30 @@ static int check_integrity(struct store *store, struct error *err)
 		store->folder);
 }
 
-static int open_for_reading(struct store *store, struct error *err)
+/* A raddle that was killed before its first commit left an empty file: an empty store is read in its place. */
+static int store_read_as_empty(struct store *store, struct error *err)
 {
-	int status = read_integer(store, "PRAGMA user_version", &store->version, err);
-
-	return status ? status : check_version(store, store->version, err);
+	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);
+	BUG_ON(sqlite3_open(":memory:", &store->database) != SQLITE_OK);
+	return store_execute(store, store_schema, "make", err);
 }
 
-static int open_for_writing(struct store *store, struct error *err)
+static int store_prepare_reading(struct store *store, struct error *err)
+{
+	int64_t version = 0, tables = 0;
+	int status = store_read_integer(store, "PRAGMA user_version", &version, err);
+
+	if (!status)
+		status = store_read_integer(
+			store, "SELECT count(*) FROM sqlite_schema", &tables, err);
+	if (!status && !version && !tables)
+		return store_read_as_empty(store, err);
+	if (!status)
+		status = store_check_version(store, version, err);
+	return status ? status : store_check_schema(store, err);
+}
+
+static int store_prepare_writing(struct store *store, struct error *err)
 {
 	int status = store_execute(
 		store, "PRAGMA synchronous=EXTRA; PRAGMA foreign_keys=OFF", "open", err);
@@ -224,7 +222,7 @@ static int open_for_writing(struct store *store, struct error *err)
 		status = store_execute(store, "BEGIN IMMEDIATE", "open", err);
 	if (status)
 		return status;
-	status = fill_schema(store, err);
+	status = store_fill_schema(store, err);
 	if (!status)
 		status = store_remove_orphans(store, err);
 	return store_end(store, status, err);
@@ -240,67 +238,45 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
-/* SQLite opens what it may not write for reading, without a word. */
-static bool is_writable(struct store *store)
+/* SQLite opens a file that it may not write for reading, without an error. */
+static bool store_is_writable(struct store *store)
 {
-	return sqlite3_db_readonly(store->database, "main") == 0 && !access(store->folder, W_OK) &&
-	       !access(store->findings, W_OK);
+	return sqlite3_db_readonly(store->database, "main") == 0 &&
+	       !faccessat(store->folder_fd, ".", W_OK, 0) &&
+	       !faccessat(store->findings_fd, ".", W_OK, 0);
 }
 
-static int open_database(struct store *store, bool may_create, struct error *err)
+static int store_open_database(struct store *store, struct error *err)
 {
-	const int flags = SQLITE_OPEN_READWRITE | (may_create ? SQLITE_OPEN_CREATE : 0);
-	char *path = store_path(store, "raddle.db", NULL, NULL);
-	int status = sqlite3_open_v2(path, &store->database, flags, NULL);
+	int status = store_connect(store, err);
 
-	if (status != SQLITE_OK)
-		status = store_error(store, "open", err);
-	free(path);
 	if (status)
 		return status;
-	(void)sqlite3_busy_timeout(store->database, BUSY_MS); /* cannot fail on an open database */
-	if (is_writable(store))
-		status = open_for_writing(store, err);
-	else if (may_create)
+	if (store->access == STORE_READ)
+		status = store_prepare_reading(store, err);
+	else if (store_is_writable(store))
+		status = store_prepare_writing(store, err);
+	else
 		status = error_set(err, ERROR_STORE,
 			"cannot write to %s: it or a file in it is read-only; make that folder "
 			"writable or work in another one",
 			store->folder);
-	else
-		status = open_for_reading(store, err);
-	return status ? status : check_integrity(store, err);
+	return status ? status : store_check_integrity(store, err);
 }
 
-static int make_folders(
-	struct store *store, const char *directory, bool may_create, struct error *err)
-{
-	int status;
-
-	if (!may_create) {
-		if (!access(store->folder, F_OK))
-			return 0;
-		return error_set(err, ERROR_NOTFOUND,
-			"there is no store %s: %s; start in the folder where `raddle run` was "
-			"started",
-			store->folder, strerror(errno));
-	}
-	status = store_make_folder(store->folder, err);
-	if (!status)
-		status = store_make_folder(store->findings, err);
-	return status ? status : store_sync_folder(directory, err);
-}
-
-int store_open(struct store **out, const char *directory, bool may_create, struct error *err)
+int store_open(
+	struct store **out, const char *directory, enum store_access access, struct error *err)
 {
 	struct store *store = calloc(1, sizeof *store);
 	int status;
 
 	BUG_ON(!store);
+	store->access = access;
+	store->folder_fd = store->findings_fd = -1;
 	BUG_ON(asprintf(&store->folder, "%s/.raddle", directory) < 0);
-	BUG_ON(asprintf(&store->findings, "%s/findings", store->folder) < 0);
-	status = make_folders(store, directory, may_create, err);
+	status = store_open_folders(store, directory, err);
 	if (!status)
-		status = open_database(store, may_create, err);
+		status = store_open_database(store, err);
 	if (status)
 		store_close(store);
 	else
@@ -314,8 +290,12 @@ void store_close(struct store *store)
 		return;
 	store_aside_free(store->aside);
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK); /* a statement was left open */
+	store_remove_copy(store);
+	if (store->folder_fd >= 0)
+		(void)close(store->folder_fd); /* synced with each change */
+	if (store->findings_fd >= 0)
+		(void)close(store->findings_fd);
 	free(store->folder);
-	free(store->findings);
 	free(store);
 }
 

@@ -30,13 +30,19 @@ struct store_campaign {
 	uint64_t target; /* fingerprint of the program's file; 0: an older raddle did not keep it */
 };
 
+enum store_access {
+	STORE_READ, /* nothing is made, changed or removed, neither in the store nor elsewhere */
+	STORE_WRITE /* makes what is missing, and removes folders of findings that were never committed */
+};
+
 /*
- * Opens or makes `<directory>/.raddle`. Clear errors for read-only, full disk, damaged, future
- * version. Where the folder cannot be written and may_create is false, the store opens for reading
- * and every change is refused. Folders of findings that were never committed are removed here.
- * Several processes may have a store open; they wait for each other's changes.
+ * Opens `<directory>/.raddle`, with STORE_WRITE also a new one. Clear errors for read-only, full disk, damaged,
+ * other version. Several processes may have a store open; they wait for each other's changes.
+ * The store may be somebody else's (docs/security.md): symbolic links in it are not followed, and a database with anything in it that
+ * raddle does not make is refused.
  */
-int store_open(struct store **out, const char *directory, bool may_create, struct error *err);
+int store_open(
+	struct store **out, const char *directory, enum store_access access, struct error *err);
 void store_close(struct store *store);
 
 /* Gives the campaign its id. `update` keeps everything but id, command, options and started. */
@@ -68,6 +74,7 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	struct store_merged *merged, struct error *err);
 /* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
+/* Fills a finding from its folder. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
 struct store_finding_row {
@@ -106,5 +113,15 @@ int store_keep_document(
 int store_list_documents(
 	struct store *store, struct store_document **rows, uint32_t *count, struct error *err);
 void store_documents_free(struct store_document *rows, uint32_t count);
+
+/*
+ * The state of an exhaustive campaign: one file that is written under another name and then published, so that a whole
+ * one is there at every moment.
+ */
+int store_state_create(struct store *store, int64_t campaign); /* descriptor of an empty file; -1 */
+/* Gives the file that store_state_create() made its name, or removes it where it is not whole. */
+bool store_state_publish(struct store *store, int64_t campaign, bool is_whole);
+int store_state_open(struct store *store, int64_t campaign); /* descriptor for reading; -1 */
+void store_state_remove(struct store *store, int64_t campaign);
 
 #endif

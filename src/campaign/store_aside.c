@@ -25,6 +25,7 @@ void store_open_aside(struct store **out)
 {
 	*out = calloc(1, sizeof **out);
 	BUG_ON(!*out);
+	(*out)->folder_fd = (*out)->findings_fd = -1;
 	(*out)->aside = calloc(1, sizeof *(*out)->aside);
 	BUG_ON(!(*out)->aside);
 }

@@ -9,9 +9,6 @@
 #include "campaign/store_internal.h"
 #include "findings/source_lines.h"
 
-/* The first version with this table. */
-#define VERSION_WITH_DOCUMENTS 4
-
 static int64_t finding_number(const char *id)
 {
 	return id && *id ? strtoll(id + 1, NULL, 10) : 0;
@@ -77,8 +74,6 @@ int store_list_documents(
 
 	*rows = NULL;
 	*count = 0;
-	if (store->version < VERSION_WITH_DOCUMENTS)
-		return 0;
 	status = store_prepare(store, &statement,
 		"SELECT kind, campaign, finding, made, text FROM documents ORDER BY number", err);
 	if (status)

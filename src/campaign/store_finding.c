@@ -13,8 +13,8 @@
 #include "base/strbuf.h"
 #include "campaign/store_internal.h"
 
-/* A stored finding is a few hundred kilobytes; more than this is not one. */
-#define FINDING_BYTES_MAX (256 << 20)
+/* A finding.json has a few hundred kilobytes; reading one takes some ten times its size. */
+#define FINDING_BYTES_MAX ((size_t)32 << 20)
 
 /* What the database knows of a finding with the same signature. */
 struct known_finding {
@@ -206,11 +206,11 @@ static int add_new(struct store *store, int64_t campaign, struct finding *findin
 /* A folder that somebody removed by hand is written again. */
 static bool has_folder(struct store *store, const struct finding *finding)
 {
-	char *path = store_finding_path(store, finding->id, "finding.json");
-	const bool exists = !access(path, F_OK);
+	const int fd = store_open_file(store, finding->id, "finding.json");
 
-	free(path);
-	return exists;
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return fd >= 0;
 }
 
 static int add_known(struct store *store, struct finding *finding,
@@ -267,18 +267,19 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 
 /* ---- loading ---- */
 
-int store_read_file(const char *path, char **text, size_t *size, struct error *err)
+int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
+	size_t *size, struct error *err)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = store_open_file(store, name[0], name[1]);
 	struct stat status;
 	ssize_t got = 0;
+	int cause;
 
 	if (fd < 0 || fstat(fd, &status))
 		goto failed;
-	if (!S_ISREG(status.st_mode) || status.st_size > FINDING_BYTES_MAX) {
-		(void)close(fd); /* only read from */
-		return error_set(err, ERROR_STORE,
-			"%s is not a stored finding; move it away and find it again", path);
+	if ((size_t)status.st_size > limit) {
+		errno = EFBIG;
+		goto failed;
 	}
 	*text = malloc((size_t)status.st_size + 1);
 	BUG_ON(!*text);
@@ -293,12 +294,12 @@ int store_read_file(const char *path, char **text, size_t *size, struct error *e
 	}
 	free(*text);
 failed:
-	got = errno;
+	cause = errno;
 	if (fd >= 0)
 		(void)close(fd); /* only read from */
 	return error_set(err, ERROR_STORE,
-		"cannot read %s: %s; the folder was changed by hand: find the failure again", path,
-		strerror((int)got));
+		"cannot read %s/findings/%s/%s: %s; the folder was changed by hand: find the failure again",
+		store->folder, name[0], name[1], strerror(cause));
 }
 
 /* Is it in the database? *command: of its program, to be freed. */
@@ -327,7 +328,8 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
 {
-	char *path = store_finding_path(store, id, "finding.json");
+	const char *const name[2] = {id, "finding.json"};
+	char *path = store_finding_path(store, id, name[1]);
 	char *command = NULL;
 	char *text = NULL;
 	size_t size = 0;
@@ -341,10 +343,16 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 			"finding %s is gone: there is no %s any more; find it again: raddle run -- %s",
 			id, path, command);
 	if (!status)
-		status = store_read_file(path, &text, &size, err);
+		status = store_read_file(store, name, FINDING_BYTES_MAX, &text, &size, err);
 	if (!status) {
 		status = finding_from_json(text, size, out, err);
 		free(text);
+	}
+	if (!status && strcmp(out->id, id) != 0) {
+		finding_release(out);
+		status = error_set(err, ERROR_STORE,
+			"%s is not that of finding %s; the folder was changed by hand: find the failure again",
+			path, id);
 	}
 	free(command);
 	free(path);
@@ -385,7 +393,7 @@ int store_list_findings(
 		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
 		(void)snprintf(row->kind, sizeof row->kind, "%s",
-			sqlite3_column_text(statement, 1)); /* words of outcomes.def fit */
+			store_column(statement, 1)); /* words of outcomes.def fit */
 		row->title = store_column_text(statement, 2);
 		row->command = store_column_text(statement, 3);
 		row->times_seen = (uint64_t)sqlite3_column_int64(statement, 4);
@@ -415,13 +423,11 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count)
 
 static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
 {
-	const char *target;
-
 	campaign->id = sqlite3_column_int64(statement, 0);
 	campaign->command = store_column_text(statement, 1);
 	campaign->options = store_column_text(statement, 2);
 	campaign->strategy = store_column_text(statement, 3);
-	campaign->seed = strtoull((const char *)sqlite3_column_text(statement, 4), NULL, 10);
+	campaign->seed = strtoull(store_column(statement, 4), NULL, 10);
 	campaign->runs = (uint64_t)sqlite3_column_int64(statement, 5);
 	campaign->failures = (uint64_t)sqlite3_column_int64(statement, 6);
 	campaign->steps = (uint64_t)sqlite3_column_int64(statement, 7);
@@ -431,9 +437,8 @@ static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campai
 	campaign->started = sqlite3_column_int64(statement, 11);
 	campaign->run_first = (uint64_t)sqlite3_column_int64(statement, 12);
 	campaign->run_end = (uint64_t)sqlite3_column_int64(statement, 13);
-	target = (const char *)sqlite3_column_text(statement, 14);
 	campaign->course = store_column_text(statement, 15);
-	campaign->target = target ? strtoull(target, NULL, 16) : 0;
+	campaign->target = strtoull(store_column(statement, 14), NULL, 16);
 }
 
 int store_list_campaigns(
@@ -448,19 +453,10 @@ int store_list_campaigns(
 	*count = 0;
 	if (store->aside)
 		return 0;
-	/* One that cannot be written has not been renewed. */
 	status = store_prepare(store, &statement,
-		store->version < 2
-			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
-			  " seconds, state, restart, started, 0, 0, NULL, NULL FROM campaigns"
-			  " ORDER BY id"
-		: store->version < 3
-			? "SELECT id, command, options, strategy, seed, runs, failures, steps,"
-			  " seconds, state, restart, started, run_first, run_end, target, NULL"
-			  " FROM campaigns ORDER BY id"
-			: "SELECT id, command, options, strategy, seed, runs, failures, steps,"
-			  " seconds, state, restart, started, run_first, run_end, target, course"
-			  " FROM campaigns ORDER BY id",
+		"SELECT id, command, options, strategy, seed, runs, failures, steps,"
+		" seconds, state, restart, started, run_first, run_end, target, course"
+		" FROM campaigns ORDER BY id",
 		err);
 	if (status)
 		return status;

@@ -1,14 +1,19 @@
 /*
- * The folders of the store: findings/F1/ with finding.json, schedule.txt, output.txt and trace. A folder is complete and synced before it gets its name.
+ * The folders of the store: findings/F1/ with finding.json, schedule.txt, output.txt and trace. A folder is complete and
+ * synced before it gets its name.
  *
  *   kill while the temporary folder is written    leaves a .new-F1: an orphan
  *   kill between the rename and the commit        leaves an F1 without row: an orphan
  *   kill inside the exchange (known finding)      leaves the old folder or the new one, whole
  *   kill after the exchange                       leaves the old one as .new-F1: an orphan
+ *
+ * A store may come from somebody else (docs/security.md). Every file is therefore opened relative to the descriptor of its
+ * folder, no symbolic link is followed below the folder that the user named, and only regular files are read.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +26,10 @@
 #include "trace/schedule_text.h"
 
 #define TEMPORARY ".new-"
+/* Other users of the machine have no business with a program's output and command lines. */
+#define FOLDER_MODE 0700
+#define FILE_MODE 0600
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 char *store_path(struct store *store, const char *a, const char *b, const char *c)
 {
@@ -34,39 +43,39 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 	return strbuf_detach(&path);
 }
 
-/* Of the files in the folder and in the folders in it, `levels` deep; what cannot be read counts nothing. */
-static uint64_t folder_bytes(const char *path, int levels)
+/*
+ * Bytes of the regular files in a folder and, down to `levels`, in its folders. What cannot be read counts nothing.
+ * Takes the descriptor over; -1: no folder.
+ */
+static uint64_t folder_bytes(int fd, int levels)
 {
-	DIR *folder = opendir(path);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	uint64_t bytes = 0;
 
 	while (folder && (entry = readdir(folder))) {
 		struct stat status;
 
-		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		if (fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
-		if (S_ISREG(status.st_mode)) {
+		if (S_ISREG(status.st_mode))
 			bytes += (uint64_t)status.st_size;
-		} else if (S_ISDIR(status.st_mode) && levels && entry->d_name[0] != '.') {
-			struct strbuf inner;
-
-			strbuf_init(&inner);
-			strbuf_addf(&inner, "%s/%s", path, entry->d_name);
-			bytes += folder_bytes(inner.text, levels - 1);
-			strbuf_release(&inner);
-		}
+		else if (S_ISDIR(status.st_mode) && levels && entry->d_name[0] != '.')
+			bytes += folder_bytes(openat(fd, entry->d_name, FOLDER_FLAGS), levels - 1);
 	}
 	if (folder)
 		(void)closedir(folder); /* only read from */
+	else if (fd >= 0)
+		(void)close(fd); /* only read from */
 	return bytes;
 }
 
 uint64_t store_bytes(struct store *store)
 {
-	return store->aside ? 0 : folder_bytes(store->folder, 2);
+	return store->aside ? 0 : folder_bytes(openat(store->folder_fd, ".", FOLDER_FLAGS), 2);
 }
 
+/* One line for errno: cannot <doing> <path>. */
 static int folder_error(const char *doing, const char *path, struct error *err)
 {
 	const int cause = errno;
@@ -76,7 +85,10 @@ static int folder_error(const char *doing, const char *path, struct error *err)
 		remedy = "free some space and start again";
 	else if (cause == EROFS || cause == EACCES || cause == EPERM)
 		remedy = "make that folder writable or work in another one";
-	else if (cause == ENOENT || cause == ENOTDIR)
+	else if (cause == ELOOP || cause == ENOTDIR)
+		remedy =
+			"a store has folders of its own there, no symbolic links and no files: move it away";
+	else if (cause == ENOENT)
 		remedy = "make the folder around it first";
 	else if (cause == EIO)
 		remedy = "check the disk";
@@ -84,59 +96,136 @@ static int folder_error(const char *doing, const char *path, struct error *err)
 		err, ERROR_STORE, "cannot %s %s: %s; %s", doing, path, strerror(cause), remedy);
 }
 
-int store_make_folder(const char *path, struct error *err)
+/* folder_error() for a file or folder of the store. */
+static int folder_error_in(
+	struct store *store, const char *doing, const char *a, const char *b, struct error *err)
 {
-	struct stat status;
+	const int cause = errno;
+	char *path = store_path(store, "findings", a, b);
+	int status;
 
-	if (!mkdir(path, 0777))
-		return 0;
-	if (errno != EEXIST || stat(path, &status))
-		return folder_error("make the store", path, err);
-	if (S_ISDIR(status.st_mode))
-		return 0;
-	return error_set(err, ERROR_STORE,
-		"cannot make the store %s: a file of that name is in the way; move it away", path);
-}
-
-int store_sync_folder(const char *path, struct error *err)
-{
-	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int status = 0;
-
-	if (fd < 0)
-		return folder_error("open", path, err);
-	/* EINVAL: this file system cannot sync folders, and needs no syncing of them. */
-	if (fsync(fd) && errno != EINVAL)
-		status = folder_error("write", path, err);
-	(void)close(fd); /* nothing is written through it */
+	errno = cause;
+	status = folder_error(doing, path, err);
+	free(path);
 	return status;
 }
 
-/* Removes a folder of files; folders inside it are none of ours and make it fail. */
-static int remove_folder(const char *path, struct error *err)
+/* ---- opening ---- */
+
+/* Makes the folder where it is missing and opens it, without following a link. */
+static int folder_make(int parent, const char *name, const char *path, int *fd, struct error *err)
 {
-	DIR *folder = opendir(path);
+	struct stat status;
+	const bool is_made = !mkdirat(parent, name, FOLDER_MODE);
+
+	if (!is_made && errno != EEXIST)
+		return folder_error("make the store", path, err);
+	*fd = openat(parent, name, FOLDER_FLAGS);
+	if (*fd >= 0)
+		return is_made && fchmod(*fd, FOLDER_MODE)
+			       ? folder_error("make the store", path, err)
+			       : 0;
+	if (!fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode))
+		return error_set(err, ERROR_STORE,
+			"cannot make the store %s: a file of that name is in the way; move it away",
+			path);
+	return folder_error("open", path, err);
+}
+
+static int folder_open_for_writing(struct store *store, int parent, struct error *err)
+{
+	char *findings = store_path(store, "findings", NULL, NULL);
+	int status = folder_make(parent, ".raddle", store->folder, &store->folder_fd, err);
+
+	if (!status)
+		status = folder_make(
+			store->folder_fd, "findings", findings, &store->findings_fd, err);
+	/* EINVAL: this file system cannot sync folders, and needs no syncing of them. */
+	if (!status && fsync(parent) && errno != EINVAL)
+		status = folder_error("write", store->folder, err);
+	free(findings);
+	return status;
+}
+
+static int folder_open_for_reading(struct store *store, int parent, struct error *err)
+{
+	store->folder_fd = openat(parent, ".raddle", FOLDER_FLAGS);
+	if (store->folder_fd < 0 && errno == ENOENT)
+		return error_set(err, ERROR_NOTFOUND,
+			"there is no store %s: %s; start in the folder where `raddle run` was started",
+			store->folder, strerror(errno));
+	if (store->folder_fd < 0)
+		return folder_error("open", store->folder, err);
+	store->findings_fd = openat(store->folder_fd, "findings", FOLDER_FLAGS);
+	if (store->findings_fd < 0 && errno != ENOENT)
+		return folder_error_in(store, "open", NULL, NULL, err);
+	return 0;
+}
+
+int store_open_folders(struct store *store, const char *directory, struct error *err)
+{
+	/* The user named this one: links are followed. */
+	const int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int status;
+
+	if (parent < 0 && store->access == STORE_WRITE)
+		return folder_error("make the store", store->folder, err);
+	if (parent < 0)
+		return error_set(err, ERROR_NOTFOUND,
+			"there is no store %s: %s; start in the folder where `raddle run` was started",
+			store->folder, strerror(errno));
+	status = store->access == STORE_WRITE ? folder_open_for_writing(store, parent, err)
+					      : folder_open_for_reading(store, parent, err);
+	(void)close(parent); /* nothing was written through it */
+	return status;
+}
+
+static int folder_sync(struct store *store, int fd, const char *name, struct error *err)
+{
+	/* EINVAL: this file system cannot sync folders, and needs no syncing of them. */
+	if (!fsync(fd) || errno == EINVAL)
+		return 0;
+	return folder_error_in(store, "write", name, NULL, err);
+}
+
+/*
+ * Removes an entry of findings/: a folder of files, or anything that is no folder. A folder inside a finding's folder is
+ * not raddle's and makes the removal fail.
+ */
+static int folder_remove(struct store *store, const char *name, struct error *err)
+{
+	const int fd = openat(store->findings_fd, name, FOLDER_FLAGS);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int status = 0;
 
-	if (!folder)
-		return errno == ENOENT ? 0 : folder_error("remove", path, err);
+	if (!folder) {
+		const bool is_link_or_file = fd < 0 && (errno == ELOOP || errno == ENOTDIR);
+
+		if (fd >= 0)
+			(void)close(fd); /* only read from */
+		if (fd < 0 && errno == ENOENT)
+			return 0;
+		if (is_link_or_file && !unlinkat(store->findings_fd, name, 0))
+			return 0;
+		return folder_error_in(store, "remove", name, NULL, err);
+	}
 	while (!status && (entry = readdir(folder))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (unlinkat(dirfd(folder), entry->d_name, 0) && errno != ENOENT)
-			status = folder_error("clear", path, err);
+		if (unlinkat(fd, entry->d_name, 0) && errno != ENOENT)
+			status = folder_error_in(store, "clear", name, NULL, err);
 	}
 	(void)closedir(folder); /* only read from */
-	if (!status && rmdir(path) && errno != ENOENT)
-		status = folder_error("remove", path, err);
+	if (!status && unlinkat(store->findings_fd, name, AT_REMOVEDIR) && errno != ENOENT)
+		status = folder_error_in(store, "remove", name, NULL, err);
 	return status;
 }
 
 /* ---- orphans ---- */
 
 /* The number in "F12"; 0 when the name is not of that form. */
-static int64_t finding_number(const char *name)
+static int64_t folder_number(const char *name)
 {
 	char *end = NULL;
 	int64_t number;
@@ -148,9 +237,9 @@ static int64_t finding_number(const char *name)
 	return *end || errno ? 0 : number;
 }
 
-static int is_orphan(struct store *store, const char *name, bool *answer, struct error *err)
+static int folder_is_orphan(struct store *store, const char *name, bool *answer, struct error *err)
 {
-	const int64_t number = finding_number(name);
+	const int64_t number = folder_number(name);
 	sqlite3_stmt *statement;
 	int status, result;
 
@@ -171,22 +260,23 @@ static int is_orphan(struct store *store, const char *name, bool *answer, struct
 
 int store_remove_orphans(struct store *store, struct error *err)
 {
-	DIR *folder = opendir(store->findings);
+	const int fd = openat(store->findings_fd, ".", FOLDER_FLAGS);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int status = 0;
 
-	if (!folder)
-		return errno == ENOENT ? 0 : folder_error("read", store->findings, err);
+	if (!folder) {
+		status = folder_error_in(store, "read", NULL, NULL, err);
+		if (fd >= 0)
+			(void)close(fd); /* only read from */
+		return status;
+	}
 	while (!status && (entry = readdir(folder))) {
-		bool answer;
+		bool is_left_over;
 
-		status = is_orphan(store, entry->d_name, &answer, err);
-		if (!status && answer) {
-			char *path = store_path(store, "findings", entry->d_name, NULL);
-
-			status = remove_folder(path, err);
-			free(path);
-		}
+		status = folder_is_orphan(store, entry->d_name, &is_left_over, err);
+		if (!status && is_left_over)
+			status = folder_remove(store, entry->d_name, err);
 	}
 	(void)closedir(folder); /* only read from */
 	return status;
@@ -209,41 +299,47 @@ static int write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-static int write_file(
-	const char *folder, const char *name, const char *bytes, size_t size, struct error *err)
-{
-	char *path;
-	int fd, status = 0;
+/* A folder of findings/ that is being filled. */
+struct new_folder {
+	struct store *store;
+	const char *name;
+	int fd;
+};
 
-	BUG_ON(asprintf(&path, "%s/%s", folder, name) < 0);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0 || write_all(fd, bytes, size) || fsync(fd))
-		status = folder_error("write", path, err);
+static int folder_write_file(const struct new_folder *folder, const char *name, const char *bytes,
+	size_t size, struct error *err)
+{
+	const int fd = openat(
+		folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+	int status = 0;
+
+	if (fd < 0 || fchmod(fd, FILE_MODE) || write_all(fd, bytes, size) || fsync(fd))
+		status = folder_error_in(folder->store, "write", folder->name, name, err);
 	if (fd >= 0 && close(fd) && !status)
-		status = folder_error("write", path, err);
-	free(path);
+		status = folder_error_in(folder->store, "write", folder->name, name, err);
 	return status;
 }
 
-static int fill_folder(const char *folder, const struct finding *finding, struct error *err)
+static int folder_fill(
+	const struct new_folder *folder, const struct finding *finding, struct error *err)
 {
 	char *json = finding_to_json(finding);
 	struct strbuf schedule;
-	int status = store_make_folder(folder, err);
+	int status = folder_write_file(folder, "finding.json", json, strlen(json), err);
 
 	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
 	if (!status)
-		status = write_file(folder, "finding.json", json, strlen(json), err);
-	if (!status)
-		status = write_file(folder, "schedule.txt", schedule.text, schedule.length, err);
+		status = folder_write_file(
+			folder, "schedule.txt", schedule.text, schedule.length, err);
 	if (!status && finding->output)
-		status = write_file(
+		status = folder_write_file(
 			folder, "output.txt", finding->output, strlen(finding->output), err);
 	if (!status && finding->trace)
-		status = write_file(folder, "trace", finding->trace, finding->trace_size, err);
+		status = folder_write_file(
+			folder, "trace", finding->trace, finding->trace_size, err);
 	if (!status)
-		status = store_sync_folder(folder, err);
+		status = folder_sync(folder->store, folder->fd, folder->name, err);
 	strbuf_release(&schedule);
 	free(json);
 	return status;
@@ -254,41 +350,122 @@ static int fill_folder(const char *folder, const struct finding *finding, struct
  * system without that step (EINVAL) gets the new folder after the old one has gone, and a kill
  * just there leaves the row with an empty place, which loading reports.
  */
-static int move_folder(const char *from, const char *to, struct error *err)
+static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
 {
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE))
-		return remove_folder(from, err);
+	const int in = store->findings_fd;
+
+	if (!renameat2(in, from, in, to, RENAME_EXCHANGE))
+		return folder_remove(store, from, err);
 	if (errno != ENOENT && errno != EINVAL)
-		return folder_error("write", to, err);
-	if (errno == EINVAL && remove_folder(to, err))
+		return folder_error_in(store, "write", to, NULL, err);
+	if (errno == EINVAL && folder_remove(store, to, err))
 		return ERROR_STORE;
-	return rename(from, to) ? folder_error("write", to, err) : 0;
+	return renameat(in, from, in, to) ? folder_error_in(store, "write", to, NULL, err) : 0;
 }
 
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err)
 {
 	char name[sizeof TEMPORARY + sizeof finding->id];
-	char *temporary, *final;
+	struct new_folder folder = {.store = store, .name = name, .fd = -1};
+	char *path;
 	int status;
 
 	(void)snprintf(name, sizeof name, TEMPORARY "%s", finding->id); /* sized to fit */
-	temporary = store_path(store, "findings", name, NULL);
-	final = store_path(store, "findings", finding->id, NULL);
-	status = remove_folder(temporary, err);
+	path = store_path(store, "findings", name, NULL);
+	status = folder_remove(store, name, err);
 	if (!status)
-		status = fill_folder(temporary, finding, err);
+		status = folder_make(store->findings_fd, name, path, &folder.fd, err);
 	if (!status)
-		status = move_folder(temporary, final, err);
+		status = folder_fill(&folder, finding, err);
+	if (folder.fd >= 0)
+		(void)close(folder.fd); /* synced already */
 	if (!status)
-		status = store_sync_folder(store->findings, err);
+		status = folder_move(store, name, finding->id, err);
+	if (!status)
+		status = folder_sync(store, store->findings_fd, NULL, err);
 	if (status)
-		(void)remove_folder(temporary, NULL); /* an orphan at worst */
-	free(temporary);
-	free(final);
+		(void)folder_remove(store, name, NULL); /* an orphan at worst */
+	free(path);
 	return status;
 }
 
 char *store_finding_path(struct store *store, const char *id, const char *file)
 {
-	return finding_number(id) ? store_path(store, "findings", id, file) : NULL;
+	return folder_number(id) ? store_path(store, "findings", id, file) : NULL;
+}
+
+int store_open_file(struct store *store, const char *id, const char *file)
+{
+	struct stat status;
+	const int folder =
+		store->findings_fd < 0 ? -1 : openat(store->findings_fd, id, FOLDER_FLAGS);
+	/* Not to wait for the writer of a FIFO. */
+	const int fd =
+		folder < 0 ? -1
+			   : openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const int cause = store->findings_fd < 0 ? ENOENT : errno;
+
+	if (folder >= 0)
+		(void)close(folder); /* only read from */
+	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
+		(void)close(fd); /* only read from */
+		errno = EINVAL;
+		return -1;
+	}
+	errno = cause;
+	return fd;
+}
+
+/* ---- states of campaigns ---- */
+
+#define STATE_NAME_BYTES 48
+
+static void state_name(int64_t campaign, bool is_new, char name[STATE_NAME_BYTES])
+{
+	(void)snprintf(name, STATE_NAME_BYTES, "state-%" PRId64 "%s", campaign,
+		is_new ? ".new" : ""); /* fits */
+}
+
+int store_state_create(struct store *store, int64_t campaign)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(campaign, true, name);
+	(void)unlinkat(store->folder_fd, name, 0); /* left by a killed campaign, or not there */
+	return openat(store->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		FILE_MODE);
+}
+
+bool store_state_publish(struct store *store, int64_t campaign, bool is_whole)
+{
+	char name[STATE_NAME_BYTES], fresh[STATE_NAME_BYTES];
+
+	state_name(campaign, false, name);
+	state_name(campaign, true, fresh);
+	if (is_whole && !renameat(store->folder_fd, fresh, store->folder_fd, name))
+		return true;
+	(void)unlinkat(store->folder_fd, fresh, 0); /* of no use to anybody */
+	return false;
+}
+
+int store_state_open(struct store *store, int64_t campaign)
+{
+	char name[STATE_NAME_BYTES];
+	struct stat status;
+	int fd;
+
+	state_name(campaign, false, name);
+	fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
+		return fd;
+	(void)close(fd); /* only read from */
+	return -1;
+}
+
+void store_state_remove(struct store *store, int64_t campaign)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(campaign, false, name);
+	(void)unlinkat(store->folder_fd, name, 0); /* or there is none */
 }

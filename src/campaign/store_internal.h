@@ -10,13 +10,21 @@
 
 struct store_aside;
 
+#define STORE_VERSION 4
+
 struct store {
 	struct store_aside *aside; /* NULL: it is a real one; else the rest is empty */
+	enum store_access access;
 	sqlite3 *database;
-	char *folder;	/* <directory>/.raddle */
-	char *findings; /* <folder>/findings */
-	int64_t version;
+	char *folder;	   /* <directory>/.raddle */
+	int folder_fd;	   /* of <folder>; -1: none */
+	int findings_fd;   /* of <folder>/findings; -1: there is no such folder */
+	unsigned progress; /* how often SQLite reported progress on this connection */
+	char *copy; /* folder of the private copy of the database that is read; NULL: none is needed */
 };
+
+/* The statements that make an empty store. */
+extern const char store_schema[];
 
 /* ---- store.c ---- */
 
@@ -27,6 +35,10 @@ int store_prepare(
 	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
+/* First value of a statement's only row. */
+int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
+/* Until the next step of the statement; "" for NULL. */
+const char *store_column(sqlite3_stmt *statement, int column);
 /* A copy, NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
@@ -41,8 +53,9 @@ void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 
-/* A file of the store as it is, to be freed; ends with a 0 that does not count. */
-int store_read_file(const char *path, char **text, size_t *size, struct error *err);
+/* A file of a finding as it is, to be freed; ends with a 0 that does not count. `limit` in bytes. */
+int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
+	size_t *size, struct error *err);
 
 /* Inside a transaction. `program`: whose it is, with its folder; NULL: whosever. Seen so many times. */
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
@@ -54,19 +67,29 @@ int store_put_finding(struct store *store, int64_t campaign, struct finding *fin
 int store_put_document(
 	struct store *store, const struct store_document *document, struct error *err);
 
-/* ---- store_folder.c: all but the first three with the write lock held ---- */
+/* ---- store_database.c: the database file, which somebody else may have made ---- */
 
-/* <folder>/a/b/c up to the first NULL, to be freed. */
+/* Opens raddle.db for store->access, with SQLite's protection against hostile files. */
+int store_connect(struct store *store, struct error *err);
+/* Refuses any table, index, view or trigger that store_schema does not make. */
+int store_check_schema(struct store *store, struct error *err);
+/* Behind closing the database. */
+void store_remove_copy(struct store *store);
+
+/* ---- store_folder.c ---- */
+
+/* <folder>/a/b/c up to the first NULL, to be freed: for messages. */
 char *store_path(struct store *store, const char *a, const char *b, const char *c);
-int store_make_folder(const char *path, struct error *err);
-/* Makes what was created or renamed in a folder survive a power cut. */
-int store_sync_folder(const char *path, struct error *err);
-/* Removes folders of findings that no row tells of. */
+/* Sets both descriptors. STORE_WRITE makes folders that are missing, and syncs `directory`. */
+int store_open_folders(struct store *store, const char *directory, struct error *err);
+/* A regular file in the folder of finding `id`, for reading; -1 and errno. */
+int store_open_file(struct store *store, const char *id, const char *file);
+/* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);
 /*
  * Writes the finding's folder under a temporary name, synced, and moves it to its place; a folder
  * that was there is exchanged and removed. Until the transaction commits, a new folder is an
- * orphan. The id must be set.
+ * orphan. The id must be set. The caller holds the write lock.
  */
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
 

@@ -2,6 +2,7 @@
  * Stores of parts of one campaign become one store: shards of other machines, jobs of a matrix. Runs are known by
  * program, strategy, seed and number, so the same run in two stores shows.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "base/bug.h"
 #include "campaign/shards.h"
 #include "campaign/store_internal.h"
+#include "trace/trace_reader.h"
 
 /* What the finding was called there and is called here: documents refer to it. */
 struct renamed {
@@ -113,9 +115,9 @@ static int check(const struct merge *merge, struct error *err)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++) {
 		if (!merge->added[i].target)
-			return error_set(err, ERROR_VERSION,
-				"%s/.raddle holds campaigns of an older raddle, which did not keep "
-				"which runs they made; run them again",
+			return error_set(err, ERROR_STORE,
+				"%s/.raddle has a campaign without the fingerprint of its program; make "
+				"its runs again",
 				merge->folders[1]);
 		for (uint32_t j = 0; j < merge->known_count; j++) {
 			int status = check_pair(merge, &merge->known[j], &merge->added[i], err);
@@ -154,15 +156,45 @@ static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t
 	return 0; /* its campaign was taken away by hand */
 }
 
-static int load_trace(struct store *store, struct finding *finding, struct error *err)
-{
-	char *path = store_finding_path(store, finding->id, "trace");
-	int status = 0;
+/* A trace has at most some hundred megabytes. */
+#define TRACE_BYTES_MAX ((size_t)256 << 20)
 
-	if (path && !access(path, F_OK))
-		status = store_read_file(path, &finding->trace, &finding->trace_size, err);
-	free(path);
-	return status;
+/* Reads a trace to its end: one that cannot be read is not copied. */
+static int merge_check_trace(const struct finding *finding, const char *folder, struct error *err)
+{
+	const struct trace_event *events;
+	struct trace_reader *reader;
+	struct error cause;
+	uint32_t count = 1;
+	int status = trace_reader_open_memory(
+		&reader, finding->trace, finding->trace_size, "trace", &cause);
+
+	if (!status) {
+		while (!status && count)
+			status = trace_reader_next(reader, &events, &count, &cause);
+		trace_reader_close(reader);
+	}
+	if (!status)
+		return 0;
+	return error_set(err, ERROR_STORE,
+		"the trace of finding %s in %s/.raddle is damaged; remove the file "
+		"findings/%s/trace there, and merge again",
+		finding->id, folder, finding->id);
+}
+
+static int merge_load_trace(const struct merge *merge, struct finding *finding, struct error *err)
+{
+	const char *const name[2] = {finding->id, "trace"};
+	const int fd = store_open_file(merge->from, name[0], name[1]);
+	int status;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	status = store_read_file(
+		merge->from, name, TRACE_BYTES_MAX, &finding->trace, &finding->trace_size, err);
+	return status ? status : merge_check_trace(finding, merge->folders[1], err);
 }
 
 static int add_finding(struct merge *merge, const struct store_finding_row *row, int64_t campaign,
@@ -175,7 +207,7 @@ static int add_finding(struct merge *merge, const struct store_finding_row *row,
 
 	if (status)
 		return status;
-	status = load_trace(merge->from, &finding, err);
+	status = merge_load_trace(merge, &finding, err);
 	if (!status)
 		status = store_put_finding(
 			merge->into, campaign, &finding, NULL, row->times_seen, &is_new, err);

@@ -245,7 +245,7 @@ static void keep(const struct explain_result *result, const struct explain_argum
 	struct store_document document = {.kind = "explain", .finding = id};
 	struct store *store;
 	struct error err;
-	int status = store_open(&store, arguments->directory, true, &err);
+	int status = store_open(&store, arguments->directory, STORE_WRITE, &err);
 
 	memcpy(id, result->finding->id, sizeof id);
 	if (status == 0) {
@@ -318,7 +318,7 @@ static int load(
 		program_as_finding(arguments->program, finding);
 		return 0;
 	}
-	result = store_open(&store, arguments->directory, false, err);
+	result = store_open(&store, arguments->directory, STORE_READ, err);
 	if (result < 0)
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);

@@ -198,7 +198,7 @@ static int list_run(int argc, char **argv)
 		return command_fail(
 			"no list of %s; there are strategies, analyses, findings and campaigns",
 			arguments.what);
-	if (store_open(&store, arguments.directory, false, &err) < 0)
+	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
 		return command_fail("%s", err.text);
 	status = strcmp(arguments.what, "findings") == 0 ? list_findings(store, arguments.is_json)
 							 : list_campaigns(store, arguments.is_json);

@@ -64,7 +64,7 @@ static int merge_one(
 	struct store_merged merged;
 	struct store *from;
 	struct error err;
-	int status = store_open(&from, other, false, &err);
+	int status = store_open(&from, other, STORE_READ, &err);
 
 	if (status < 0)
 		return command_fail("%s", err.text);
@@ -150,7 +150,7 @@ static int merge_run(int argc, char **argv)
 	int status = 0;
 
 	argp_parse(&merge_argp, argc, argv, 0, NULL, &arguments);
-	if (store_open(&into, arguments.directory, true, &err) < 0)
+	if (store_open(&into, arguments.directory, STORE_WRITE, &err) < 0)
 		return command_fail("%s", err.text);
 	for (int i = 0; status == 0 && i < arguments.other_count; i++)
 		status = merge_one(into, arguments.directory, arguments.others[i], &total);

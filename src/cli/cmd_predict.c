@@ -261,7 +261,7 @@ static void keep(const struct predict_result *result)
 
 	if (!result->candidates.count || !document.campaign)
 		return;
-	status = store_open(&store, options->campaign.directory, true, &err);
+	status = store_open(&store, options->campaign.directory, STORE_WRITE, &err);
 	if (status == 0) {
 		document.text = predict_to_document(result);
 		status = store_keep_document(store, &document, &err);

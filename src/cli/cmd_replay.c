@@ -80,7 +80,7 @@ static int load(
 {
 	struct schedule_file schedule;
 	struct store *store;
-	int result = store_open(&store, arguments->directory, false, err);
+	int result = store_open(&store, arguments->directory, STORE_READ, err);
 
 	if (result < 0)
 		return result;

@@ -397,7 +397,7 @@ static int report_run(int argc, char **argv)
 	int result;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
-	if (store_open(&store, arguments.directory, false, &err) < 0)
+	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
 		return command_fail("%s", err.text);
 	result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
 					  : report_these(store, &arguments, NULL, &err);

@@ -302,7 +302,7 @@ static int set_up(struct leader *leader, struct error *err)
 	if (status == 0)
 		status = target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
 	if (status == 0)
-		status = store_open(&leader->store, options->directory, true, err);
+		status = store_open(&leader->store, options->directory, STORE_WRITE, err);
 	return status < 0 ? status : begin_row(leader, err);
 }
 

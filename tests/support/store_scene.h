@@ -51,12 +51,12 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-static inline struct store *open_store(bool may_create)
+static inline struct store *open_store(enum store_access access)
 {
 	struct store *store = NULL;
 	struct error err;
 
-	if (store_open(&store, folder, may_create, &err))
+	if (store_open(&store, folder, access, &err))
 		fail_msg("%s", err.text);
 	return store;
 }
@@ -102,10 +102,13 @@ static inline unsigned folder_count(void)
 	return count;
 }
 
-/* Opens the store anew and checks that rows and folders say the same. Returns how many there are. */
+/*
+ * Opens the store anew, which removes folders without a row, and checks that rows and folders say the same. Returns how
+ * many there are.
+ */
 static inline uint32_t check_store(uint32_t *preemptions_of_first)
 {
-	struct store *store = open_store(false);
+	struct store *store = open_store(STORE_WRITE);
 	struct store_finding_row *rows = NULL;
 	uint32_t count = 0;
 	struct finding finding;

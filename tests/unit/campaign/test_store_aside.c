@@ -61,7 +61,7 @@ static void test_store_aside__is_kept_later(void **unused)
 	(void)unused;
 	strbuf_init(&answer);
 	put_aside(&answer);
-	store = open_store(true);
+	store = open_store(STORE_WRITE);
 	/* One of the two is known already, with a longer schedule. */
 	assert_int_equal(add(store, 2, 9, &is_new, NULL), 0);
 	reading = errand_read(&answer);

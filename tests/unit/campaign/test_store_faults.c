@@ -5,6 +5,34 @@
 
 #include "support/store_scene.h"
 
+/* Reads what a killed process left, without changing any of it. Returns how many findings there are. */
+static uint32_t read_store(void)
+{
+	struct store *store = open_store(STORE_READ);
+	struct store_finding_row *rows = NULL;
+	uint32_t count = 0;
+	struct error err;
+
+	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
+	store_rows_free(rows, count);
+	store_close(store);
+	return count;
+}
+
+/* Size and time of the last write of everything in the store. */
+static void list_store(char *list, size_t bytes)
+{
+	char command[160];
+	FILE *pipe;
+
+	(void)snprintf(command, sizeof command,
+		"cd %s/.raddle && find . -printf '%%p %%s %%T@\\n' | sort", folder); /* short */
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	list[fread(list, 1, bytes - 1, pipe)] = '\0';
+	assert_int_equal(pclose(pipe), 0);
+}
+
 /* Steps of storing a finding; far more than there are, so that a loop that never ends is noticed. */
 #define STEPS_MAX 500
 
@@ -19,7 +47,7 @@ static void add_under_fault(enum storage_fault fault, unsigned at, unsigned numb
 	storage.fault = fault;
 	storage.at = at;
 	storage.calls = 0;
-	status = store_open(&store, folder, true, &err);
+	status = store_open(&store, folder, STORE_WRITE, &err);
 	if (!status) {
 		status = add(store, number, 1, &is_new, NULL);
 		store_close(store);
@@ -35,13 +63,14 @@ static void add_under_fault(enum storage_fault fault, unsigned at, unsigned numb
  */
 static void storm(enum storage_fault fault, unsigned number)
 {
-	uint32_t preemptions;
+	uint32_t preemptions = 0;
 	bool is_new;
 
 	for (unsigned at = 1; at < STEPS_MAX; at++) {
-		struct store *store = open_store(true);
+		struct store *store = open_store(STORE_WRITE);
+		char before[4096], after[4096];
 		pid_t child;
-		uint32_t count;
+		uint32_t read, count;
 		int status;
 
 		assert_int_equal(add(store, 1, 3, &is_new, NULL), 0);
@@ -50,7 +79,12 @@ static void storm(enum storage_fault fault, unsigned number)
 		if (!child)
 			add_under_fault(fault, at, number);
 		assert_int_equal(waitpid(child, &status, 0), child);
+		list_store(before, sizeof before);
+		read = read_store();
+		list_store(after, sizeof after);
+		assert_string_equal(before, after);
 		count = check_store(&preemptions);
+		assert_int_equal(read, count);
 		if (number == 1) {
 			assert_int_equal(count, 1);
 			assert_true(preemptions == 3 || preemptions == 1);
@@ -98,7 +132,7 @@ static void test_store__survives_an_error_at_every_step(void **state)
 
 static void test_store__says_that_the_disk_is_full(void **state)
 {
-	struct store *store = open_store(true);
+	struct store *store = open_store(STORE_WRITE);
 	struct finding finding = numbered_finding(3);
 	struct error err;
 	bool is_new;

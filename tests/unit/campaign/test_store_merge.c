@@ -1,18 +1,19 @@
 /* Stores of parts of a campaign, put together. */
+#include "support/sample_trace.h"
 #include "support/store_scene.h"
 
 #include <sqlite3.h>
 
-static struct store *open_part(const char *name, bool may_create)
+static struct store *open_part(const char *name, enum store_access access)
 {
 	struct store *store = NULL;
 	char path[128];
 	struct error err;
 
 	(void)snprintf(path, sizeof path, "%s/%s", folder, name); /* short */
-	if (may_create)
+	if (access == STORE_WRITE)
 		run_or_fail("mkdir -p %s", path);
-	if (store_open(&store, path, may_create, &err))
+	if (store_open(&store, path, access, &err))
 		fail_msg("%s", err.text);
 	return store;
 }
@@ -38,7 +39,7 @@ static struct store_campaign campaign_of(uint64_t first, uint64_t end)
 static void make_part(const char *name, struct store_campaign campaign, const unsigned *findings,
 	uint32_t preemptions)
 {
-	struct store *store = open_part(name, true);
+	struct store *store = open_part(name, STORE_WRITE);
 	struct error err;
 	bool is_new;
 	char id[32];
@@ -51,7 +52,8 @@ static void make_part(const char *name, struct store_campaign campaign, const un
 
 static int merge(const char *from_name, struct store_merged *merged, struct error *err)
 {
-	struct store *into = open_part("all", true), *from = open_part(from_name, false);
+	struct store *into = open_part("all", STORE_WRITE),
+		     *from = open_part(from_name, STORE_READ);
 	const char *const folders[2] = {"all", from_name};
 	int status = store_merge(into, from, folders, merged, err);
 
@@ -68,7 +70,7 @@ static void assert_refused(const char *from_name, const char *words)
 	struct store *store;
 	struct error err;
 
-	store = open_part("all", true);
+	store = open_part("all", STORE_WRITE);
 	assert_int_equal(store_list_campaigns(store, &campaigns, &before, &err), 0);
 	known = before;
 	while (before)
@@ -104,7 +106,7 @@ static void test_merge__takes_findings_and_campaigns_over(void **state)
 	assert_int_equal(merged.runs, 200);
 	assert_int_equal(merged.findings, 2);
 	assert_int_equal(merged.new_findings, 1);
-	store = open_part("all", false);
+	store = open_part("all", STORE_READ);
 	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
 	assert_int_equal(count, 3);
 	assert_int_equal(rows[0].times_seen, 1);
@@ -132,13 +134,37 @@ static void test_merge__keeps_traces(void **state)
 {
 	struct store_merged merged;
 	struct error err;
+	char path[128];
 
 	(void)state;
 	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
-	run_or_fail("printf 'some\\000bytes' > %s/one/.raddle/findings/F1/trace", folder);
+	(void)snprintf(path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
+	assert_int_equal(write_sample_trace(path, 1000, &err), 0);
 	assert_int_equal(merge("one", &merged, &err), 0);
 	run_or_fail("cmp %s/one/.raddle/findings/F1/trace %s/all/.raddle/findings/F1/trace", folder,
 		folder);
+}
+
+static void test_merge__copies_no_file_that_is_no_trace(void **state)
+{
+	static const char *const attacks[] = {
+		"printf 'some\\000bytes' >", "truncate -s -40", "ln -sf /etc/passwd", "mkfifo"};
+
+	(void)state;
+	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		char path[128];
+		struct error err;
+
+		(void)snprintf(
+			path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
+		(void)unlink(path);
+		assert_int_equal(write_sample_trace(path, 1000, &err), 0);
+		if (i > 1)
+			assert_int_equal(unlink(path), 0);
+		run_or_fail("%s %s", attacks[i], path);
+		assert_refused("one", "trace");
+	}
 }
 
 static void test_merge__refuses_the_same_runs(void **state)
@@ -187,49 +213,8 @@ static void test_merge__refuses_other_programs(void **state)
 	assert_int_equal(merge("one", &merged, &err), 0);
 	assert_refused("build", "another file");
 	assert_refused("program", "pool");
-	assert_refused("old", "older raddle");
+	assert_refused("old", "fingerprint");
 	assert_int_equal(merge("folder", &merged, &err), 0);
-}
-
-static void test_merge__renews_a_store_of_version_1(void **state)
-{
-	static const char *const schema =
-		"CREATE TABLE campaigns(id INTEGER PRIMARY KEY AUTOINCREMENT, command TEXT,"
-		" options TEXT, strategy TEXT, seed TEXT NOT NULL, runs INTEGER NOT NULL,"
-		" failures INTEGER NOT NULL, steps INTEGER NOT NULL, seconds REAL NOT NULL,"
-		" state TEXT, restart TEXT, started INTEGER NOT NULL);"
-		"CREATE TABLE findings(number INTEGER PRIMARY KEY AUTOINCREMENT,"
-		" signature TEXT NOT NULL, program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT,"
-		" command TEXT, times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL,"
-		" found INTEGER NOT NULL, preemptions INTEGER NOT NULL, switches INTEGER NOT NULL,"
-		" steps INTEGER NOT NULL, UNIQUE(program, signature));"
-		"INSERT INTO campaigns VALUES(1,'./bank','{}','pct','18446744073709551615',9,8,7,6.5,"
-		"'done','rewind',123);"
-		"PRAGMA application_id=1919181932; PRAGMA user_version=1;";
-	struct store_campaign *campaigns;
-	sqlite3 *database;
-	struct store *store;
-	struct error err;
-	char path[128];
-	uint32_t count;
-
-	(void)state;
-	run_or_fail("mkdir -p %s/one/.raddle/findings", folder);
-	(void)snprintf(path, sizeof path, "%s/one/.raddle/raddle.db", folder); /* short */
-	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(database, schema, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(database), SQLITE_OK);
-	store = open_part("one", false);
-	assert_int_equal(store_list_campaigns(store, &campaigns, &count, &err), 0);
-	assert_int_equal(count, 1);
-	assert_int_equal(campaigns[0].seed, UINT64_MAX);
-	assert_int_equal(campaigns[0].target, 0);
-	assert_int_equal(campaigns[0].run_end, 0);
-	assert_int_equal(store_campaign_update(store, &campaigns[0], &err), 0);
-	store_campaign_release(&campaigns[0]);
-	free(campaigns);
-	store_close(store);
-	assert_refused("one", "older raddle");
 }
 
 /* What is said of a finding goes with it, under its new name. */
@@ -250,13 +235,13 @@ static void test_merge__takes_documents_over(void **state)
 	(void)state;
 	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 2, 0}, 9);
 	make_part("two", campaign_of(1000, 1200), (const unsigned[]){2, 3, 0}, 4);
-	store = open_part("two", true);
+	store = open_part("two", STORE_WRITE);
 	assert_int_equal(store_keep_document(store, &told, &err), 0);
 	assert_int_equal(store_keep_document(store, &explained, &err), 0);
 	store_close(store);
 	assert_int_equal(merge("one", &merged, &err), 0);
 	assert_int_equal(merge("two", &merged, &err), 0);
-	store = open_part("all", false);
+	store = open_part("all", STORE_READ);
 	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
 	assert_int_equal(count, 2);
 	assert_string_equal(rows[0].kind, "predict");
@@ -277,13 +262,13 @@ int main(void)
 			test_merge__takes_findings_and_campaigns_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_merge__keeps_traces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
+			test_merge__copies_no_file_that_is_no_trace, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
 			test_merge__takes_documents_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_merge__refuses_the_same_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_merge__refuses_other_programs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			test_merge__renews_a_store_of_version_1, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

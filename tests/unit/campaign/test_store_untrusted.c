@@ -1,0 +1,297 @@
+/*
+ * Stores that somebody else made, with the intent to harm: reading them changes nothing, here or elsewhere, and opening
+ * them for writing changes nothing outside of them (docs/security.md).
+ */
+#include "support/store_scene.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+/* A file outside of the store that an attack aims at. */
+static char victim[96];
+
+static void make_victim(void)
+{
+	(void)snprintf(victim, sizeof victim, "%s/outside/precious", folder); /* short */
+	run_or_fail("mkdir %s/outside && echo precious > %s", folder, victim);
+}
+
+static void assert_victim_is_whole(void)
+{
+	run_or_fail("test \"$(cat %s)\" = precious", victim);
+}
+
+static void make_store(unsigned findings)
+{
+	struct store *store = open_store(STORE_WRITE);
+	bool is_new;
+
+	for (unsigned i = 1; i <= findings; i++)
+		assert_int_equal(add(store, i, 1, &is_new, NULL), 0);
+	store_close(store);
+}
+
+static void assert_refused(enum store_access access, const char *cause)
+{
+	struct store *store = NULL;
+	struct error err = {0};
+
+	assert_int_equal(store_open(&store, folder, access, &err), ERROR_STORE);
+	assert_null(store);
+	if (!strstr(err.text, cause))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, cause);
+	assert_non_null(strstr(err.text, "; "));
+	assert_victim_is_whole();
+}
+
+static void execute(const char *sql)
+{
+	sqlite3 *database;
+	char path[128];
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(database), SQLITE_OK);
+}
+
+/* ---- folders ---- */
+
+static void test_store__removes_nothing_behind_a_link_among_the_findings(void **state)
+{
+	struct stat status;
+	char path[128];
+
+	(void)state;
+	make_victim();
+	make_store(1);
+	run_or_fail("ln -s %s/outside %s/.raddle/findings/F9", folder, folder);
+	run_or_fail("ln -s %s/outside %s/.raddle/findings/.new-F2", folder, folder);
+	store_close(open_store(STORE_READ));
+	assert_victim_is_whole();
+	(void)snprintf(path, sizeof path, "%s/.raddle/findings/F9", folder); /* short */
+	assert_int_equal(lstat(path, &status), 0);
+	store_close(open_store(STORE_WRITE));
+	assert_victim_is_whole();
+	assert_int_equal(lstat(path, &status), -1); /* the link itself is a left-over */
+}
+
+static void test_store__refuses_links_in_place_of_its_folders(void **state)
+{
+	(void)state;
+	make_victim();
+	make_store(1);
+	run_or_fail("cd %s/.raddle && mv findings ../moved && ln -s ../moved findings", folder);
+	assert_refused(STORE_READ, "findings");
+	assert_refused(STORE_WRITE, "findings");
+	run_or_fail("cd %s && rm .raddle/findings && mv moved .raddle/findings && mv .raddle moved"
+		    " && ln -s moved .raddle",
+		folder);
+	assert_refused(STORE_READ, ".raddle");
+	assert_refused(STORE_WRITE, ".raddle");
+}
+
+static void test_store__removes_no_orphan_when_it_is_only_read(void **state)
+{
+	char path[128];
+
+	(void)state;
+	make_store(1);
+	run_or_fail("cp -r %s/.raddle/findings/F1 %s/.raddle/findings/F7", folder, folder);
+	store_close(open_store(STORE_READ));
+	(void)snprintf(
+		path, sizeof path, "%s/.raddle/findings/F7/finding.json", folder); /* short */
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_store__reads_only_regular_files_of_findings(void **state)
+{
+	static const char *const attacks[] = {"ln -s /etc/passwd", "mkfifo", "mkdir"};
+	struct finding finding;
+	struct store *store;
+	struct error err;
+
+	(void)state;
+	make_store(1);
+	store = open_store(STORE_READ);
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		run_or_fail("cd %s/.raddle/findings/F1 && rm -rf finding.json && %s finding.json",
+			folder, attacks[i]);
+		assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_STORE);
+	}
+	store_close(store);
+}
+
+static void test_store__refuses_the_file_of_another_finding(void **state)
+{
+	struct finding finding;
+	struct store *store;
+	struct error err;
+
+	(void)state;
+	make_store(2);
+	run_or_fail("cd %s/.raddle/findings && cp F1/finding.json F2", folder);
+	store = open_store(STORE_READ);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), 0);
+	finding_release(&finding);
+	assert_int_equal(store_load_finding(store, "F2", &finding, &err), ERROR_STORE);
+	assert_non_null(strstr(err.text, "not that of finding F2"));
+	store_close(store);
+}
+
+static void test_store__writes_no_state_through_a_link(void **state)
+{
+	struct store *store;
+	int fd;
+
+	(void)state;
+	make_victim();
+	make_store(1);
+	run_or_fail("ln -s %s %s/.raddle/state-1.new && ln -s %s %s/.raddle/state-2", victim,
+		folder, victim, folder);
+	store = open_store(STORE_WRITE);
+	fd = store_state_create(store, 1);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "x", 1), 1);
+	(void)close(fd);
+	assert_true(store_state_publish(store, 1, true));
+	assert_int_equal(store_state_open(store, 2), -1);
+	assert_victim_is_whole();
+	store_close(store);
+}
+
+static void test_store__is_private_whatever_the_umask(void **state)
+{
+	const mode_t old = umask(0);
+
+	(void)state;
+	make_store(1);
+	(void)umask(0777);
+	run_or_fail("rm -rf %s/.raddle", folder);
+	make_store(1);
+	(void)umask(old);
+	run_or_fail("test -z \"$(find %s/.raddle -type d ! -perm 0700 -o -type f ! -perm 0600)\"",
+		folder);
+}
+
+/* ---- the database ---- */
+
+static void append_to_journal(const char *victim_name)
+{
+	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+	char path[128];
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db-journal", folder); /* short */
+	file = fopen(path, "ab");
+	assert_non_null(file);
+	(void)fprintf(file, "%s", victim_name);
+	assert_int_equal(fwrite(magic, sizeof magic, 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_store__refuses_a_journal_with_a_super_journal(void **state)
+{
+	(void)state;
+	make_victim();
+	make_store(1);
+	append_to_journal(victim);
+	assert_refused(STORE_READ, "super-journal");
+	assert_refused(STORE_WRITE, "super-journal");
+}
+
+static void test_store__refuses_a_schema_of_others(void **state)
+{
+	static const char *const attacks[] = {
+		"CREATE TRIGGER t AFTER INSERT ON findings BEGIN DELETE FROM campaigns; END",
+		"CREATE VIEW v AS SELECT * FROM findings", "CREATE TABLE t(a)",
+		"CREATE INDEX i ON findings(kind)", "ALTER TABLE findings ADD COLUMN more TEXT"};
+
+	(void)state;
+	make_victim();
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		make_store(1);
+		execute(attacks[i]);
+		assert_refused(STORE_READ, "tables, views or triggers");
+		assert_refused(STORE_WRITE, "tables, views or triggers");
+		run_or_fail("rm -r %s/.raddle", folder);
+	}
+}
+
+static void test_store__refuses_a_write_ahead_log(void **state)
+{
+	(void)state;
+	make_victim();
+	make_store(1);
+	execute("PRAGMA journal_mode=WAL");
+	assert_refused(STORE_READ, "write-ahead log");
+	assert_refused(STORE_WRITE, "write-ahead log");
+	execute("PRAGMA journal_mode=DELETE");
+	store_close(open_store(STORE_READ));
+	run_or_fail("touch %s/.raddle/raddle.db-wal", folder);
+	assert_refused(STORE_READ, "write-ahead log");
+}
+
+static void test_store__refuses_a_database_that_is_no_regular_file(void **state)
+{
+	static const char *const attacks[] = {"mkfifo raddle.db",
+		"ln -s ../outside/precious raddle.db", "ln -s /dev/zero raddle.db",
+		"mkfifo raddle.db-journal", "ln -s ../outside/precious raddle.db-journal"};
+
+	(void)state;
+	make_victim();
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		make_store(1);
+		run_or_fail("cd %s/.raddle && rm -f %s && %s", folder, strrchr(attacks[i], ' ') + 1,
+			attacks[i]);
+		assert_refused(STORE_READ, "no regular file");
+		assert_refused(STORE_WRITE, "no regular file");
+		run_or_fail("rm -r %s/.raddle", folder);
+	}
+}
+
+/* Values that the schema forbids, written past it. */
+static void test_store__reads_missing_values_without_a_crash(void **state)
+{
+	struct store_campaign *campaigns;
+	struct store_finding_row *rows;
+	struct store *store = NULL;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	make_store(1);
+	execute("INSERT INTO campaigns(seed, runs, failures, steps, seconds, started)"
+		" VALUES('', 'many', x'00', -1, 'long', 9e99)");
+	execute("UPDATE findings SET title=NULL, command=NULL, kind='\n', times_seen=-1, found='x'");
+	if (store_open(&store, folder, STORE_READ, &err))
+		return; /* refused as damaged: as good */
+	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
+	store_rows_free(rows, count);
+	assert_int_equal(store_list_campaigns(store, &campaigns, &count, &err), 0);
+	for (uint32_t i = 0; i < count; i++)
+		store_campaign_release(&campaigns[i]);
+	free(campaigns);
+	store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FOLDER(test_store__removes_nothing_behind_a_link_among_the_findings),
+		WITH_FOLDER(test_store__refuses_links_in_place_of_its_folders),
+		WITH_FOLDER(test_store__removes_no_orphan_when_it_is_only_read),
+		WITH_FOLDER(test_store__reads_only_regular_files_of_findings),
+		WITH_FOLDER(test_store__refuses_the_file_of_another_finding),
+		WITH_FOLDER(test_store__writes_no_state_through_a_link),
+		WITH_FOLDER(test_store__is_private_whatever_the_umask),
+		WITH_FOLDER(test_store__refuses_a_journal_with_a_super_journal),
+		WITH_FOLDER(test_store__refuses_a_schema_of_others),
+		WITH_FOLDER(test_store__refuses_a_write_ahead_log),
+		WITH_FOLDER(test_store__refuses_a_database_that_is_no_regular_file),
+		WITH_FOLDER(test_store__reads_missing_values_without_a_crash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
