@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/installed.h"
 #include "base/bug.h"
+#include "base/inherited.h"
+#include "base/installed.h"
 #include "base/strbuf.h"
 #include "runtime/contract.h"
 
@@ -41,6 +42,7 @@ static void become_target(const struct launch *launch, pid_t command, const sigs
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)personality(ADDR_NO_RANDOMIZE);
 	(void)setrlimit(RLIMIT_CORE, &no_core);
+	inherited_close_others_on_exec();
 	if (getppid() != command)
 		_exit(127); /* it died before the death signal was set */
 	if (launch->directory && chdir(launch->directory) != 0) {

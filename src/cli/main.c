@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/inherited.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "cli/command.h"
@@ -131,6 +132,7 @@ static void open_standard_files(void)
 int main(int argc, char **argv)
 {
 	open_standard_files();
+	inherited_note();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
 	if (argc > 0 && compiler_named(argv[0]))
 		return finish(compiler_named(argv[0])->run(argc, argv));

@@ -1,0 +1,41 @@
+#include "base/inherited.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A shell gives its own descriptors small numbers. Those from here on count as raddle's. */
+#define INHERITED_MAX 256
+
+/* Written once, by inherited_note(). */
+static struct {
+	bool is_noted;
+	bool is_open[INHERITED_MAX];
+} inherited;
+
+void inherited_note(void)
+{
+	for (int fd = 3; fd < INHERITED_MAX; fd++)
+		inherited.is_open[fd] = fcntl(fd, F_GETFD) >= 0;
+	inherited.is_noted = true;
+}
+
+void inherited_close_others_on_exec(void)
+{
+	unsigned first = 3;
+
+	if (!inherited.is_noted)
+		return;
+	for (unsigned fd = 3; fd < INHERITED_MAX; fd++) {
+		if (!inherited.is_open[fd])
+			continue;
+		if (fd > first) /* may fail on an old kernel only */
+			(void)syscall(
+				SYS_close_range, first, fd - 1, (unsigned)CLOSE_RANGE_CLOEXEC);
+		first = fd + 1;
+	}
+	(void)syscall(SYS_close_range, first, UINT_MAX, (unsigned)CLOSE_RANGE_CLOEXEC);
+}
