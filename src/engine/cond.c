@@ -256,6 +256,7 @@ void cond_signal(struct cond *cond, uint64_t site)
 	struct engine_thread *chosen;
 
 	engine_point(OP_COND_SIGNAL, cond, site);
+	cond->is_signalled = true;
 	if (cond->is_shared) {
 		cond_grant(cond, 1);
 		return;
@@ -277,6 +278,7 @@ void cond_broadcast(struct cond *cond, uint64_t site)
 	struct engine_thread *waiter;
 
 	engine_point(OP_COND_BROADCAST, cond, site);
+	cond->is_signalled = true;
 	if (cond->is_shared) {
 		cond_grant(cond, UINT32_MAX);
 		return;
@@ -311,9 +313,10 @@ int cond_destroy(struct cond *cond, uint64_t site)
 	return 0;
 }
 
-uint16_t cond_lost_signals(const void *address)
+struct engine_signals cond_signal_history(const void *address)
 {
 	const struct cond *cond = address;
 
-	return cond->lost_signals;
+	return (struct engine_signals){
+		.lost = cond->lost_signals, .was_sent = cond->is_signalled != 0};
 }

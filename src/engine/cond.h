@@ -23,11 +23,12 @@ struct cond {
 	int32_t clock;	       /* of pthread_cond_timedwait() */
 	/* Shared ones (shared.h) have no queue: a signal lets one of those go on that waited when it came. */
 	uint32_t is_shared;
-	uint32_t waiting;  /* threads of all processes */
-	uint32_t arrivals; /* waits so far: the ticket of the next */
-	uint32_t limit;	   /* tickets before it may go on ... */
-	uint32_t granted;  /* ... so many of them */
-	uint32_t reserved[4];
+	uint32_t waiting;      /* threads of all processes */
+	uint32_t arrivals;     /* waits so far: the ticket of the next */
+	uint32_t limit;	       /* tickets before it may go on ... */
+	uint32_t granted;      /* ... so many of them */
+	uint32_t is_signalled; /* a signal or broadcast was sent, whether anybody waited or not */
+	uint32_t reserved[3];
 };
 
 void cond_init(struct cond *cond, int32_t clock, bool is_shared);
@@ -43,7 +44,7 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 void cond_signal(struct cond *cond, uint64_t site);
 void cond_broadcast(struct cond *cond, uint64_t site);
 
-/* An engine_lost_signals. */
-uint16_t cond_lost_signals(const void *address);
+/* An engine_signal_history. */
+struct engine_signals cond_signal_history(const void *address);
 
 #endif

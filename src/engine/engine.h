@@ -439,6 +439,9 @@ void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence, unless the run tolerates this outcome: then it returns. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
+/* As engine_fail, of a lock that `acquire` takes: its holder and where that took it become evidence. */
+void engine_fail_at_lock(
+	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
 /*
  * As engine_fail, with the evidence of a detector: kind, site, address, op and the other access are
  * taken from the verdict. For engine_host.performed.
@@ -457,8 +460,12 @@ void engine_collect_waits(struct outcome *outcome);
  */
 typedef struct thread_id engine_holder(const void *address, uint64_t *site);
 void engine_set_holder(enum object_class class, engine_holder *holder);
-/* Signals lost on a condition variable so far (sent while nobody waited). */
-typedef uint16_t engine_lost_signals(const void *address);
-void engine_set_lost_signals(engine_lost_signals *lost);
+/* What has been sent to a condition variable so far. */
+struct engine_signals {
+	uint16_t lost; /* while nobody waited */
+	bool was_sent; /* at least one signal or broadcast */
+};
+typedef struct engine_signals engine_signal_history(const void *address);
+void engine_set_signal_history(engine_signal_history *history);
 
 #endif

@@ -89,7 +89,7 @@ struct engine {
 	struct rng value_random; /* value choices of strategies that leave them to us */
 	struct schedule_view view;
 	engine_holder *holders[OBJECT_CLASS_COUNT];
-	engine_lost_signals *lost_signals;
+	engine_signal_history *signal_history;
 	struct engine_thread *buckets[ENGINE_BUCKETS];
 	uint32_t module_count;
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)]; /* entries of this run: engine_renew() */

@@ -8,9 +8,9 @@ void engine_set_holder(enum object_class class, engine_holder *holder)
 	engine.holders[class] = holder;
 }
 
-void engine_set_lost_signals(engine_lost_signals *lost)
+void engine_set_signal_history(engine_signal_history *history)
 {
-	engine.lost_signals = lost;
+	engine.signal_history = history;
 }
 
 static struct thread_id engine_find_holder(const struct engine_op *op, uint64_t *site)
@@ -45,8 +45,8 @@ static void engine_collect_wait(struct outcome *outcome, const struct engine_thr
 	edge->object_address = (uint64_t)(uintptr_t)op->address;
 	edge->site = op->site;
 	edge->holder = engine_find_holder(op, &edge->holder_site);
-	if (op_descriptions[op->kind].object == OBJECT_COND && engine.lost_signals)
-		edge->lost_signals = engine.lost_signals(op->address);
+	if (op_descriptions[op->kind].object == OBJECT_COND && engine.signal_history)
+		edge->lost_signals = engine.signal_history(op->address).lost;
 }
 
 static struct wait_edge *engine_edge_of(struct outcome *outcome, struct thread_id thread)
@@ -87,20 +87,42 @@ void engine_collect_waits(struct outcome *outcome)
 	engine_mark_cycles(outcome);
 }
 
-static enum outcome_kind engine_classify_waits(const struct outcome *outcome)
+/* Does the thread wait for a signal that nobody is left to send? */
+static bool engine_waits_for_signal(const struct wait_edge *edge)
 {
-	bool has_cycle = false;
+	return edge && op_descriptions[edge->op].object == OBJECT_COND;
+}
+
+static bool engine_has_sent_signal(const struct wait_edge *edge)
+{
+	const void *address = (const void *)(uintptr_t)edge->object_address;
+
+	return engine_waits_for_signal(edge) && engine.signal_history &&
+	       engine.signal_history(address).was_sent;
+}
+
+/*
+ * The kind follows from the wait-for graph, so that every schedule of one bug has one kind. A cycle is a deadlock. So
+ * is a lock wanted from a thread that waits on a condition variable: the thread that wants it is the one that would
+ * signal. Else a wait on a condition variable to which signals have been sent has lost one: it came before
+ * the wait, or woke another thread.
+ */
+static enum outcome_kind engine_classify_waits(struct outcome *outcome)
+{
 	bool has_lost = false;
+	bool is_deadlock = false;
 
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];
 
 		if (thread_same(edge->holder, edge->waiter))
 			return OUTCOME_SELF_DEADLOCK;
-		has_cycle |= edge->is_on_cycle;
-		has_lost |= edge->lost_signals != 0;
+		is_deadlock |= edge->is_on_cycle;
+		is_deadlock |= edge->op != OP_THREAD_JOIN &&
+			       engine_waits_for_signal(engine_edge_of(outcome, edge->holder));
+		has_lost |= engine_has_sent_signal(edge);
 	}
-	return has_lost && !has_cycle ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;
+	return has_lost && !is_deadlock ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;
 }
 
 static void engine_end(struct outcome *outcome)
@@ -143,17 +165,42 @@ void engine_stuck(void)
 	__builtin_unreachable();
 }
 
-void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
+static bool engine_is_tolerated(enum outcome_kind kind)
 {
-	struct outcome *outcome = engine_outcome();
+	return engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending;
+}
 
-	if (engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending)
-		return;
-	outcome_set(outcome, kind, engine.current->id, 0);
+static void engine_fail_at(struct outcome *outcome, const void *address, uint64_t site)
+{
 	outcome->address = (uint64_t)(uintptr_t)address;
 	outcome->site = site;
 	engine_collect_waits(outcome);
 	engine_end(outcome);
+}
+
+void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
+{
+	struct outcome *outcome = engine_outcome();
+
+	if (engine_is_tolerated(kind))
+		return;
+	outcome_set(outcome, kind, engine.current->id, 0);
+	engine_fail_at(outcome, address, site);
+}
+
+void engine_fail_at_lock(
+	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site)
+{
+	engine_holder *holder = engine.holders[op_descriptions[acquire].object];
+	struct outcome *outcome = engine_outcome();
+
+	if (engine_is_tolerated(kind))
+		return;
+	outcome_set(outcome, kind, engine.current->id, 0);
+	outcome->op = (uint8_t)acquire;
+	if (holder)
+		outcome->other_thread = holder(address, &outcome->other_site);
+	engine_fail_at(outcome, address, site);
 }
 
 void engine_fail_by_verdict(const struct outcome *verdict)
@@ -161,7 +208,7 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 	struct outcome *outcome = engine_outcome();
 	enum outcome_kind kind = (enum outcome_kind)verdict->kind;
 
-	if (engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending)
+	if (engine_is_tolerated(kind))
 		return;
 	outcome_set(outcome, kind, engine.current->id, 0);
 	outcome->address = verdict->address;

@@ -63,7 +63,7 @@ int mutex_destroy(struct mutex *mutex, uint64_t site)
 {
 	engine_point(OP_MUTEX_DESTROY, mutex, site);
 	if (mutex->lock)
-		engine_fail(OUTCOME_DESTROY_HELD, mutex, site);
+		engine_fail_at_lock(OUTCOME_DESTROY_HELD, OP_MUTEX_LOCK, mutex, site);
 	if (mutex->users)
 		return EBUSY;
 	mutex->kind = -1;
@@ -215,7 +215,7 @@ static int mutex_check_owner(
 		return 0;
 	if (type == MUTEX_RECURSIVE || type == MUTEX_ERRORCHECK || mutex->kind & MUTEX_ROBUST)
 		return EPERM;
-	engine_fail(OUTCOME_UNLOCK_NOT_OWNED, mutex, site);
+	engine_fail_at_lock(OUTCOME_UNLOCK_NOT_OWNED, OP_MUTEX_LOCK, mutex, site);
 	return 0;
 }
 

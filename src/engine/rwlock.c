@@ -27,7 +27,7 @@ int rwlock_destroy(struct rwlock *rwlock, uint64_t site)
 {
 	engine_point(OP_RWLOCK_DESTROY, rwlock, site);
 	if (rwlock->writer || rwlock->readers) {
-		engine_fail(OUTCOME_DESTROY_HELD, rwlock, site);
+		engine_fail_at_lock(OUTCOME_DESTROY_HELD, OP_RWLOCK_WRLOCK, rwlock, site);
 		return EBUSY;
 	}
 	engine_object_renew(rwlock);
@@ -284,7 +284,7 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 
 	engine_point(OP_RWLOCK_UNLOCK, rwlock, site);
 	if (!rwlock_may_be_held_by(rwlock, self))
-		engine_fail(OUTCOME_UNLOCK_NOT_OWNED, rwlock, site);
+		engine_fail_at_lock(OUTCOME_UNLOCK_NOT_OWNED, OP_RWLOCK_WRLOCK, rwlock, site);
 	if (self->held_count)
 		self->held_count--;
 	shared_enter(rwlock->is_shared);

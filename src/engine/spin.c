@@ -30,7 +30,7 @@ void spin_init(struct spin *spin, bool is_shared)
 int spin_destroy(struct spin *spin, uint64_t site)
 {
 	if (spin_has_holder(spin)) {
-		engine_fail(OUTCOME_DESTROY_HELD, spin, site);
+		engine_fail_at_lock(OUTCOME_DESTROY_HELD, OP_SPIN_LOCK, spin, site);
 		return EBUSY;
 	}
 	engine_object_renew(spin);
@@ -104,7 +104,7 @@ int spin_unlock(struct spin *spin, uint64_t site)
 	is_mine = is_shared ? spin->value == SPIN_HELD_SHARED - shared_process()
 			    : spin->value == -(int32_t)sync_mark(self);
 	if (!is_mine)
-		engine_fail(OUTCOME_UNLOCK_NOT_OWNED, spin, site);
+		engine_fail_at_lock(OUTCOME_UNLOCK_NOT_OWNED, OP_SPIN_LOCK, spin, site);
 	else if (self->held_count)
 		self->held_count--;
 	spin->value = is_shared ? SPIN_FREE_SHARED : SPIN_FREE;

@@ -14,5 +14,5 @@ void sync_register(void)
 	engine_set_holder(OBJECT_SPIN, spin_holder);
 	engine_set_holder(OBJECT_ONCE, once_holder);
 	engine_set_holder(OBJECT_FILE, stream_lock_holder);
-	engine_set_lost_signals(cond_lost_signals);
+	engine_set_signal_history(cond_signal_history);
 }

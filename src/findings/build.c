@@ -137,8 +137,8 @@ static int check_source(const struct finding_source *source, struct error *err)
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
 	if (!is_thread(source, outcome->thread))
 		return contradiction(err, "the outcome names thread", outcome->thread.index);
-	if (outcome_has_accesses(outcome) && !is_thread(source, outcome->other_thread))
-		return contradiction(err, "the race names thread", outcome->other_thread.index);
+	if (!is_thread(source, outcome->other_thread))
+		return contradiction(err, "the outcome names thread", outcome->other_thread.index);
 	if (outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT)
 		return contradiction(err, "there is no access of kind", outcome->op);
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
@@ -257,6 +257,8 @@ static void fill(struct builder *builder)
 			&finding->waits[finding->wait_count]);
 	builder_fill_race(builder);
 	builder_fill_steps(builder);
+	builder->culprit = signal_history_culprit(builder->source, &builder->signals);
+	builder_fill_cause(builder);
 	finding->title = builder_title(builder);
 	finding->detail = builder_detail(builder);
 	finding->signature = finding_signature(finding);

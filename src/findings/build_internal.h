@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "findings/build.h"
+#include "findings/signals.h"
 
 struct first_use; /* words.c: where an object was used first, by address and class */
 
@@ -14,6 +15,8 @@ struct builder {
 	char **paths;			/* creation path by thread index */
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
+	uint32_t culprit; /* index of the wait that lost its signal; UINT32_MAX: none is known */
+	struct signal_history signals; /* of the culprit */
 };
 
 /* ---- words.c ---- */
@@ -45,6 +48,9 @@ struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 /* The same of an event, through the calls around it where its own place is a library's header. */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
+/* Its place: "bank.c:41". */
+void builder_add_event_place(
+	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
 /* Where the holder of a waited-for object took it. */
 struct finding_frame builder_held_since(
 	const struct builder *builder, const struct wait_edge *edge);
@@ -76,7 +82,25 @@ char *builder_title(const struct builder *builder);
 /* Further lines; NULL: there is nothing to add. To be freed. */
 char *builder_detail(const struct builder *builder);
 
+/* ---- cause.c, cause_signals.c, cause_orders.c ---- */
+
+/* The finding's cause and remedy, where the trace shows them. Waits and races are filled. */
+void builder_fill_cause(struct builder *builder);
+/* Of a wait whose signal was lost. */
+void builder_signals_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Of threads that wait for each other, or for a lock that nobody gives up. */
+void builder_deadlock_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Of two accesses that nothing orders. */
+void builder_accesses_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- race.c ---- */
+
+/* Did the thread hold the lock before `step`? */
+bool builder_holds(
+	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
 
 /* "counter", or all that is known of it. To be freed. */
 char *builder_race_variable(const struct builder *builder, bool is_brief);

@@ -69,6 +69,8 @@ void finding_release(struct finding *finding)
 	schedule_file_release(&finding->schedule);
 	free(finding->title);
 	free(finding->detail);
+	free(finding->cause);
+	free(finding->remedy);
 	free(finding->argv);
 	free(finding->directory);
 	free(finding->input);

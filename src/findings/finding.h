@@ -76,6 +76,9 @@ struct finding {
 	int code;     /* exit status or signal */
 	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
 	char *detail; /* further lines in words, may be NULL */
+	/* What led to the failure, as the run's trace shows it: a sentence a line. NULL: not known. */
+	char *cause;
+	char *remedy; /* one line: what to change so that this does not happen; NULL: not known */
 
 	/* How to see it again. */
 	char **argv;	 /* NULL-terminated */

@@ -14,6 +14,8 @@
 #define FINDING_TEXT_FIELDS(FIELD)                                                                 \
 	FIELD(title)                                                                               \
 	FIELD(detail)                                                                              \
+	FIELD(cause)                                                                               \
+	FIELD(remedy)                                                                              \
 	FIELD(directory)                                                                           \
 	FIELD(input)                                                                               \
 	FIELD(strategy)                                                                            \

@@ -63,6 +63,18 @@ static void find_held(const struct finding_source *source, struct thread_id thre
 	}
 }
 
+bool builder_holds(
+	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step)
+{
+	struct held_locks held = {.count = 0};
+
+	find_held(builder->source, thread, step, &held);
+	for (unsigned i = 0; i < held.count; i++)
+		if (held.taken[i]->address == address)
+			return true;
+	return false;
+}
+
 static char *held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
 {
 	struct held_locks held = {.count = 0};

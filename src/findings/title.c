@@ -90,50 +90,29 @@ static const struct finding_wait *held_by(const struct finding *finding, const c
 	return NULL;
 }
 
-static const struct trace_event *last_event(
-	const struct builder *builder, uint64_t address, uint64_t kinds, uint64_t before)
+/* Who holds the lock, and since where. */
+static void add_owner(const struct builder *builder, struct strbuf *out)
 {
-	const struct finding_source *source = builder->source;
+	const struct outcome *outcome = builder->source->outcome;
+	const struct wait_edge edge = {.holder = outcome->other_thread,
+		.holder_site = outcome->other_site,
+		.object_address = outcome->address};
+	struct finding_frame since;
 
-	for (uint64_t i = before < source->event_count ? before : source->event_count; i--;) {
-		const struct trace_event *event = &source->events[i];
-
-		if (event->address == address && kinds >> event->kind & 1)
-			return event;
-	}
-	return NULL;
-}
-
-static void add_event_place(
-	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
-{
-	struct finding_frame frame = builder_event_frame(builder, event);
-
-	frame_place(&frame, out);
-	free(frame.function);
-	free(frame.file);
-	free(frame.module);
-}
-
-#define KIND(op) (UINT64_C(1) << OP_##op)
-_Static_assert(OP_KIND_COUNT <= 64, "a set of op kinds is one word");
-
-/* Who took the object last and has not given it up since, where the trace tells. */
-static void add_owner(const struct builder *builder, uint64_t address, struct strbuf *out)
-{
-	const uint64_t takes = KIND(MUTEX_LOCK) | KIND(RWLOCK_RDLOCK) | KIND(RWLOCK_WRLOCK) |
-			       KIND(SPIN_LOCK) | KIND(COND_WAKE);
-	const uint64_t gives = KIND(MUTEX_UNLOCK) | KIND(RWLOCK_UNLOCK) | KIND(SPIN_UNLOCK);
-	const uint64_t all = builder->source->event_count;
-	/* The failing op itself may or may not be in the trace; it is no taking. */
-	const struct trace_event *event = last_event(builder, address, takes, all);
-	const struct trace_event *given = last_event(builder, address, gives, all);
-
-	if (!event || (given && given > event && given->thread == event->thread))
+	if (thread_same(outcome->other_thread, THREAD_NONE))
 		return;
-	strbuf_addf(out, "; %s took it at ",
-		builder_thread(builder, (struct thread_id){event->thread}));
-	add_event_place(builder, event, out);
+	strbuf_addf(out, "; %s holds it",
+		thread_same(outcome->other_thread, outcome->thread)
+			? "the thread itself"
+			: builder_thread(builder, outcome->other_thread));
+	if (!outcome->other_site)
+		return;
+	since = builder_held_since(builder, &edge);
+	strbuf_adds(out, " since ");
+	frame_place(&since, out);
+	free(since.function);
+	free(since.file);
+	free(since.module);
 }
 
 /* ---- titles ---- */
@@ -164,24 +143,41 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 	add_gone_holder(builder, wait, edge->is_in_child, out);
 }
 
-static void deadlock_title(const struct builder *builder, struct strbuf *out)
+/*
+ * The clauses of a title in their order: the threads of a cycle; else first the thread whose signal does not come, then
+ * others that wait, then those that join. `place` counts from 0; UINT32_MAX: there is no such clause.
+ */
+static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint32_t place)
 {
 	const struct finding *finding = builder->finding;
 	const struct wait_edge *edges = builder->source->outcome->waits;
+	const uint32_t first = has_cycle ? UINT32_MAX : builder->culprit;
+
+	if (first != UINT32_MAX && place-- == 0)
+		return first;
+	for (int is_join = 0; is_join < 2; is_join++)
+		for (uint32_t i = 0; i < finding->wait_count; i++)
+			if (i != first && is_told(finding, &edges[i], i, has_cycle, is_join) &&
+				place-- == 0)
+				return i;
+	return UINT32_MAX;
+}
+
+static void deadlock_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding *finding = builder->finding;
 	bool has_cycle = false;
 	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		has_cycle |= finding->waits[i].is_on_cycle;
-	for (int is_join = 0; is_join < 2; is_join++)
-		for (uint32_t i = 0; i < finding->wait_count; i++) {
-			if (!is_told(finding, &edges[i], i, has_cycle, is_join))
-				continue;
-			if (told++ >= TITLE_CLAUSES_MAX)
-				continue;
-			strbuf_adds(out, told > 1 ? "; " : "");
-			add_clause(builder, i, out);
-		}
+	for (uint32_t i = title_clause(builder, has_cycle, 0); i != UINT32_MAX;
+		i = title_clause(builder, has_cycle, ++told)) {
+		if (told >= TITLE_CLAUSES_MAX)
+			continue;
+		strbuf_adds(out, told ? "; " : "");
+		add_clause(builder, i, out);
+	}
 	if (told > TITLE_CLAUSES_MAX)
 		strbuf_addf(out, "; and %" PRIu32 " more %s", told - TITLE_CLAUSES_MAX,
 			told == TITLE_CLAUSES_MAX + 1 ? "thread" : "threads");
@@ -208,50 +204,36 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 	strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 }
 
-/*
- * The signal that was lost: the last one on this object before the waiter began to wait. The trace
- * is of one run, so positions in it are an order.
- */
-static const struct trace_event *lost_signal(
-	const struct builder *builder, const struct wait_edge *edge)
-{
-	const uint64_t kinds = KIND(COND_SIGNAL) | KIND(COND_BROADCAST);
-	const struct finding_source *source = builder->source;
-	uint64_t began = source->event_count;
-
-	for (uint64_t i = 0; i < source->event_count; i++)
-		if (source->events[i].kind == OP_COND_WAIT &&
-			source->events[i].thread == edge->waiter.index &&
-			source->events[i].address == edge->object_address)
-			began = i;
-	return last_event(builder, edge->object_address, kinds, began);
-}
-
 static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 {
+	const struct signal_history *signals = &builder->signals;
+	const struct trace_event *events = builder->source->events;
 	const struct finding *finding = builder->finding;
-	const struct trace_event *event;
-	uint32_t found = 0;
+	const struct trace_event *signal;
+	uint32_t lost = builder->culprit;
 
-	while (found < finding->wait_count && !finding->waits[found].lost_signals)
-		found++;
-	if (found == finding->wait_count) {
+	/* Without a trace the first that waits on a condition variable. */
+	for (uint32_t i = 0; lost == UINT32_MAX && i < finding->wait_count; i++)
+		if (op_descriptions[builder->source->outcome->waits[i].op].object == OBJECT_COND)
+			lost = i;
+	if (lost == UINT32_MAX) {
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 		return;
 	}
-	strbuf_adds(out, finding->waits[found].thread);
-	add_wait(&finding->waits[found], &builder->source->outcome->waits[found], false, out);
-	event = lost_signal(builder, &builder->source->outcome->waits[found]);
-	if (!event) {
-		strbuf_addf(out, "; it was signalled %" PRIu32 " times while nobody waited",
-			finding->waits[found].lost_signals);
+	strbuf_adds(out, finding->waits[lost].thread);
+	add_wait(&finding->waits[lost], &builder->source->outcome->waits[lost], false, out);
+	if (builder->culprit == UINT32_MAX || signals->signal == NO_EVENT)
 		return;
-	}
+	signal = &events[signals->signal];
 	strbuf_addf(out, "; %s %s it at ",
-		builder_thread(builder, (struct thread_id){event->thread}),
-		event->kind == OP_COND_SIGNAL ? "had signalled" : "had broadcast on");
-	add_event_place(builder, event, out);
-	strbuf_adds(out, " before it waited");
+		builder_thread(builder, (struct thread_id){signal->thread}),
+		signal->kind == OP_COND_SIGNAL ? "had signalled" : "had broadcast on");
+	builder_add_event_place(builder, signal, out);
+	if (signals->signal < signals->wait)
+		strbuf_adds(out, " before it waited");
+	else if (signals->woken != NO_EVENT)
+		strbuf_addf(out, ", which woke %s",
+			builder_thread(builder, (struct thread_id){events[signals->woken].thread}));
 }
 
 static const char *failing(const struct builder *builder)
@@ -274,16 +256,17 @@ static void crash_title(const struct builder *builder, struct strbuf *out)
 }
 
 /* "main.1 unlocks mutex m (bank.c:9)" and who has it. */
-static void misuse_title(const struct builder *builder, const char *verb, enum op_kind kind,
-	const char *rest, struct strbuf *out)
+static void misuse_title(
+	const struct builder *builder, const char *verb, const char *rest, struct strbuf *out)
 {
-	const uint64_t address = builder->source->outcome->address;
-	char *object = builder_object(builder, kind, address);
+	const struct outcome *outcome = builder->source->outcome;
+	const enum op_kind acquire = outcome->op ? (enum op_kind)outcome->op : OP_MUTEX_LOCK;
+	char *object = builder_object(builder, acquire, outcome->address);
 
 	strbuf_addf(out, "%s %s %s", failing(builder), verb, object ? object : "a lock");
 	add_place(&builder->finding->at, out);
 	strbuf_adds(out, rest);
-	add_owner(builder, address, out);
+	add_owner(builder, out);
 	free(object);
 }
 
@@ -293,33 +276,17 @@ static void place_title(const struct builder *builder, const char *does, struct 
 	add_function(&builder->finding->at, out);
 }
 
-/* The kind of lock that a destroyed address was, by the trace. */
-static enum op_kind destroyed_kind(const struct builder *builder)
-{
-	const struct trace_event *event = last_event(builder, builder->source->outcome->address,
-		KIND(MUTEX_LOCK) | KIND(RWLOCK_RDLOCK) | KIND(RWLOCK_WRLOCK) | KIND(MUTEX_TRYLOCK) |
-			KIND(RWLOCK_DESTROY) | KIND(MUTEX_DESTROY),
-		builder->source->event_count);
-
-	return event ? (enum op_kind)event->kind : OP_MUTEX_DESTROY;
-}
-
 /* By an unlock, or by a wait on a condition variable, which begins with one. */
 static void unlock_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
-	const struct trace_event *event = last_event(builder, source->outcome->address,
-		KIND(MUTEX_UNLOCK) | KIND(RWLOCK_UNLOCK) | KIND(SPIN_UNLOCK), source->event_count);
 	const struct trace_event *last =
 		source->event_count ? &source->events[source->event_count - 1] : NULL;
+	const bool is_wait =
+		last && last->kind == OP_COND_WAIT && last->thread == source->outcome->thread.index;
 
-	if (last && last->kind == OP_COND_WAIT && last->thread == source->outcome->thread.index)
-		misuse_title(builder, "waits on a condition variable with", OP_MUTEX_UNLOCK,
-			", which it does not hold", out);
-	else
-		misuse_title(builder, "unlocks",
-			event ? (enum op_kind)event->kind : OP_MUTEX_UNLOCK,
-			", which it does not hold", out);
+	misuse_title(builder, is_wait ? "waits on a condition variable with" : "unlocks",
+		", which it does not hold", out);
 }
 
 static void add_text(const struct builder *builder, struct strbuf *out)
@@ -426,8 +393,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		unlock_title(builder, out);
 		break;
 	case OUTCOME_DESTROY_HELD:
-		misuse_title(
-			builder, "destroys", destroyed_kind(builder), " while it is held", out);
+		misuse_title(builder, "destroys", " while it is held", out);
 		break;
 	case OUTCOME_RACE:
 		race_title(builder, out);

@@ -172,7 +172,6 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		const enum object_class class = op_descriptions[edge->op].object;
 		const char *object = builder->finding->waits[i].object;
 		const struct trace_event *event;
-		struct finding_frame frame;
 
 		if ((class != OBJECT_COND && class != OBJECT_SEM) || !object ||
 			!thread_same(edge->holder, THREAD_NONE) || is_told_before(outcome, i))
@@ -180,14 +179,10 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		event = last_ending(builder, edge, class);
 		strbuf_addf(out, "%.*s was ", finding_short_name(object), object);
 		if (event) {
-			frame = builder_event_frame(builder, event);
 			strbuf_addf(out, "last %s by %s at ",
 				class == OBJECT_COND ? "signalled" : "posted",
 				builder_thread(builder, (struct thread_id){event->thread}));
-			frame_place(&frame, out);
-			free(frame.function);
-			free(frame.file);
-			free(frame.module);
+			builder_add_event_place(builder, event, out);
 		} else if (!builder->source->events_dropped) {
 			strbuf_addf(out, "never %s in this run",
 				class == OBJECT_COND ? "signalled" : "posted");

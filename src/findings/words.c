@@ -261,6 +261,17 @@ struct finding_frame builder_event_frame(
 	return frame_at(builder, event->site, place_of(event));
 }
 
+void builder_add_event_place(
+	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
+{
+	struct finding_frame frame = builder_event_frame(builder, event);
+
+	frame_place(&frame, out);
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+}
+
 struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
 {
 	const struct finding_source *source = builder->source;

@@ -51,12 +51,16 @@ struct outcome {
 	uint64_t site;	   /* program counter or return address where it happened, 0 if not known */
 	uint64_t address;  /* object or faulting address, 0 if none */
 	uint64_t clock_ns; /* virtual time at the end */
-	/* A race: the earlier of the two accesses; of memory that was freed: how it was. An abort: the call that aborted, 0 if not known. */
+	/*
+	 * A race: the earlier of the two accesses; of memory that was freed: how it was. An abort: the call that aborted,
+	 * 0 if not known. A lock that is destroyed while held or released by another thread: its holder, and where that
+	 * took it.
+	 */
 	uint64_t other_site;
 	uint64_t other_step;
 	struct thread_id other_thread;
-	uint8_t other_op;	 /* enum op_kind; OP_NONE: no race */
-	uint8_t op;		 /* of the later access */
+	uint8_t other_op; /* enum op_kind; OP_NONE: no race */
+	uint8_t op; /* of the later access; of such a lock: an op that takes one of its kind */
 	uint32_t wait_count;	 /* entries of waits[] that are filled */
 	uint32_t waits_left_out; /* waiting threads beyond OUTCOME_WAITS_MAX */
 	uint32_t reserved;	 /* 0 */

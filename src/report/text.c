@@ -37,6 +37,33 @@ void report_title(
 		add_wrapped(out, style, finding->detail, 0, 0);
 }
 
+/* ---- cause ---- */
+
+void report_cause(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	const char *line = finding->cause;
+
+	if (!finding->cause && !finding->remedy)
+		return;
+	add_heading(out, style, "what led to it");
+	while (line) {
+		const char *end = strchr(line, '\n');
+		struct strbuf text;
+
+		strbuf_init(&text);
+		strbuf_addf(&text, "%.*s", end ? (int)(end - line) : (int)strlen(line), line);
+		strbuf_adds(out, "  ");
+		add_wrapped(out, style, text.text, 2, 4);
+		strbuf_release(&text);
+		line = end ? end + 1 : NULL;
+	}
+	if (finding->remedy) {
+		strbuf_adds(out, "  to prevent it: ");
+		add_wrapped(out, style, finding->remedy, 17, 4);
+	}
+}
+
 /* ---- waits ---- */
 
 /* "bank.c:41", or the function where there is no line. The stacks have the whole path. */
@@ -443,6 +470,7 @@ void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	report_title(finding, style, out);
+	report_cause(finding, style, out);
 	report_waits(finding, style, out);
 	report_stacks(finding, style, out);
 	report_interleaving(finding, style, out);

@@ -30,6 +30,9 @@ void report_finding(
 /* Parts of it, each ending with a newline; nothing is written where there is nothing to say. */
 void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
+/* What led to the failure, and what prevents it. */
+void report_cause(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_waits(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_stacks(

@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=5000 */
+/* EXPECT: lost-wakeup strategy=random runs<=5000 */
 /*
  * Pattern: one condition variable for two roles, and a signal that wakes the wrong one.
  *

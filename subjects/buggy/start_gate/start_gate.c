@@ -1,4 +1,4 @@
-/* EXPECT: deadlock strategy=random runs<=200 */
+/* EXPECT: lost-wakeup strategy=random runs<=200 */
 /*
  * Pattern: signal where a broadcast is due (C11 threads).
  *

@@ -275,7 +275,7 @@ static const struct kind kinds[] = {
 	{"stack", overflows, "crash", "stack overflow", NULL},
 	{"longjmp", jumps, "check", "longjmp()", NULL},
 	{"longjmp in a thread", jumps_in_thread, "check", "longjmp()", NULL},
-	{"lost wakeup", loses_wakeup, "lost-wakeup", "signalled", NULL},
+	{"lost wakeup", loses_wakeup, "lost-wakeup", "waits for a signal", NULL},
 	{"hang", hangs, "hang", "in hangs (", NULL},
 	{"misuse", unlocks_foreign, "unlock-not-owned", "does not hold", NULL},
 	{"choice", chooses, "exit", "returned 1", NULL},

@@ -130,11 +130,31 @@ static void test_build__says_who_holds_what_is_destroyed(void **state)
 	outcome_set(&scene->outcome, OUTCOME_DESTROY_HELD, (struct thread_id){0}, 0);
 	scene->outcome.site = abort_place.address;
 	scene->outcome.address = fork_address(2);
-	add_event(scene, 3, OP_MUTEX_LOCK, fork_address(2), take_first.address);
+	scene->outcome.op = OP_MUTEX_LOCK;
+	scene->outcome.other_thread = (struct thread_id){3};
+	scene->outcome.other_site = take_first.address;
+	add_event(scene, 3, OP_MUTEX_TRYLOCK, fork_address(2), take_first.address);
+	/* A try that failed. */
+	add_event(scene, 1, OP_MUTEX_TRYLOCK, fork_address(2), take_second.address);
 	assert_title(scene,
 		"destroy-held: main destroys mutex forks[2] (build_scene.h:%d) while it is held; "
-		"main.2 took it at build_scene.h:%d",
+		"main.2 holds it since build_scene.h:%d",
 		abort_place.line, take_first.line);
+}
+
+static void test_build__calls_a_spin_lock_what_it_is(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_UNLOCK_NOT_OWNED, (struct thread_id){1}, 0);
+	scene->outcome.site = abort_place.address;
+	scene->outcome.address = fork_address(2);
+	scene->outcome.op = OP_SPIN_LOCK;
+	scene->outcome.other_thread = (struct thread_id){1};
+	assert_title(scene,
+		"unlock-not-owned: main.0 unlocks spin lock forks[2] (build_scene.h:%d), which it "
+		"does not hold; the thread itself holds it",
+		abort_place.line);
 }
 
 static void test_build__says_that_a_holder_has_gone(void **state)
@@ -281,6 +301,7 @@ int main(void)
 		WITH_SCENE(test_build__says_which_signal_was_lost),
 		WITH_SCENE(test_build__tells_every_other_kind_with_its_place),
 		WITH_SCENE(test_build__says_who_holds_what_is_destroyed),
+		WITH_SCENE(test_build__calls_a_spin_lock_what_it_is),
 		WITH_SCENE(test_build__says_that_a_holder_has_gone),
 		WITH_SCENE(test_build__names_threads_in_the_schedule),
 		WITH_SCENE(test_build__works_without_symbols_and_threads),
