@@ -160,6 +160,94 @@ long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64
 	return futex_wait_for(&wait);
 }
 
+/* ---- waiting on several words ---- */
+
+/* All these waiters stand in one queue, under this word, with the vector as their ticket. */
+static const uint32_t vector_queue;
+
+static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
+{
+	return thread->queue_object == &vector_queue && thread->state == THREAD_ALIVE
+		       ? (struct futex_vector *)(uintptr_t)thread->queue_ticket
+		       : NULL;
+}
+
+/* Index of the word in the vector, or its count. */
+static uint32_t futex_vector_find(const struct futex_vector *vector, const uint32_t *word)
+{
+	uint32_t at = 0;
+
+	while (at < vector->count && vector->words[at].word != word)
+		at++;
+	return at;
+}
+
+/* The waiter on this word with `rank` others before it; NULL: there are fewer. `count`: of those before. */
+static struct engine_thread *futex_vector_select(
+	const uint32_t *word, uint32_t rank, uint32_t *count)
+{
+	*count = 0;
+	for (struct engine_thread *at = futex_first(futex_queue(&vector_queue)); at;
+		at = at->queue_next) {
+		const struct futex_vector *vector = futex_vector_of(at);
+
+		if (!vector || futex_vector_find(vector, word) == vector->count)
+			continue;
+		if (*count == rank)
+			return at;
+		++*count;
+	}
+	return NULL;
+}
+
+static uint32_t futex_vector_count(const uint32_t *word)
+{
+	uint32_t count;
+
+	(void)futex_vector_select(word, UINT32_MAX, &count); /* there is no such rank */
+	return count;
+}
+
+static void futex_vector_release(struct engine_thread *thread, const uint32_t *word)
+{
+	struct futex_vector *vector = futex_vector_of(thread);
+
+	vector->woken = futex_vector_find(vector, word);
+	futex_dequeue(thread);
+	engine_changed(vector->words[0].word);
+}
+
+long futex_wait_vector(struct futex_vector *vector)
+{
+	struct engine_thread *self = engine_current();
+	struct engine_op op =
+		futex_block_op(vector->words[0].word, vector->deadline_ns, vector->site);
+	enum engine_result result;
+
+	engine_point(OP_FUTEX_WAIT, vector->words[0].word, vector->site);
+	for (uint32_t i = 0; i < vector->count; i++) {
+		if (i)
+			engine_note(OP_FUTEX_WAIT, vector->words[i].word, vector->site);
+		if (*vector->words[i].word != vector->words[i].expected) {
+			engine_unproductive();
+			return -EAGAIN;
+		}
+	}
+	vector->woken = 0;
+	/* As in futex_block(): a handler that interrupted a wait. */
+	if (self->queue_object) {
+		engine_unproductive();
+		return 0;
+	}
+	futex_enqueue(self, &vector_queue, FUTEX_ANY);
+	self->queue_ticket = (uint64_t)(uintptr_t)vector;
+	result = engine_perform(&op);
+	if (!self->queue_object)
+		return vector->woken;
+	futex_dequeue(self);
+	return -sync_error(result);
+}
+
 /* ---- waking ---- */
 
 static void futex_release(struct engine_thread *thread)
@@ -172,13 +260,21 @@ static void futex_release(struct engine_thread *thread)
 
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset)
 {
-	uint32_t waiting = futex_count(word, bitset);
+	uint32_t single = futex_count(word, bitset);
+	uint32_t waiting = single + (bitset == PI_WAITER ? 0 : futex_vector_count(word));
 	uint32_t woken = 0;
 
 	while (woken < count && waiting) {
 		uint32_t rank = count - woken < waiting ? engine_choose_value(waiting) : 0;
+		uint32_t before;
 
-		futex_release(futex_select(word, bitset, rank));
+		if (rank < single) {
+			futex_release(futex_select(word, bitset, rank));
+			single--;
+		} else {
+			futex_vector_release(
+				futex_vector_select(word, rank - single, &before), word);
+		}
 		waiting--;
 		woken++;
 	}

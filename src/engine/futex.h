@@ -28,6 +28,20 @@ struct futex_waiting {
 	bool is_shared;
 };
 long futex_wait_for(const struct futex_waiting *wait);
+/* futex_waitv(): several words, each as FUTEX_WAIT. Lives as long as the wait. */
+struct futex_vector_word {
+	const uint32_t *word;
+	uint32_t expected;
+};
+struct futex_vector {
+	const struct futex_vector_word *words;
+	uint32_t count; /* not 0 */
+	uint32_t woken; /* index of the word that a wake-up was for */
+	uint64_t deadline_ns;
+	uint64_t site;
+};
+/* That index, or as futex_wait(). */
+long futex_wait_vector(struct futex_vector *vector);
 /* FUTEX_WAKE_BITSET: how many woke. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
 /* The same as part of another op of the caller's, without a scheduling point. */

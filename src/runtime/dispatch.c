@@ -8,7 +8,6 @@
  * SIGSYS also serves the host: queued by it, it means that the run hangs (crash.c); and our own timer,
  * which looks for spinning threads (spin.c).
  */
-#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
@@ -83,31 +83,10 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 
 static bool dispatch_emulate(long number, const long arguments[6], greg_t *registers, long *result)
 {
-	switch (number) {
-	case SYS_futex:
-		return runtime_emulate_futex(arguments, (uint64_t)registers[REG_RIP], result);
-	case SYS_gettid:
-		*result = engine_current()->kernel_id;
-		return true;
-	case SYS_sched_yield:
-		runtime_yield((uint64_t)registers[REG_RIP]);
-		*result = 0;
-		return true;
-	case SYS_getrandom:
-		runtime_random_bytes((void *)arguments[0], (size_t)arguments[1]);
-		*result = arguments[1];
-		return true;
-	case SYS_exit_group:
+	if (number == SYS_exit_group)
 		runtime_run_ended((int)arguments[0]);
-	default:
-		return dispatch_clone(number, arguments, registers, result) ||
-		       runtime_emulate_time(number, arguments, result) ||
-		       runtime_emulate_signal(number, arguments, result) ||
-		       runtime_emulate_descriptor(
-			       number, arguments, (uint64_t)registers[REG_RIP], result) ||
-		       runtime_emulate_process(
-			       number, arguments, (uint64_t)registers[REG_RIP], result);
-	}
+	return dispatch_clone(number, arguments, registers, result) ||
+	       system_call_answer(number, arguments, (uint64_t)registers[REG_RIP], result);
 }
 
 /* What is meant for the moving thread may have hit another kernel thread: sends it on. */

@@ -84,6 +84,12 @@ long runtime_target_call6(long number, long a, long b, long c, long d, long e, l
 		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define target_call(...) TARGET_CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
+/* EFAULT, as far as it is cheap to know: no program has memory below. */
+static inline bool interpose_is_bad_pointer(const void *pointer)
+{
+	return (uintptr_t)pointer < 4096;
+}
+
 /* Turns a raw result into the libc convention: -1 and errno. */
 static inline long interpose_result(long raw)
 {
@@ -136,19 +142,13 @@ void runtime_taint(const char *what, long number);
 /* Likewise for what runs share even when each is forked at the first creation. */
 void runtime_taint_shared(const char *what);
 
-/* A system call that Syscall User Dispatch trapped: what the families answer themselves. */
-bool runtime_emulate_futex(
-	const long arguments[6], uint64_t site, long *result); /* interpose_futex.c */
+/* What time, names and exec answer to system calls besides system_calls.def. False: the call is the kernel's. */
 bool runtime_emulate_time(
 	long number, const long arguments[6], long *result); /* interpose_time.c */
-bool runtime_emulate_signal(
-	long number, const long arguments[6], long *result); /* interpose_signal.c */
-bool runtime_emulate_descriptor(
-	long number, const long arguments[6], uint64_t site, long *result); /* interpose_fd.c */
 /* prctl() of the caller's name: interpose_thread.c. */
 bool runtime_emulate_name(const long arguments[6], long *result);
-bool runtime_emulate_process(long number, const long arguments[6], uint64_t site,
-	long *result); /* interpose_process.c */
+bool runtime_emulate_process(
+	long number, const long arguments[6], long *result); /* interpose_process.c */
 bool runtime_emulate_exec(long number, const long arguments[6], long *result); /* replace.c */
 
 #endif

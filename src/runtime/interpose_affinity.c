@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/system_calls.h"
+#include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
 /* Threads beyond these show what the process has, whatever they set. */
@@ -37,18 +39,23 @@ static struct thread_scheduling *settings_of(const struct engine_thread *thread)
 	return thread->id.index < AFFINITY_THREADS_MAX ? &settings[thread->id.index] : NULL;
 }
 
-static struct engine_thread *thread_of_kernel_id(pid_t kernel_id)
+/* ---- identity and yielding ---- */
+
+long call_gettid(const long arguments[6], uint64_t site)
 {
-	if (!kernel_id || kernel_id == platform_call(SYS_gettid))
-		return engine_current();
-	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (engine_thread(i)->state == THREAD_ALIVE &&
-			engine_thread(i)->kernel_id == kernel_id)
-			return engine_thread(i);
-	return NULL;
+	(void)arguments;
+	(void)site;
+	return engine_current()->kernel_id;
 }
 
-/* ---- identity and yielding ---- */
+long call_sched_yield(const long arguments[6], uint64_t site)
+{
+	(void)arguments;
+	if (world_is_plain())
+		return platform_call(SYS_sched_yield);
+	runtime_yield(site);
+	return 0;
+}
 
 EXPORT pid_t gettid(void)
 {
@@ -56,18 +63,10 @@ EXPORT pid_t gettid(void)
 	return engine_current()->kernel_id;
 }
 
-static int yield(uint64_t site)
-{
-	if (world_is_plain())
-		return (int)platform_call(SYS_sched_yield);
-	runtime_yield(site);
-	return 0;
-}
-
 EXPORT int sched_yield(void)
 {
 	ENTER();
-	return yield(CALL_SITE);
+	return (int)ANSWER(sched_yield, 0);
 }
 
 /* Today's headers turn the name into sched_yield; older programs still carry it. */
@@ -76,13 +75,13 @@ int old_pthread_yield(void) __asm__("pthread_yield");
 EXPORT int old_pthread_yield(void)
 {
 	ENTER();
-	return yield(CALL_SITE);
+	return (int)ANSWER(sched_yield, 0);
 }
 
 EXPORT void thrd_yield(void)
 {
 	ENTER();
-	(void)yield(CALL_SITE); /* cannot fail */
+	(void)ANSWER(sched_yield, 0); /* cannot fail */
 }
 
 /* ---- processors ---- */
@@ -179,7 +178,7 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 	long bytes;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	if (thread)
 		return (int)interpose_result(-affinity_get(thread, size, out));
 	bytes = platform_call(SYS_sched_getaffinity, pid, size, out);
@@ -195,7 +194,7 @@ EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
 	const struct engine_thread *thread;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	if (thread)
 		return (int)interpose_result(-affinity_set(thread, size, wanted));
 	return (int)interpose_result(target_call(SYS_sched_setaffinity, pid, size, wanted));
@@ -270,7 +269,7 @@ EXPORT int sched_setscheduler(pid_t pid, int policy, const struct sched_param *w
 	const struct engine_thread *thread;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	if (thread)
 		return (int)interpose_result(-scheduling_set(
 			thread, policy & ~SCHED_RESET_ON_FORK, wanted->sched_priority));
@@ -283,7 +282,7 @@ EXPORT int sched_setparam(pid_t pid, const struct sched_param *wanted)
 	const struct thread_scheduling *own;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	if (!thread)
 		return (int)interpose_result(target_call(SYS_sched_setparam, pid, wanted));
 	own = settings_of(thread);
@@ -297,7 +296,7 @@ EXPORT int sched_getscheduler(pid_t pid)
 	const struct thread_scheduling *own;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	own = thread ? settings_of(thread) : NULL;
 	return own ? own->policy
 		   : (int)interpose_result(platform_call(SYS_sched_getscheduler, pid));
@@ -309,7 +308,7 @@ EXPORT int sched_getparam(pid_t pid, struct sched_param *out)
 	const struct thread_scheduling *own;
 
 	ENTER();
-	thread = thread_of_kernel_id(pid);
+	thread = thread_of_id_or_self(pid);
 	own = thread ? settings_of(thread) : NULL;
 	if (!own || !out)
 		return (int)interpose_result(platform_call(SYS_sched_getparam, pid, out));

@@ -13,129 +13,178 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* ---- making ---- */
 
-static int pipe_make(int ends[2], int flags)
+long call_pipe2(const long arguments[6], uint64_t site)
 {
-	long result = target_call(SYS_pipe2, ends, flags);
+	int *ends = (int *)arguments[0];
+	long result = target_call(SYS_pipe2, ends, arguments[1]);
 
+	(void)site;
 	if (!platform_failed(result)) {
 		fd_opened(ends[0], FD_PIPE, true, ends[0]);
 		fd_opened(ends[1], FD_PIPE, true, ends[0]);
 	}
-	return (int)interpose_result(result);
+	return result;
+}
+
+long call_pipe(const long arguments[6], uint64_t site)
+{
+	const long without_flags[6] = {arguments[0]};
+
+	return call_pipe2(without_flags, site);
 }
 
 EXPORT int pipe(int ends[2])
 {
 	ENTER();
-	return pipe_make(ends, 0);
+	return (int)interpose_result(ANSWER(pipe, ends));
 }
 
 EXPORT int pipe2(int ends[2], int flags)
 {
 	ENTER();
-	return pipe_make(ends, flags);
+	return (int)interpose_result(ANSWER(pipe2, ends, flags));
 }
 
-EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
+long call_socketpair(const long arguments[6], uint64_t site)
 {
-	long result;
+	int *ends = (int *)arguments[3];
+	long result = target_call(SYS_socketpair, arguments[0], arguments[1], arguments[2], ends);
 
-	ENTER();
-	result = target_call(SYS_socketpair, domain, type, protocol, ends);
+	(void)site;
 	if (!platform_failed(result)) {
 		fd_opened(ends[0], FD_SOCKET, true, ends[0]);
 		fd_opened(ends[1], FD_SOCKET, true, ends[0]);
 	}
-	return (int)interpose_result(result);
+	return result;
+}
+
+EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(socketpair, domain, type, protocol, ends));
 }
 
 /* A new descriptor of a known class. */
-static int fd_made(long result, enum fd_class class, bool is_internal)
+static long fd_made(long result, enum fd_class class, bool is_internal)
 {
 	if (!platform_failed(result))
 		fd_opened((int)result, class, is_internal, (int)result);
-	return (int)interpose_result(result);
+	return result;
 }
+
+/* The system call makes a descriptor of this class. */
+#define MAKES(name, class, is_internal)                                                            \
+	long call_##name(const long arguments[6], uint64_t site)                                   \
+	{                                                                                          \
+		(void)site;                                                                        \
+		return fd_made(target_call(SYS_##name, arguments[0], arguments[1], arguments[2]),  \
+			class, is_internal);                                                       \
+	}
+MAKES(socket, FD_SOCKET, false)
+MAKES(eventfd, FD_EVENT, true)
+MAKES(eventfd2, FD_EVENT, true)
+MAKES(epoll_create, FD_EVENT, true)
+MAKES(epoll_create1, FD_EVENT, true)
 
 EXPORT int socket(int domain, int type, int protocol)
 {
 	ENTER();
-	return fd_made(target_call(SYS_socket, domain, type, protocol), FD_SOCKET, false);
+	return (int)interpose_result(ANSWER(socket, domain, type, protocol));
 }
 
 EXPORT int eventfd(unsigned int count, int flags)
 {
 	ENTER();
-	return fd_made(target_call(SYS_eventfd2, count, flags), FD_EVENT, true);
+	return (int)interpose_result(ANSWER(eventfd2, count, flags));
 }
 
 EXPORT int epoll_create(int size)
 {
 	ENTER();
-	return fd_made(target_call(SYS_epoll_create, size), FD_EVENT, true);
+	return (int)interpose_result(ANSWER(epoll_create, size));
 }
 
 EXPORT int epoll_create1(int flags)
 {
 	ENTER();
-	return fd_made(target_call(SYS_epoll_create1, flags), FD_EVENT, true);
+	return (int)interpose_result(ANSWER(epoll_create1, flags));
+}
+
+long call_epoll_ctl(const long arguments[6], uint64_t site)
+{
+	long result =
+		target_call(SYS_epoll_ctl, arguments[0], arguments[1], arguments[2], arguments[3]);
+
+	(void)site;
+	if (!platform_failed(result) && (int)arguments[1] != EPOLL_CTL_DEL)
+		fd_watched((int)arguments[0], (int)arguments[2]);
+	fd_changed();
+	return result;
 }
 
 EXPORT int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
 {
-	long result;
-
 	ENTER();
-	result = target_call(SYS_epoll_ctl, epoll_fd, operation, fd, event);
-	if (!platform_failed(result) && operation != EPOLL_CTL_DEL)
-		fd_watched(epoll_fd, fd);
-	fd_changed();
-	return (int)interpose_result(result);
+	return (int)interpose_result(ANSWER(epoll_ctl, epoll_fd, operation, fd, event));
 }
 
 EXPORT int inotify_init(void)
 {
 	ENTER();
-	return fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false);
+	return (int)interpose_result(fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false));
 }
 
 EXPORT int inotify_init1(int flags)
 {
 	ENTER();
-	return fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false);
+	return (int)interpose_result(
+		fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false));
 }
 
 /* ---- copying ---- */
 
-static int fd_copied(int fd, long result)
+static long fd_copied(int fd, long result)
 {
 	if (!platform_failed(result) && (int)result != fd) {
 		fd_duplicated(fd, (int)result);
 		fd_retry_changed();
 	}
-	return (int)interpose_result(result);
+	return result;
 }
+
+/* The system call makes a copy of its first descriptor. */
+#define COPIES(name)                                                                               \
+	long call_##name(const long arguments[6], uint64_t site)                                   \
+	{                                                                                          \
+		(void)site;                                                                        \
+		return fd_copied((int)arguments[0],                                                \
+			target_call(SYS_##name, arguments[0], arguments[1], arguments[2]));        \
+	}
+COPIES(dup)
+COPIES(dup2)
+COPIES(dup3)
 
 EXPORT int dup(int fd)
 {
 	ENTER();
-	return fd_copied(fd, target_call(SYS_dup, fd));
+	return (int)interpose_result(ANSWER(dup, fd));
 }
 
 EXPORT int dup2(int fd, int copy)
 {
 	ENTER();
-	return fd_copied(fd, target_call(SYS_dup2, fd, copy));
+	return (int)interpose_result(ANSWER(dup2, fd, copy));
 }
 
 EXPORT int dup3(int fd, int copy, int flags)
 {
 	ENTER();
-	return fd_copied(fd, target_call(SYS_dup3, fd, copy, flags));
+	return (int)interpose_result(ANSWER(dup3, fd, copy, flags));
 }
 
 /* ---- locks ---- */
@@ -202,20 +251,26 @@ static long attempt_range_lock(const struct fd_lock *lock)
 	return target_call(SYS_fcntl, lock->fd, lock->operation, lock->range);
 }
 
-EXPORT int flock(int fd, int operation)
+long call_flock(const long arguments[6], uint64_t site)
 {
-	struct fd_lock lock = {
-		.fd = fd, .attempt = attempt_flock, .operation = operation, .site = CALL_SITE};
+	struct fd_lock lock = {.fd = (int)arguments[0],
+		.attempt = attempt_flock,
+		.operation = (int)arguments[1],
+		.site = site};
 	long result;
 
+	if (!(lock.operation & (LOCK_NB | LOCK_UN)))
+		return fd_lock_wait(&lock);
+	result = target_call(SYS_flock, arguments[0], arguments[1]);
+	fd_lock_orders(site);
+	fd_retry_changed();
+	return result;
+}
+
+EXPORT int flock(int fd, int operation)
+{
 	ENTER();
-	if (operation & (LOCK_NB | LOCK_UN)) {
-		result = target_call(SYS_flock, fd, operation);
-		fd_lock_orders(lock.site);
-		fd_retry_changed();
-		return (int)interpose_result(result);
-	}
-	return (int)interpose_result(fd_lock_wait(&lock));
+	return (int)interpose_result(ANSWER(flock, fd, operation));
 }
 
 static long fd_range_lock(int fd, int command, struct flock *range, uint64_t site)
@@ -254,6 +309,11 @@ static long fd_control(int fd, int command, void *argument, uint64_t site)
 	}
 }
 
+long call_fcntl(const long arguments[6], uint64_t site)
+{
+	return fd_control((int)arguments[0], (int)arguments[1], (void *)arguments[2], site);
+}
+
 EXPORT int fcntl(int fd, int command, ...)
 {
 	va_list arguments;
@@ -263,7 +323,7 @@ EXPORT int fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *); /* also where it is an int, or missing: a register */
 	va_end(arguments);
-	return (int)interpose_result(fd_control(fd, command, argument, CALL_SITE));
+	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
 }
 
 EXPORT int fcntl64(int fd, int command, ...)
@@ -275,7 +335,7 @@ EXPORT int fcntl64(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	return (int)interpose_result(fd_control(fd, command, argument, CALL_SITE));
+	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
 }
 
 EXPORT int lockf(int fd, int command, off_t length)
@@ -339,9 +399,11 @@ EXPORT int __close(int fd)
 	return (int)interpose_result(fd_close(fd, CALL_SITE));
 }
 
-/* fclose() and others inside libc: only what we remember changes; the call goes on as it is. */
-void fd_closing_elsewhere(int fd)
+/* Also of fclose() and others inside libc: only what we remember changes; the call goes on as it is. */
+long call_close(const long arguments[6], uint64_t site)
 {
-	fd_forget(fd);
+	(void)site;
+	fd_forget((int)arguments[0]);
 	fd_retry_changed();
+	return CALL_OF_KERNEL;
 }

@@ -11,6 +11,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* RWF_NOWAIT is what makes a try that cannot wait; some descriptors do not know it. */
@@ -225,39 +226,96 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* ---- trapped system calls: stdio and others inside libc ---- */
+/* ---- the system calls: also of stdio and others inside libc ---- */
 
-bool transfer_emulate(long number, const long arguments[6], uint64_t site, long *result)
+/* Reads and writes that are no scheduling points are the kernel's, but for random numbers. */
+static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
-	int fd = (int)arguments[0];
-	struct iovec vector = {.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
-	struct fd_transfer transfer = {.fd = fd,
-		.kind = number == SYS_read ? OP_FD_READ : OP_FD_WRITE,
-		.site = site,
-		.vector = &vector,
-		.vector_count = 1};
+	struct fd_transfer transfer = *wanted;
 
-	if ((number != SYS_read && number != SYS_write) || !vector.iov_len)
-		return false;
-	if (!fd_is_scheduled(fd, transfer.kind)) {
-		if (number == SYS_write || fd_classify(fd) != FD_RANDOM)
-			return false;
-		*result = target_call(SYS_read, fd, vector.iov_base, vector.iov_len);
-		fd_randomise(fd, &vector, 1, *result);
-		return true;
+	if (is_odd_vector(vector, count))
+		return CALL_OF_KERNEL;
+	transfer.vector = vector;
+	transfer.vector_count = count;
+	if (fd_is_scheduled(transfer.fd, transfer.kind))
+		return transfer.kind == OP_FD_READ ? fd_transfer(&transfer)
+						   : fd_write_all(&transfer, vector, count);
+	if (transfer.kind == OP_FD_READ && fd_classify(transfer.fd) == FD_RANDOM) {
+		long result = target_call(SYS_readv, transfer.fd, vector, count);
+
+		fd_randomise(transfer.fd, vector, count, result);
+		return result;
 	}
-	transfer.attempt = number == SYS_read ? attempt_read : attempt_write;
-	*result = number == SYS_read ? fd_transfer(&transfer) : fd_write_all(&transfer, &vector, 1);
-	return true;
+	return CALL_OF_KERNEL;
 }
 
-bool runtime_emulate_descriptor(long number, const long arguments[6], uint64_t site, long *result)
+static struct fd_transfer reading(int fd, uint64_t site)
 {
-	if (number == SYS_close) {
-		fd_closing_elsewhere((int)arguments[0]);
-		return false;
-	}
-	return transfer_emulate(number, arguments, site, result) ||
-	       fifo_emulate(number, arguments, site, result) ||
-	       poll_emulate(number, arguments, site, result);
+	return (struct fd_transfer){
+		.fd = fd, .kind = OP_FD_READ, .site = site, .attempt = attempt_read};
+}
+
+static struct fd_transfer writing(int fd, uint64_t site)
+{
+	return (struct fd_transfer){
+		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = attempt_write};
+}
+
+long call_read(const long arguments[6], uint64_t site)
+{
+	const struct fd_transfer transfer = reading((int)arguments[0], site);
+	const struct iovec vector = {
+		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
+
+	return transfer_vector(&transfer, &vector, 1);
+}
+
+long call_write(const long arguments[6], uint64_t site)
+{
+	const struct fd_transfer transfer = writing((int)arguments[0], site);
+	const struct iovec vector = {
+		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
+
+	return transfer_vector(&transfer, &vector, 1);
+}
+
+static bool is_bad_vector(const long arguments[6])
+{
+	return interpose_is_bad_pointer((const void *)arguments[1]);
+}
+
+long call_readv(const long arguments[6], uint64_t site)
+{
+	const struct fd_transfer transfer = reading((int)arguments[0], site);
+
+	return is_bad_vector(arguments)
+		       ? CALL_OF_KERNEL
+		       : transfer_vector(
+				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
+}
+
+long call_writev(const long arguments[6], uint64_t site)
+{
+	const struct fd_transfer transfer = writing((int)arguments[0], site);
+
+	return is_bad_vector(arguments)
+		       ? CALL_OF_KERNEL
+		       : transfer_vector(
+				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
+}
+
+/* Without a position and flags these are readv() and writev(); nothing else of them waits for a thread. */
+static bool has_position_or_flags(const long arguments[6])
+{
+	return arguments[3] != -1 || arguments[5];
+}
+
+long call_preadv2(const long arguments[6], uint64_t site)
+{
+	return has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_readv(arguments, site);
+}
+
+long call_pwritev2(const long arguments[6], uint64_t site)
+{
+	return has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_writev(arguments, site);
 }

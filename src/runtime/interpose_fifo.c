@@ -12,6 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 struct fifo_opening {
@@ -84,23 +85,32 @@ static long fifo_try(const struct fifo_opening *opening)
 	return result;
 }
 
-bool fifo_emulate(long number, const long arguments[6], uint64_t site, long *result)
+static long fifo_answer(long number, const long arguments[6], uint64_t site)
 {
 	struct fifo_opening opening = {.site = site};
-	const bool is_seen = engine_is_live() && fifo_is_opened(number, arguments, &opening);
-	bool is_reader, goes_on;
+	bool is_reader;
+	long result;
 
-	if (!is_seen)
-		return false;
+	if (!engine_is_live() || !fifo_is_opened(number, arguments, &opening))
+		return CALL_OF_KERNEL;
 	is_reader = (opening.flags & O_ACCMODE) == O_RDONLY;
-	goes_on = fifo_wait(&opening, -1, true);
-	*result = goes_on ? fifo_try(&opening) : -EINTR;
-	while (*result == -ENXIO && !is_reader)
-		*result = fifo_wait(&opening, -1, false) ? fifo_try(&opening) : -EINTR;
-	while (is_reader && !platform_failed(*result) && !fifo_has_writer((int)*result))
-		if (!fifo_wait(&opening, (int)*result, false)) {
-			(void)target_call(SYS_close, *result);
-			*result = -EINTR;
+	result = fifo_wait(&opening, -1, true) ? fifo_try(&opening) : -EINTR;
+	while (result == -ENXIO && !is_reader)
+		result = fifo_wait(&opening, -1, false) ? fifo_try(&opening) : -EINTR;
+	while (is_reader && !platform_failed(result) && !fifo_has_writer((int)result))
+		if (!fifo_wait(&opening, (int)result, false)) {
+			(void)target_call(SYS_close, result);
+			result = -EINTR;
 		}
-	return true;
+	return result;
+}
+
+long call_open(const long arguments[6], uint64_t site)
+{
+	return fifo_answer(SYS_open, arguments, site);
+}
+
+long call_openat(const long arguments[6], uint64_t site)
+{
+	return fifo_answer(SYS_openat, arguments, site);
 }

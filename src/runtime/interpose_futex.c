@@ -10,9 +10,8 @@
 #include "engine/futex.h"
 #include "runtime/interpose_sync.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
-
-#define LOWEST_ADDRESS 4096 /* no program has memory below: EFAULT, as far as it is cheap to know */
 
 /* The call's arguments by their names in futex(2). */
 struct futex_call {
@@ -30,7 +29,7 @@ struct futex_call {
 
 static bool futex_is_valid_word(const uint32_t *word)
 {
-	return (uintptr_t)word >= LOWEST_ADDRESS && !((uintptr_t)word & 3);
+	return !interpose_is_bad_pointer(word) && !((uintptr_t)word & 3);
 }
 
 /* FUTEX_WAIT's time-out is a span, all others' a moment. */
@@ -124,11 +123,11 @@ static void futex_wake_others(const struct futex_call *call)
 }
 
 /*
- * False leaves the call to the kernel: in the only thread of a forked child, which is no longer
+ * The call is left to the kernel in the only thread of a forked child, which is no longer
  * controlled and may share the word with its parent. A controlled process is taken to be alone with
  * its futexes: libstdc++ does not mark its own as private, so the mark says nothing.
  */
-bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
+long call_futex(const long arguments[6], uint64_t site)
 {
 	const uint32_t operation = (uint32_t)arguments[1];
 	const bool is_private = operation & FUTEX_PRIVATE_FLAG;
@@ -142,15 +141,76 @@ bool runtime_emulate_futex(const long arguments[6], uint64_t site, long *result)
 		.second = (uint32_t *)arguments[4],
 		.value3 = (uint32_t)arguments[5],
 		.site = site};
+	long result;
 
-	if (!engine_is_in_control() && engine_live_count() == 1)
-		return false;
-	if (!futex_is_valid_word(call.word)) {
-		*result = (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
-		return true;
-	}
-	*result = futex_perform(&call);
+	if (world_is_plain())
+		return CALL_OF_KERNEL;
+	if (!futex_is_valid_word(call.word))
+		return (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
+	result = futex_perform(&call);
 	if (!is_private)
 		futex_wake_others(&call);
-	return true;
+	return result;
+}
+
+/* ---- futex_waitv() ---- */
+
+#define WORDS_MAX 128 /* the kernel's limit */
+#define WORD_BYTES_MASK 3
+#define WORD_OF_32_BITS 2
+
+/* struct futex_waitv, which older headers do not have. */
+struct vector_entry {
+	uint64_t value;
+	uint64_t word;
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+/* 0 or -errno. */
+static long vector_copy(
+	const struct vector_entry *entries, uint32_t count, struct futex_vector_word *words)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t *word = (const uint32_t *)(uintptr_t)entries[i].word;
+
+		if (entries[i].reserved || (uintptr_t)word & 3 ||
+			(entries[i].flags & WORD_BYTES_MASK) != WORD_OF_32_BITS ||
+			entries[i].flags & ~(uint32_t)(WORD_BYTES_MASK | FUTEX_PRIVATE_FLAG))
+			return -EINVAL;
+		if (interpose_is_bad_pointer(word))
+			return -EFAULT;
+		words[i] = (struct futex_vector_word){
+			.word = word, .expected = (uint32_t)entries[i].value};
+	}
+	return 0;
+}
+
+long call_futex_waitv(const long arguments[6], uint64_t site)
+{
+	const struct timespec *timeout = (const struct timespec *)arguments[3];
+	const clockid_t clock = (clockid_t)arguments[4];
+	struct futex_vector_word words[WORDS_MAX];
+	struct futex_vector vector = {.words = words,
+		.count = (uint32_t)arguments[1],
+		.deadline_ns = ENGINE_FOREVER,
+		.site = site};
+	long result;
+
+	if (world_is_plain())
+		return CALL_OF_KERNEL;
+	if (arguments[2] || !vector.count || vector.count > WORDS_MAX || !arguments[0])
+		return -EINVAL;
+	if (timeout && ((clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) ||
+			       !sync_is_valid_time(timeout) || timeout->tv_sec < 0))
+		return -EINVAL;
+	result = vector_copy((const struct vector_entry *)arguments[0], vector.count, words);
+	if (result)
+		return result;
+	if (timeout)
+		vector.deadline_ns = runtime_deadline(clock, timeout);
+	do {
+		result = futex_wait_vector(&vector);
+	} while (result == -EINTR && signals_want_restart());
+	return result;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* ---- user and group ids ---- */
@@ -99,13 +100,21 @@ void runtime_random_bytes(void *buffer, size_t bytes)
 	}
 }
 
+long call_getrandom(const long arguments[6], uint64_t site)
+{
+	(void)site;
+	if (arguments[2] & ~(long)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
+		return -EINVAL;
+	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[0]))
+		return -EFAULT;
+	runtime_random_bytes((void *)arguments[0], (size_t)arguments[1]);
+	return arguments[1];
+}
+
 EXPORT ssize_t getrandom(void *buffer, size_t bytes, unsigned int flags)
 {
 	ENTER();
-	if (flags & ~(unsigned int)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
-		return interpose_result(-EINVAL);
-	runtime_random_bytes(buffer, bytes);
-	return (ssize_t)bytes;
+	return interpose_result(ANSWER(getrandom, buffer, bytes, flags));
 }
 
 EXPORT int getentropy(void *buffer, size_t bytes)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -92,6 +93,8 @@ static const void *poll_object(const struct pollfd *polls, nfds_t count)
 static long poll_many(
 	struct poll_call call, struct pollfd *polls, nfds_t count, const struct timespec *timeout)
 {
+	if (count && interpose_is_bad_pointer(polls))
+		return -EFAULT;
 	call.request = (struct fd_request){.shape = FD_SHAPE_POLL, .polls = polls, .count = count};
 	call.object = poll_object(polls, count);
 	call.ask = ask_poll;
@@ -100,37 +103,69 @@ static long poll_many(
 	return poll_perform(&call);
 }
 
-static int poll_ms(struct pollfd *polls, nfds_t count, int timeout, uint64_t site)
+long call_poll(const long arguments[6], uint64_t site)
 {
+	int timeout = (int)arguments[2];
 	struct timespec limit = time_to_timespec((uint64_t)(timeout > 0 ? timeout : 0) * NS_PER_MS);
 	struct poll_call call = {.site = site};
 
-	return (int)interpose_result(poll_many(call, polls, count, timeout < 0 ? NULL : &limit));
+	return poll_many(call, (struct pollfd *)arguments[0], (nfds_t)arguments[1],
+		timeout < 0 ? NULL : &limit);
 }
 
-static int poll_masked(struct pollfd *polls, nfds_t count, const struct timespec *timeout,
-	const sigset_t *mask, uint64_t site)
+static bool is_bad_timeout(const struct timespec *timeout)
 {
-	struct poll_call call = {.site = site, .mask = mask};
+	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
+}
 
-	if (timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout))) {
-		errno = EINVAL;
-		return -1;
-	}
-	return (int)interpose_result(poll_many(call, polls, count, timeout));
+/* A mask of another size than the kernel's is none. */
+static bool is_bad_mask(const void *mask, long bytes)
+{
+	return mask && bytes != sizeof(uint64_t);
+}
+
+/* Linux tells what is left of the time. libc's functions give a copy to be told. */
+static void poll_tell_rest(struct timespec *timeout, uint64_t end_ns)
+{
+	uint64_t now_ns;
+
+	if (!timeout)
+		return;
+	now_ns = time_now_ns();
+	*timeout = time_to_timespec(end_ns > now_ns ? end_ns - now_ns : 0);
+}
+
+long call_ppoll(const long arguments[6], uint64_t site)
+{
+	struct timespec *timeout = (struct timespec *)arguments[2];
+	struct poll_call call = {.site = site, .mask = (const sigset_t *)arguments[3]};
+	uint64_t end_ns;
+	long result;
+
+	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, arguments[4]))
+		return -EINVAL;
+	end_ns = deadline_of_timespec(timeout);
+	result = poll_many(call, (struct pollfd *)arguments[0], (nfds_t)arguments[1], timeout);
+	poll_tell_rest(timeout, end_ns);
+	return result;
 }
 
 EXPORT int poll(struct pollfd *polls, nfds_t count, int timeout)
 {
 	ENTER();
-	return poll_ms(polls, count, timeout, CALL_SITE);
+	return (int)interpose_result(ANSWER(poll, polls, count, timeout));
 }
+
+#define MASK_BYTES sizeof(uint64_t)
 
 EXPORT int ppoll(
 	struct pollfd *polls, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
+	struct timespec limit = timeout ? *timeout : (struct timespec){0};
+
 	ENTER();
-	return poll_masked(polls, count, timeout, mask, CALL_SITE);
+	return (int)interpose_result(
+		ANSWER(ppoll, polls, count, timeout ? &limit : NULL, mask, MASK_BYTES));
 }
 
 int __poll(struct pollfd *polls, nfds_t count, int timeout);
@@ -141,7 +176,7 @@ int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec *timeo
 EXPORT int __poll(struct pollfd *polls, nfds_t count, int timeout)
 {
 	ENTER();
-	return poll_ms(polls, count, timeout, CALL_SITE);
+	return (int)interpose_result(ANSWER(poll, polls, count, timeout));
 }
 
 EXPORT int __poll_chk(struct pollfd *polls, nfds_t count, int timeout, size_t capacity)
@@ -149,16 +184,19 @@ EXPORT int __poll_chk(struct pollfd *polls, nfds_t count, int timeout, size_t ca
 	ENTER();
 	if (capacity / sizeof *polls < count)
 		__chk_fail();
-	return poll_ms(polls, count, timeout, CALL_SITE);
+	return (int)interpose_result(ANSWER(poll, polls, count, timeout));
 }
 
 EXPORT int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec *timeout,
 	const sigset_t *mask, size_t capacity)
 {
+	struct timespec limit = timeout ? *timeout : (struct timespec){0};
+
 	ENTER();
 	if (capacity / sizeof *polls < count)
 		__chk_fail();
-	return poll_masked(polls, count, timeout, mask, CALL_SITE);
+	return (int)interpose_result(
+		ANSWER(ppoll, polls, count, timeout ? &limit : NULL, mask, MASK_BYTES));
 }
 
 /* ---- select ---- */
@@ -189,7 +227,7 @@ static long select_many(struct poll_call *call, int count, const struct timespec
 {
 	fd_set wanted[3];
 
-	if (count < 0 || (timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout))))
+	if (count < 0 || is_bad_timeout(timeout))
 		return -EINVAL;
 	if (count > FD_SETSIZE)
 		count = FD_SETSIZE;
@@ -207,39 +245,70 @@ static long select_many(struct poll_call *call, int count, const struct timespec
 	return poll_perform(call);
 }
 
+long call_select(const long arguments[6], uint64_t site)
+{
+	struct poll_call call = {.site = site,
+		.out = {(fd_set *)arguments[1], (fd_set *)arguments[2], (fd_set *)arguments[3]}};
+	struct timeval *timeout = (struct timeval *)arguments[4];
+	struct timespec limit;
+	uint64_t end_ns;
+	long result;
+
+	if (!timeout)
+		return select_many(&call, (int)arguments[0], NULL);
+	limit = (struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
+		.tv_nsec = timeout->tv_usec % 1000000 * 1000};
+	if (is_bad_timeout(&limit))
+		return -EINVAL;
+	end_ns = runtime_deadline_after(&limit);
+	result = select_many(&call, (int)arguments[0], &limit);
+	poll_tell_rest(&limit, end_ns);
+	timeout->tv_sec = limit.tv_sec;
+	timeout->tv_usec = limit.tv_nsec / 1000;
+	return result;
+}
+
+/* What the last argument points to. */
+struct select_mask {
+	const sigset_t *mask;
+	size_t bytes;
+};
+
+long call_pselect6(const long arguments[6], uint64_t site)
+{
+	const struct select_mask *mask = (const struct select_mask *)arguments[5];
+	struct timespec *timeout = (struct timespec *)arguments[4];
+	struct poll_call call = {.site = site,
+		.mask = mask ? mask->mask : NULL,
+		.out = {(fd_set *)arguments[1], (fd_set *)arguments[2], (fd_set *)arguments[3]}};
+	uint64_t end_ns;
+	long result;
+
+	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, mask ? (long)mask->bytes : 0))
+		return -EINVAL;
+	end_ns = deadline_of_timespec(timeout);
+	result = select_many(&call, (int)arguments[0], timeout);
+	poll_tell_rest(timeout, end_ns);
+	return result;
+}
+
 EXPORT int select(int count, fd_set *restrict reads, fd_set *restrict writes,
 	fd_set *restrict exceptions, struct timeval *restrict timeout)
 {
-	struct poll_call call = {.site = CALL_SITE, .out = {reads, writes, exceptions}};
-	struct timespec limit = {0};
-	uint64_t end_ns;
-	uint64_t now_ns;
-	long result;
-
 	ENTER();
-	if (!timeout)
-		return (int)interpose_result(select_many(&call, count, NULL));
-	limit = (struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
-		.tv_nsec = timeout->tv_usec % 1000000 * 1000};
-	end_ns = runtime_deadline_after(&limit);
-	result = select_many(&call, count, &limit);
-	/* Linux tells what is left of the time. */
-	now_ns = time_now_ns();
-	limit = time_to_timespec(end_ns > now_ns ? end_ns - now_ns : 0);
-	timeout->tv_sec = limit.tv_sec;
-	timeout->tv_usec = limit.tv_nsec / 1000;
-	return (int)interpose_result(result);
+	return (int)interpose_result(ANSWER(select, count, reads, writes, exceptions, timeout));
 }
 
 EXPORT int pselect(int count, fd_set *restrict reads, fd_set *restrict writes,
 	fd_set *restrict exceptions, const struct timespec *restrict timeout,
 	const sigset_t *restrict mask)
 {
-	struct poll_call call = {
-		.site = CALL_SITE, .mask = mask, .out = {reads, writes, exceptions}};
+	struct timespec limit = timeout ? *timeout : (struct timespec){0};
+	const struct select_mask with_size = {.mask = mask, .bytes = MASK_BYTES};
 
 	ENTER();
-	return (int)interpose_result(select_many(&call, count, timeout));
+	return (int)interpose_result(ANSWER(
+		pselect6, count, reads, writes, exceptions, timeout ? &limit : NULL, &with_size));
 }
 
 /* ---- epoll ---- */
@@ -251,9 +320,11 @@ static long ask_epoll(const struct poll_call *call)
 }
 
 /* `call` comes with site and mask. */
-static int epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
+static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
 	int capacity, const struct timespec *timeout)
 {
+	if (capacity <= 0)
+		return -EINVAL;
 	call->request =
 		(struct fd_request){.shape = FD_SHAPE_ONE, .fd = epoll_fd, .events = POLLIN};
 	call->object = fd_object(epoll_fd);
@@ -262,58 +333,57 @@ static int epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *
 	call->event_capacity = capacity;
 	call->never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;
 	call->deadline_ns = deadline_of_timespec(timeout);
-	if (capacity <= 0)
-		return (int)interpose_result(-EINVAL);
-	return (int)interpose_result(poll_perform(call));
+	return poll_perform(call);
 }
 
-static int epoll_ms(
-	struct poll_call *call, int epoll_fd, struct epoll_event *events, int capacity, int timeout)
+long call_epoll_pwait(const long arguments[6], uint64_t site)
 {
+	int timeout = (int)arguments[3];
 	struct timespec limit = time_to_timespec((uint64_t)(timeout > 0 ? timeout : 0) * NS_PER_MS);
+	struct poll_call call = {.site = site, .mask = (const sigset_t *)arguments[4]};
 
-	return epoll_many(call, epoll_fd, events, capacity, timeout < 0 ? NULL : &limit);
+	if (is_bad_mask(call.mask, arguments[5]))
+		return -EINVAL;
+	return epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
+		(int)arguments[2], timeout < 0 ? NULL : &limit);
+}
+
+long call_epoll_wait(const long arguments[6], uint64_t site)
+{
+	const long with_mask[6] = {arguments[0], arguments[1], arguments[2], arguments[3]};
+
+	return call_epoll_pwait(with_mask, site);
+}
+
+long call_epoll_pwait2(const long arguments[6], uint64_t site)
+{
+	const struct timespec *timeout = (const struct timespec *)arguments[3];
+	struct poll_call call = {.site = site, .mask = (const sigset_t *)arguments[4]};
+
+	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, arguments[5]))
+		return -EINVAL;
+	return epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
+		(int)arguments[2], timeout);
 }
 
 EXPORT int epoll_wait(int epoll_fd, struct epoll_event *events, int capacity, int timeout)
 {
-	struct poll_call call = {.site = CALL_SITE};
-
 	ENTER();
-	return epoll_ms(&call, epoll_fd, events, capacity, timeout);
+	return (int)interpose_result(ANSWER(epoll_wait, epoll_fd, events, capacity, timeout));
 }
 
 EXPORT int epoll_pwait(
 	int epoll_fd, struct epoll_event *events, int capacity, int timeout, const sigset_t *mask)
 {
-	struct poll_call call = {.site = CALL_SITE, .mask = mask};
-
 	ENTER();
-	return epoll_ms(&call, epoll_fd, events, capacity, timeout);
+	return (int)interpose_result(
+		ANSWER(epoll_pwait, epoll_fd, events, capacity, timeout, mask, MASK_BYTES));
 }
 
 EXPORT int epoll_pwait2(int epoll_fd, struct epoll_event *events, int capacity,
 	const struct timespec *timeout, const sigset_t *mask)
 {
-	struct poll_call call = {.site = CALL_SITE, .mask = mask};
-
 	ENTER();
-	if (timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout)))
-		return (int)interpose_result(-EINVAL);
-	return epoll_many(&call, epoll_fd, events, capacity, timeout);
-}
-
-/* ---- trapped system calls: the resolver and others inside libc ---- */
-
-bool poll_emulate(long number, const long arguments[6], uint64_t site, long *result)
-{
-	struct poll_call call = {.site = site};
-	struct timespec limit =
-		time_to_timespec((uint64_t)(arguments[2] > 0 ? (int)arguments[2] : 0) * NS_PER_MS);
-
-	if (number != SYS_poll)
-		return false;
-	*result = poll_many(call, (struct pollfd *)arguments[0], (nfds_t)arguments[1],
-		(int)arguments[2] < 0 ? NULL : &limit);
-	return true;
+	return (int)interpose_result(
+		ANSWER(epoll_pwait2, epoll_fd, events, capacity, timeout, mask, MASK_BYTES));
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "runtime/interpose.h"
+#include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
 #define TIMERS_MAX 64
@@ -78,11 +79,7 @@ uint64_t posix_timer_next_ns(void)
 
 static struct engine_thread *timer_receiver(const struct posix_timer *timer)
 {
-	for (uint32_t i = 0; timer->notify == SIGEV_THREAD_ID && i < engine_thread_count(); i++)
-		if (engine_thread(i)->state == THREAD_ALIVE &&
-			engine_thread(i)->kernel_id == timer->receiver)
-			return engine_thread(i);
-	return NULL;
+	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
 }
 
 bool posix_timer_fire_due(uint64_t now_ns)

@@ -20,6 +20,7 @@
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 #include "runtime/sites.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* Written before a fork, read in the child. */
@@ -337,28 +338,34 @@ static long wait_four(pid_t pid, int *status, int options, struct rusage *usage,
 	return result;
 }
 
+long call_wait4(const long arguments[6], uint64_t site)
+{
+	return wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
+		(struct rusage *)arguments[3], site);
+}
+
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	ENTER();
-	return (pid_t)interpose_result(wait_four(pid, status, options, usage, CALL_SITE));
+	return (pid_t)interpose_result(ANSWER(wait4, pid, status, options, usage));
 }
 
 EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 {
 	ENTER();
-	return (pid_t)interpose_result(wait_four(-1, status, options, usage, CALL_SITE));
+	return (pid_t)interpose_result(ANSWER(wait4, -1, status, options, usage));
 }
 
 EXPORT pid_t waitpid(pid_t pid, int *status, int options)
 {
 	ENTER();
-	return (pid_t)interpose_result(wait_four(pid, status, options, NULL, CALL_SITE));
+	return (pid_t)interpose_result(ANSWER(wait4, pid, status, options));
 }
 
 EXPORT pid_t wait(int *status)
 {
 	ENTER();
-	return (pid_t)interpose_result(wait_four(-1, status, 0, NULL, CALL_SITE));
+	return (pid_t)interpose_result(ANSWER(wait4, -1, status));
 }
 
 static long wait_by_id(
@@ -386,26 +393,29 @@ static long wait_by_id(
 	return result;
 }
 
-EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
+long call_waitid(const long arguments[6], uint64_t site)
 {
-	struct child_wait wait = {.type = type, .id = id, .options = options};
+	struct child_wait wait = {.type = (idtype_t)arguments[0],
+		.id = (id_t)arguments[1],
+		.options = (int)arguments[3]};
 
-	ENTER();
 	if (world_is_plain())
-		return (int)interpose_result(
-			platform_call(SYS_waitid, type, id, out, options, NULL));
-	return (int)interpose_result(wait_by_id(&wait, out, NULL, CALL_SITE));
+		return platform_call(SYS_waitid, arguments[0], arguments[1], arguments[2],
+			arguments[3], arguments[4]);
+	return wait_by_id(&wait, (siginfo_t *)arguments[2], (struct rusage *)arguments[4], site);
 }
 
-/* ---- trapped system calls: system(), pclose(), execve() ---- */
+EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(waitid, type, id, out, options));
+}
 
-bool runtime_emulate_process(long number, const long arguments[6], uint64_t site, long *result)
+/* ---- trapped system calls: execve() and names ---- */
+
+bool runtime_emulate_process(long number, const long arguments[6], long *result)
 {
 	if (number == SYS_prctl)
 		return runtime_emulate_name(arguments, result);
-	if (number != SYS_wait4)
-		return runtime_emulate_exec(number, arguments, result);
-	*result = wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
-		(struct rusage *)arguments[3], site);
-	return true;
+	return runtime_emulate_exec(number, arguments, result);
 }

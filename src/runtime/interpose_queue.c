@@ -11,6 +11,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 #define SEMAPHORE_OPS_MAX 64 /* more at once are left to the kernel */
@@ -88,51 +89,48 @@ static long message_call(struct queue_call *call, const struct timespec *until)
 	return queue_perform(call);
 }
 
-static int message_send(mqd_t queue, const char *message, size_t bytes, unsigned priority,
-	const struct timespec *until, uint64_t site)
+long call_mq_timedsend(const long arguments[6], uint64_t site)
 {
 	struct queue_call call = {.number = SYS_mq_timedsend,
-		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, priority},
+		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
 		.site = site};
 
-	return (int)interpose_result(message_call(&call, until));
+	return message_call(&call, (const struct timespec *)arguments[4]);
 }
 
-static ssize_t message_receive(mqd_t queue, char *message, size_t bytes, unsigned *priority,
-	const struct timespec *until, uint64_t site)
+long call_mq_timedreceive(const long arguments[6], uint64_t site)
 {
 	struct queue_call call = {.number = SYS_mq_timedreceive,
-		.arguments = {queue, (long)(uintptr_t)message, (long)bytes,
-			(long)(uintptr_t)priority},
+		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
 		.site = site};
 
-	return interpose_result(message_call(&call, until));
+	return message_call(&call, (const struct timespec *)arguments[4]);
 }
 
 EXPORT int mq_send(mqd_t queue, const char *message, size_t bytes, unsigned priority)
 {
 	ENTER();
-	return message_send(queue, message, bytes, priority, NULL, CALL_SITE);
+	return (int)interpose_result(ANSWER(mq_timedsend, queue, message, bytes, priority));
 }
 
 EXPORT int mq_timedsend(mqd_t queue, const char *message, size_t bytes, unsigned priority,
 	const struct timespec *until)
 {
 	ENTER();
-	return message_send(queue, message, bytes, priority, until, CALL_SITE);
+	return (int)interpose_result(ANSWER(mq_timedsend, queue, message, bytes, priority, until));
 }
 
 EXPORT ssize_t mq_receive(mqd_t queue, char *message, size_t bytes, unsigned *priority)
 {
 	ENTER();
-	return message_receive(queue, message, bytes, priority, NULL, CALL_SITE);
+	return interpose_result(ANSWER(mq_timedreceive, queue, message, bytes, priority));
 }
 
 EXPORT ssize_t mq_timedreceive(mqd_t queue, char *restrict message, size_t bytes,
 	unsigned *restrict priority, const struct timespec *restrict until)
 {
 	ENTER();
-	return message_receive(queue, message, bytes, priority, until, CALL_SITE);
+	return interpose_result(ANSWER(mq_timedreceive, queue, message, bytes, priority, until));
 }
 
 /* ---- notification by a thread: it is ours, and waits for the first message ---- */
@@ -234,36 +232,49 @@ EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 
 /* ---- System V's ---- */
 
-EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
+long call_msgsnd(const long arguments[6], uint64_t site)
 {
 	struct queue_call call = {.number = SYS_msgsnd,
-		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, flags | IPC_NOWAIT},
+		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3] | IPC_NOWAIT},
 		.would_wait = -EAGAIN,
 		.deadline_ns = ENGINE_FOREVER,
-		.site = CALL_SITE};
+		.site = site};
 
+	if (world_is_plain())
+		return CALL_OF_KERNEL;
+	return arguments[3] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
+}
+
+long call_msgrcv(const long arguments[6], uint64_t site)
+{
+	struct queue_call call = {.number = SYS_msgrcv,
+		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3],
+			arguments[4] | IPC_NOWAIT},
+		.would_wait = -ENOMSG,
+		.deadline_ns = ENGINE_FOREVER,
+		.site = site};
+
+	if (world_is_plain())
+		return CALL_OF_KERNEL;
+	return arguments[4] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
+}
+
+EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
+{
 	ENTER();
 	if (world_is_plain())
 		return (int)interpose_result(
 			platform_call(SYS_msgsnd, queue, message, bytes, flags));
-	return (int)interpose_result(
-		flags & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call));
+	return (int)interpose_result(ANSWER(msgsnd, queue, message, bytes, flags));
 }
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
 {
-	struct queue_call call = {.number = SYS_msgrcv,
-		.arguments = {queue, (long)(uintptr_t)message, (long)bytes, type,
-			flags | IPC_NOWAIT},
-		.would_wait = -ENOMSG,
-		.deadline_ns = ENGINE_FOREVER,
-		.site = CALL_SITE};
-
 	ENTER();
 	if (world_is_plain())
 		return interpose_result(
 			platform_call(SYS_msgrcv, queue, message, bytes, type, flags));
-	return interpose_result(flags & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call));
+	return interpose_result(ANSWER(msgrcv, queue, message, bytes, type, flags));
 }
 
 static long semaphores_change(int set, const struct sembuf *wanted, size_t count,
@@ -277,7 +288,7 @@ static long semaphores_change(int set, const struct sembuf *wanted, size_t count
 		.site = site};
 	bool never_waits = false;
 
-	if (world_is_plain() || count > SEMAPHORE_OPS_MAX)
+	if (world_is_plain() || count > SEMAPHORE_OPS_MAX || interpose_is_bad_pointer(wanted))
 		return target_call(SYS_semtimedop, set, wanted, count, timeout);
 	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
 		return -EINVAL;
@@ -290,14 +301,27 @@ static long semaphores_change(int set, const struct sembuf *wanted, size_t count
 	return never_waits ? queue_attempt(&call) : queue_perform(&call);
 }
 
+long call_semtimedop(const long arguments[6], uint64_t site)
+{
+	return semaphores_change((int)arguments[0], (const struct sembuf *)arguments[1],
+		(size_t)arguments[2], (const struct timespec *)arguments[3], site);
+}
+
+long call_semop(const long arguments[6], uint64_t site)
+{
+	const long without_timeout[6] = {arguments[0], arguments[1], arguments[2]};
+
+	return call_semtimedop(without_timeout, site);
+}
+
 EXPORT int semop(int set, struct sembuf *wanted, size_t count)
 {
 	ENTER();
-	return (int)interpose_result(semaphores_change(set, wanted, count, NULL, CALL_SITE));
+	return (int)interpose_result(ANSWER(semop, set, wanted, count));
 }
 
 EXPORT int semtimedop(int set, struct sembuf *wanted, size_t count, const struct timespec *timeout)
 {
 	ENTER();
-	return (int)interpose_result(semaphores_change(set, wanted, count, timeout, CALL_SITE));
+	return (int)interpose_result(ANSWER(semtimedop, set, wanted, count, timeout));
 }

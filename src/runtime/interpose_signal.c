@@ -1,5 +1,5 @@
 /*
- * Signal dispositions, masks and sending. Masks are kept per thread by the engine; the kernel hears of
+ * Signal dispositions and masks. Masks are kept per thread by the engine; the kernel hears of
  * neither masks nor handlers. In a forked child that has left control everything is the kernel's again.
  * Runs in the target's moving thread and inside handlers.
  */
@@ -10,12 +10,15 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-static bool signal_is_valid(int signal)
+bool signal_is_valid(int signal)
 {
 	return signal >= 1 && signal <= SIGNAL_LAST && signal != 32 && signal != 33;
 }
+
+#define MASK_BYTES ((long)sizeof(uint64_t)) /* of the kernel's */
 
 /* ---- dispositions ---- */
 
@@ -216,175 +219,42 @@ EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict
 	return (int)interpose_result(-pthread_sigmask(how, set, old));
 }
 
-EXPORT int sigpending(sigset_t *set)
+long call_rt_sigpending(const long arguments[6], uint64_t site)
 {
-	const struct engine_thread *self;
+	const struct engine_thread *self = engine_current();
+	uint64_t *set = (uint64_t *)arguments[0];
 
-	ENTER();
-	if (signals_have_left_control())
-		return (int)interpose_result(
-			platform_call(SYS_rt_sigpending, set, sizeof(uint64_t)));
+	(void)site;
+	if (signals_have_left_control() || arguments[1] != MASK_BYTES ||
+		interpose_is_bad_pointer(set))
+		return platform_call(SYS_rt_sigpending, arguments[0], arguments[1]);
 	signal_queue_drain();
-	self = engine_current();
-	*set = (sigset_t){0};
-	set->__val[0] = (self->signals_pending | signal_queue_process()) & self->signals_blocked;
+	*set = (self->signals_pending | signal_queue_process()) & self->signals_blocked;
 	return 0;
 }
 
-/* ---- sending ---- */
-
-static siginfo_t information_of_caller(int signal, int code)
-{
-	siginfo_t information = {.si_signo = signal, .si_code = code};
-
-	information.si_pid = (int)platform_call(SYS_getpid);
-	information.si_uid = (uid_t)platform_call(SYS_getuid);
-	return information;
-}
-
-/* To one thread. 0 or a positive errno. */
-static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
-{
-	int signal = information.si_signo;
-
-	if (signal < 0 || signal > SIGNAL_LAST)
-		return EINVAL;
-	if (thread->state != THREAD_ALIVE || !signal)
-		return 0;
-	engine_point(OP_SIGNAL_SEND, thread, site);
-	if (thread->state != THREAD_ALIVE)
-		return 0; /* it has ended meanwhile: as glibc, no error */
-	return signal_send(thread, &information);
-}
-
-static int send_to_process(siginfo_t information, uint64_t site)
-{
-	int signal = information.si_signo;
-
-	if (signal < 0 || signal > SIGNAL_LAST)
-		return EINVAL;
-	if (!signal)
-		return 0;
-	engine_point(OP_SIGNAL_SEND, NULL, site);
-	return signal_send(NULL, &information);
-}
-
-EXPORT int pthread_kill(pthread_t handle, int signal)
-{
-	struct engine_thread *thread;
-
-	ENTER();
-	if (signals_have_left_control())
-		return (int)-platform_call(
-			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
-	thread = engine_thread_by_handle(handle);
-	if (!thread)
-		return ESRCH;
-	if (signal == 32 || signal == 33)
-		return EINVAL;
-	return send_to_thread(thread, information_of_caller(signal, SI_TKILL), CALL_SITE);
-}
-
-EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval value)
-{
-	struct engine_thread *thread;
-	siginfo_t information;
-
-	ENTER();
-	thread = engine_thread_by_handle(handle);
-	if (!thread)
-		return ESRCH;
-	information = information_of_caller(signal, SI_QUEUE);
-	information.si_value = value;
-	return send_to_thread(thread, information, CALL_SITE);
-}
-
-EXPORT int raise(int signal)
+EXPORT int sigpending(sigset_t *set)
 {
 	ENTER();
-	if (signals_have_left_control())
-		return (int)interpose_result(platform_call(
-			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal));
-	if (!signal_is_valid(signal))
-		return (int)interpose_result(-EINVAL);
-	return (int)interpose_result(-send_to_thread(
-		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
+	if (!interpose_is_bad_pointer(set))
+		*set = (sigset_t){0};
+	return (int)interpose_result(ANSWER(rt_sigpending, set, MASK_BYTES));
 }
 
-/* What another process or a whole group is sent goes through the kernel, and may come back at once. */
-static long send_through_kernel(long number, long receiver, long second, long third)
+/* ---- the system calls ---- */
+
+long call_rt_sigaction(const long arguments[6], uint64_t site)
 {
-	long result = target_call(number, receiver, second, third);
-
-	(void)signals_deliver_now();
-	return result;
-}
-
-static bool is_for_us(pid_t pid)
-{
-	return !signals_have_left_control() && pid == platform_call(SYS_getpid);
-}
-
-EXPORT int kill(pid_t pid, int signal)
-{
-	ENTER();
-	if (!is_for_us(pid))
-		return (int)interpose_result(send_through_kernel(SYS_kill, pid, signal, 0));
-	return (int)interpose_result(
-		-send_to_process(information_of_caller(signal, SI_USER), CALL_SITE));
-}
-
-EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
-{
-	siginfo_t information;
-
-	ENTER();
-	information = information_of_caller(signal, SI_QUEUE);
-	information.si_value = value;
-	if (!is_for_us(pid))
-		return (int)interpose_result(send_through_kernel(
-			SYS_rt_sigqueueinfo, pid, signal, (long)(uintptr_t)&information));
-	return (int)interpose_result(-send_to_process(information, CALL_SITE));
-}
-
-static struct engine_thread *thread_by_kernel_id(int kernel_id)
-{
-	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (engine_thread(i)->state == THREAD_ALIVE &&
-			engine_thread(i)->kernel_id == kernel_id)
-			return engine_thread(i);
-	return NULL;
-}
-
-static long send_to_kernel_id(int kernel_id, int signal, uint64_t site)
-{
-	struct engine_thread *thread = thread_by_kernel_id(kernel_id);
-
-	if (!thread && kernel_id == platform_call(SYS_gettid))
-		thread = engine_current(); /* libc asked the kernel for its own number */
-	if (!thread)
-		return -ESRCH;
-	return -send_to_thread(thread, information_of_caller(signal, SI_TKILL), site);
-}
-
-EXPORT int tgkill(pid_t group, pid_t thread, int signal)
-{
-	ENTER();
-	if (!is_for_us(group))
-		return (int)interpose_result(
-			send_through_kernel(SYS_tgkill, group, thread, signal));
-	return (int)interpose_result(send_to_kernel_id(thread, signal, CALL_SITE));
-}
-
-/* ---- trapped system calls ---- */
-
-static long emulate_action(
-	int signal, const struct kernel_action *wanted, struct kernel_action *old)
-{
+	const struct kernel_action *wanted = (const struct kernel_action *)arguments[1];
+	struct kernel_action *old = (struct kernel_action *)arguments[2];
+	int signal = (int)arguments[0];
 	struct signal_action action;
 	struct sigaction before;
 
-	if (!signal_is_valid(signal))
+	(void)site;
+	if (signals_have_left_control())
+		return CALL_OF_KERNEL;
+	if (!signal_is_valid(signal) || arguments[3] != MASK_BYTES)
 		return -EINVAL;
 	action_to_user(signal_action_of(signal), &before);
 	if (wanted) {
@@ -401,48 +271,23 @@ static long emulate_action(
 	return 0;
 }
 
-static long emulate_mask(int how, const uint64_t *set, uint64_t *old)
+long call_rt_sigprocmask(const long arguments[6], uint64_t site)
 {
+	const uint64_t *set = (const uint64_t *)arguments[1];
+	uint64_t *old = (uint64_t *)arguments[2];
 	sigset_t wanted = {0};
 	sigset_t before;
 	int error;
 
+	(void)site;
+	if (signals_have_left_control())
+		return CALL_OF_KERNEL;
+	if (arguments[3] != MASK_BYTES)
+		return -EINVAL;
 	if (set)
 		wanted.__val[0] = *set;
-	error = mask_change(how, set ? &wanted : NULL, &before);
+	error = mask_change((int)arguments[0], set ? &wanted : NULL, &before);
 	if (!error && old)
 		*old = before.__val[0];
 	return -error;
-}
-
-bool runtime_emulate_signal(long number, const long arguments[6], long *result)
-{
-	if (signals_have_left_control())
-		return false;
-	switch (number) {
-	case SYS_rt_sigaction:
-		*result = emulate_action((int)arguments[0],
-			(const struct kernel_action *)arguments[1],
-			(struct kernel_action *)arguments[2]);
-		return true;
-	case SYS_rt_sigprocmask:
-		*result = emulate_mask((int)arguments[0], (const uint64_t *)arguments[1],
-			(uint64_t *)arguments[2]);
-		return true;
-	case SYS_kill:
-		if (!is_for_us((pid_t)arguments[0]))
-			return false;
-		*result = -send_to_process(information_of_caller((int)arguments[1], SI_USER), 0);
-		return true;
-	case SYS_tkill:
-		*result = send_to_kernel_id((int)arguments[0], (int)arguments[1], 0);
-		return true;
-	case SYS_tgkill:
-		if (!is_for_us((pid_t)arguments[0]))
-			return false;
-		*result = send_to_kernel_id((int)arguments[1], (int)arguments[2], 0);
-		return true;
-	default:
-		return false;
-	}
 }

@@ -10,7 +10,10 @@
 
 #include "runtime/interpose.h"
 #include "runtime/signals.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
+
+#define MASK_BYTES ((long)sizeof(uint64_t)) /* of the kernel's */
 
 /* Written by sigaltstack only. */
 static struct {
@@ -94,37 +97,46 @@ EXPORT int sigwait(const sigset_t *restrict set, int *restrict signal)
 	return 0;
 }
 
-static int signal_wait_limited(
-	const sigset_t *set, siginfo_t *out, const struct timespec *timeout, uint64_t site)
+long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 {
+	const uint64_t *set = (const uint64_t *)arguments[0];
+	const struct timespec *timeout = (const struct timespec *)arguments[2];
+	siginfo_t *out = (siginfo_t *)arguments[1];
 	siginfo_t information;
 	long result;
 
-	if (signals_have_left_control())
-		return (int)interpose_result(
-			platform_call(SYS_rt_sigtimedwait, set, out, timeout, sizeof(uint64_t)));
+	if (signals_have_left_control() || arguments[3] != MASK_BYTES ||
+		interpose_is_bad_pointer(set))
+		return platform_call(SYS_rt_sigtimedwait, arguments[0], arguments[1], arguments[2],
+			arguments[3]);
 	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
-		return (int)interpose_result(-EINVAL);
-	result = signal_wait(signal_set_bits(set), &information,
+		return -EINVAL;
+	result = signal_wait(*set, &information,
 		timeout ? runtime_deadline_after(timeout) : ENGINE_FOREVER, site);
-	if (result > 0 && information.si_code == SI_TKILL)
-		information.si_code = SI_USER; /* so does glibc: POSIX knows no other */
 	if (result > 0 && out)
 		*out = information;
+	return result;
+}
+
+/* As glibc: POSIX knows no code for a signal that a thread was sent. */
+static int wait_result(long result, siginfo_t *out)
+{
+	if (result > 0 && out && out->si_code == SI_TKILL)
+		out->si_code = SI_USER;
 	return (int)interpose_result(result);
 }
 
 EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict out)
 {
 	ENTER();
-	return signal_wait_limited(set, out, NULL, CALL_SITE);
+	return wait_result(ANSWER(rt_sigtimedwait, set, out, NULL, MASK_BYTES), out);
 }
 
 EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict out,
 	const struct timespec *restrict timeout)
 {
 	ENTER();
-	return signal_wait_limited(set, out, timeout, CALL_SITE);
+	return wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out);
 }
 
 /* ---- waiting for a handler ---- */
@@ -153,28 +165,40 @@ static long handler_wait(uint64_t site)
 	return -EINTR;
 }
 
+long call_pause(const long arguments[6], uint64_t site)
+{
+	(void)arguments;
+	if (signals_have_left_control())
+		return platform_call(SYS_pause);
+	return handler_wait(site);
+}
+
+long call_rt_sigsuspend(const long arguments[6], uint64_t site)
+{
+	const uint64_t *set = (const uint64_t *)arguments[0];
+	uint64_t old_mask;
+	long result;
+
+	if (signals_have_left_control() || arguments[1] != MASK_BYTES ||
+		interpose_is_bad_pointer(set))
+		return platform_call(SYS_rt_sigsuspend, arguments[0], arguments[1]);
+	old_mask = signals_swap_mask(*set);
+	result = handler_wait(site);
+	(void)signals_swap_mask(old_mask);
+	(void)signals_deliver_now();
+	return result;
+}
+
 EXPORT int pause(void)
 {
 	ENTER();
-	if (signals_have_left_control())
-		return (int)interpose_result(platform_call(SYS_pause));
-	return (int)interpose_result(handler_wait(CALL_SITE));
+	return (int)interpose_result(ANSWER(pause, 0));
 }
 
 EXPORT int sigsuspend(const sigset_t *set)
 {
-	uint64_t old_mask;
-	long result;
-
 	ENTER();
-	if (signals_have_left_control())
-		return (int)interpose_result(
-			platform_call(SYS_rt_sigsuspend, set, sizeof(uint64_t)));
-	old_mask = signals_swap_mask(signal_set_bits(set));
-	result = handler_wait(CALL_SITE);
-	(void)signals_swap_mask(old_mask);
-	(void)signals_deliver_now();
-	return (int)interpose_result(result);
+	return (int)interpose_result(ANSWER(rt_sigsuspend, set, MASK_BYTES));
 }
 
 /* ---- signal descriptors ---- */
@@ -183,17 +207,31 @@ EXPORT int sigsuspend(const sigset_t *set)
  * The kernel reads signals into such a descriptor only if it holds them back itself, so these are
  * blocked in the kernel's mask until the target unblocks them.
  */
-EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+long call_signalfd4(const long arguments[6], uint64_t site)
 {
+	const uint64_t *set = (const uint64_t *)arguments[1];
 	long result;
 
-	ENTER();
-	if (!signals_have_left_control())
-		signal_leave_to_kernel(signal_set_bits(set) & engine_current()->signals_blocked);
-	result = target_call(SYS_signalfd4, fd, set, sizeof(uint64_t), flags);
-	if (!platform_failed(result) && fd == -1)
+	(void)site;
+	if (!signals_have_left_control() && !interpose_is_bad_pointer(set))
+		signal_leave_to_kernel(*set & engine_current()->signals_blocked);
+	result = target_call(SYS_signalfd4, arguments[0], arguments[1], arguments[2], arguments[3]);
+	if (!platform_failed(result) && (int)arguments[0] == -1)
 		fd_opened((int)result, FD_EVENT, false, (int)result);
-	return (int)interpose_result(result);
+	return result;
+}
+
+long call_signalfd(const long arguments[6], uint64_t site)
+{
+	const long without_flags[6] = {arguments[0], arguments[1], arguments[2]};
+
+	return call_signalfd4(without_flags, site);
+}
+
+EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(signalfd4, fd, set, MASK_BYTES, flags));
 }
 
 /* ---- alternate stacks ---- */
@@ -219,33 +257,63 @@ void *signal_stack_end(const struct engine_thread *thread)
 		       : NULL;
 }
 
-EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
-{
-	uint32_t self;
-	stack_t before = {.ss_flags = SS_DISABLE};
+/* As the kernel: one of three modes, with or without this flag. */
+#define STACK_AUTODISARM (1U << 31)
+#define STACK_BYTES_MIN 2048
 
-	ENTER();
+static bool is_stack_mode(int flags)
+{
+	const int mode = flags & ~(int)STACK_AUTODISARM;
+
+	return mode == 0 || mode == SS_ONSTACK || mode == SS_DISABLE;
+}
+
+/* 0 or -errno: can it become the caller's, who has `before`? */
+static long alternate_check(const stack_t *wanted, const stack_t *before)
+{
+	if (before->ss_flags & SS_ONSTACK)
+		return -EPERM;
+	if (!is_stack_mode(wanted->ss_flags))
+		return -EINVAL;
+	if (!(wanted->ss_flags & SS_DISABLE) && wanted->ss_size < STACK_BYTES_MIN)
+		return -ENOMEM;
+	return 0;
+}
+
+long call_sigaltstack(const long arguments[6], uint64_t site)
+{
+	const stack_t *wanted = (const stack_t *)arguments[0];
+	stack_t *old = (stack_t *)arguments[1];
+	stack_t before = {.ss_flags = SS_DISABLE};
+	uint32_t self = engine_current()->id.index;
+	long error;
+
+	(void)site;
 	if (signals_have_left_control())
-		return (int)interpose_result(platform_call(SYS_sigaltstack, wanted, old));
-	self = engine_current()->id.index;
+		return CALL_OF_KERNEL;
 	if (alternate.is_set[self]) {
 		before = alternate.stacks[self];
-		before.ss_flags = is_on_stack(&before) ? SS_ONSTACK : 0;
+		if (is_on_stack(&before))
+			before.ss_flags =
+				before.ss_flags & (int)STACK_AUTODISARM ? SS_DISABLE : SS_ONSTACK;
 	}
-	if (wanted && before.ss_flags == SS_ONSTACK)
-		return (int)interpose_result(-EPERM);
-	if (wanted && wanted->ss_flags & ~(SS_DISABLE | SS_ONSTACK | (int)(1U << 31)))
-		return (int)interpose_result(-EINVAL);
-	if (wanted && !(wanted->ss_flags & SS_DISABLE) && wanted->ss_size < 2048)
-		return (int)interpose_result(-ENOMEM);
+	error = wanted ? alternate_check(wanted, &before) : 0;
+	if (error)
+		return error;
 	if (wanted) {
 		alternate.is_set[self] = !(wanted->ss_flags & SS_DISABLE);
-		if (alternate.is_set[self]) {
-			alternate.stacks[self] = *wanted;
-			alternate.stacks[self].ss_flags = 0;
-		}
+		alternate.stacks[self] = *wanted;
+		alternate.stacks[self].ss_flags &= (int)STACK_AUTODISARM;
 	}
 	if (old)
 		*old = before;
 	return 0;
+}
+
+EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
+{
+	ENTER();
+	if (signals_have_left_control())
+		return (int)interpose_result(platform_call(SYS_sigaltstack, wanted, old));
+	return (int)interpose_result(ANSWER(sigaltstack, wanted, old));
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* Interrupted only by handlers and cancellation. 0 or EINTR. `length`: see record_op. */
@@ -67,21 +68,15 @@ static int sleep_on_clock(clockid_t clock, int flags, const struct timespec *req
 
 EXPORT int nanosleep(const struct timespec *request, struct timespec *remaining)
 {
-	int error;
-
 	ENTER();
-	error = sleep_for(request, remaining, CALL_SITE);
-	if (!error)
-		return 0;
-	errno = error;
-	return -1;
+	return (int)interpose_result(ANSWER(nanosleep, request, remaining));
 }
 
 EXPORT int clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *request, struct timespec *remaining)
 {
 	ENTER();
-	return sleep_on_clock(clock, flags, request, remaining, CALL_SITE);
+	return (int)-ANSWER(clock_nanosleep, clock, flags, request, remaining);
 }
 
 EXPORT int usleep(useconds_t microseconds)
@@ -119,13 +114,23 @@ EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining
 	return error == EINTR ? -1 : -2;
 }
 
-bool sleep_emulate(long number, const long arguments[6], long *result)
+/* ---- the system calls ---- */
+
+long call_nanosleep(const long arguments[6], uint64_t site)
 {
-	if (number == SYS_nanosleep)
-		*result = -sleep_for(
-			(const struct timespec *)arguments[0], (struct timespec *)arguments[1], 0);
-	else
-		*result = -sleep_on_clock((clockid_t)arguments[0], (int)arguments[1],
-			(const struct timespec *)arguments[2], (struct timespec *)arguments[3], 0);
-	return true;
+	const struct timespec *request = (const struct timespec *)arguments[0];
+
+	if (interpose_is_bad_pointer(request))
+		return -EFAULT;
+	return -sleep_for(request, (struct timespec *)arguments[1], site);
+}
+
+long call_clock_nanosleep(const long arguments[6], uint64_t site)
+{
+	const struct timespec *request = (const struct timespec *)arguments[2];
+
+	if (interpose_is_bad_pointer(request))
+		return -EFAULT;
+	return -sleep_on_clock((clockid_t)arguments[0], (int)arguments[1], request,
+		(struct timespec *)arguments[3], site);
 }

@@ -12,6 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 #include "runtime/world.h"
 
 /* Result of an attempt, none of the kernel's: the other side is not ready. */
@@ -104,62 +105,80 @@ static bool splice_is_scheduled(const struct splice *splice)
 		       fd_is_scheduled(splice->out, OP_FD_WRITE));
 }
 
-EXPORT ssize_t splice(
-	int in, off64_t *in_offset, int out, off64_t *out_offset, size_t bytes, unsigned int flags)
+long call_splice(const long arguments[6], uint64_t site)
 {
 	struct splice splice = {.number = SYS_splice,
-		.in = in,
-		.out = out,
-		.in_offset = in_offset,
-		.out_offset = out_offset,
-		.bytes = bytes,
-		.flags = flags};
+		.in = (int)arguments[0],
+		.in_offset = (off64_t *)arguments[1],
+		.out = (int)arguments[2],
+		.out_offset = (off64_t *)arguments[3],
+		.bytes = (size_t)arguments[4],
+		.flags = (unsigned int)arguments[5]};
 
-	ENTER();
-	if (!splice_is_scheduled(&splice))
-		return interpose_result(
-			target_call(SYS_splice, in, in_offset, out, out_offset, bytes, flags));
-	return interpose_result(splice_once(&splice, CALL_SITE));
+	return splice_is_scheduled(&splice)
+		       ? splice_once(&splice, site)
+		       : target_call(SYS_splice, arguments[0], arguments[1], arguments[2],
+				 arguments[3], arguments[4], arguments[5]);
 }
 
-EXPORT ssize_t tee(int in, int out, size_t bytes, unsigned int flags)
+long call_tee(const long arguments[6], uint64_t site)
 {
-	struct splice splice = {
-		.number = SYS_tee, .in = in, .out = out, .bytes = bytes, .flags = flags};
+	struct splice splice = {.number = SYS_tee,
+		.in = (int)arguments[0],
+		.out = (int)arguments[1],
+		.bytes = (size_t)arguments[2],
+		.flags = (unsigned int)arguments[3]};
 
-	ENTER();
-	if (!splice_is_scheduled(&splice))
-		return interpose_result(target_call(SYS_tee, in, out, bytes, flags));
-	return interpose_result(splice_once(&splice, CALL_SITE));
+	return splice_is_scheduled(&splice) ? splice_once(&splice, site)
+					    : target_call(SYS_tee, arguments[0], arguments[1],
+						      arguments[2], arguments[3]);
 }
 
 /* To a descriptor that waits everything is sent, as with write(). */
-static ssize_t sendfile_all(int out, int in, off64_t *offset, size_t bytes, uint64_t site)
+long call_sendfile(const long arguments[6], uint64_t site)
 {
-	struct splice splice = {
-		.number = SYS_sendfile, .in = in, .out = out, .in_offset = offset, .bytes = bytes};
+	const size_t bytes = (size_t)arguments[3];
+	struct splice splice = {.number = SYS_sendfile,
+		.out = (int)arguments[0],
+		.in = (int)arguments[1],
+		.in_offset = (off64_t *)arguments[2],
+		.bytes = bytes};
 	size_t sent = 0;
 	long result;
 
 	if (!splice_is_scheduled(&splice))
-		return interpose_result(target_call(SYS_sendfile, out, in, offset, bytes));
+		return target_call(
+			SYS_sendfile, arguments[0], arguments[1], arguments[2], arguments[3]);
 	do {
 		result = splice_once(&splice, site);
 		if (result > 0)
 			sent += (size_t)result;
 		splice.bytes = bytes - sent;
 	} while (result > 0 && splice.bytes && !splice_never_waits(&splice));
-	return interpose_result(sent ? (long)sent : result);
+	return sent ? (long)sent : result;
+}
+
+EXPORT ssize_t splice(
+	int in, off64_t *in_offset, int out, off64_t *out_offset, size_t bytes, unsigned int flags)
+{
+	ENTER();
+	return interpose_result(ANSWER(splice, in, in_offset, out, out_offset, bytes, flags));
+}
+
+EXPORT ssize_t tee(int in, int out, size_t bytes, unsigned int flags)
+{
+	ENTER();
+	return interpose_result(ANSWER(tee, in, out, bytes, flags));
 }
 
 EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t bytes)
 {
 	ENTER();
-	return sendfile_all(out, in, offset, bytes, CALL_SITE);
+	return interpose_result(ANSWER(sendfile, out, in, offset, bytes));
 }
 
 EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t bytes)
 {
 	ENTER();
-	return sendfile_all(out, in, offset, bytes, CALL_SITE);
+	return interpose_result(ANSWER(sendfile, out, in, offset, bytes));
 }

@@ -1,7 +1,7 @@
 /*
- * syscall(): what other families answer for themselves, they answer here too, with the caller as the
- * site (std::atomic::wait and static-initialiser guards come this way). Everything else goes on to
- * glibc, where Syscall User Dispatch sees it. Runs in the target's threads.
+ * syscall(): what the table of system calls answers is answered here too, with the caller as the site
+ * (std::atomic::wait and static-initialiser guards come this way). Everything else goes on to glibc,
+ * where Syscall User Dispatch sees it. Runs in the target's threads.
  */
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -9,31 +9,24 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/system_calls.h"
 
 #define ARGUMENTS_MAX 6
 
-static bool syscall_emulate(long number, const long arguments[6], uint64_t site, long *result)
+/* A raw call is no cancellation point: only asynchronous cancellation ends it. */
+static bool syscall_answer(long number, const long arguments[6], uint64_t site, long *result)
 {
-	switch (number) {
-	case SYS_futex:
-		return runtime_emulate_futex(arguments, site, result);
-	case SYS_gettid:
-		*result = engine_current()->kernel_id;
-		return true;
-	case SYS_sched_yield:
-		runtime_yield(site);
-		*result = 0;
-		return true;
-	case SYS_exit:
-		if (engine_is_live())
-			engine_thread_finish(); /* fibers end here, kernel threads below */
-		return false;
-	default:
-		return runtime_emulate_time(number, arguments, result) ||
-		       runtime_emulate_signal(number, arguments, result) ||
-		       runtime_emulate_descriptor(number, arguments, site, result) ||
-		       runtime_emulate_process(number, arguments, site, result);
-	}
+	struct engine_thread *self = engine_current();
+	const bool was_disabled = self->is_cancel_disabled;
+	bool is_answered;
+
+	if (number == SYS_exit && engine_is_live())
+		engine_thread_finish(); /* fibers end here, kernel threads below */
+	if (!self->is_cancel_asynchronous)
+		self->is_cancel_disabled = true;
+	is_answered = system_call_answer(number, arguments, site, result);
+	self->is_cancel_disabled = was_disabled;
+	return is_answered;
 }
 
 EXPORT long syscall(long number, ...)
@@ -48,7 +41,7 @@ EXPORT long syscall(long number, ...)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
 	ENTER();
-	if (syscall_emulate(number, arguments, CALL_SITE, &result))
+	if (syscall_answer(number, arguments, CALL_SITE, &result))
 		return interpose_result(result);
 	return REAL(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3],
 		arguments[4], arguments[5]);

@@ -334,8 +334,6 @@ bool runtime_emulate_time(long number, const long arguments[6], long *result)
 {
 	uint64_t ns;
 
-	if (number == SYS_nanosleep || number == SYS_clock_nanosleep)
-		return sleep_emulate(number, arguments, result);
 	if (!runtime.has_virtual_time)
 		return false;
 	switch (number) {

@@ -45,6 +45,8 @@ static inline uint64_t signal_set_bits(const sigset_t *set)
 	return set->__val[0];
 }
 
+/* A signal that programs may use: glibc keeps two for itself. interpose_signal.c. */
+bool signal_is_valid(int signal);
 /* Signals that can never be blocked: KILL, STOP, and the two that glibc keeps for itself. */
 uint64_t signal_unblockable(void);
 

@@ -70,9 +70,6 @@ void timerfd_leave_control(void);
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
 
-/* nanosleep and clock_nanosleep that were trapped. */
-bool sleep_emulate(long number, const long arguments[6], long *result);
-
 /* The earliest virtual timer (alarm, setitimer, timer_create), ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
 /* With real time the timer is the kernel's: will it send a signal? */
@@ -172,12 +169,6 @@ void fd_changed(void);
 /* File locks and listening queues: what waits with FD_SHAPE_RETRY tries again. */
 void fd_retry_changed(void);
 uint64_t fd_retry_epoch(void);
-
-/* fclose() and others inside libc close it: only what is remembered of it changes. */
-void fd_closing_elsewhere(int fd);
-bool transfer_emulate(long number, const long arguments[6], uint64_t site, long *result);
-bool fifo_emulate(long number, const long arguments[6], uint64_t site, long *result);
-bool poll_emulate(long number, const long arguments[6], uint64_t site, long *result);
 
 /* libc's end of programs that overran a buffer under _FORTIFY_SOURCE. */
 void __chk_fail(void) __attribute__((noreturn));

@@ -1,0 +1,232 @@
+/*
+ * Calls that bring sockets together: connect, accept, bind, listen, shutdown. Runs in the target's moving
+ * thread.
+ */
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/system_calls.h"
+#include "runtime/world.h"
+
+/* ---- connecting ---- */
+
+/* Waits for room in the listener's queue (unix sockets), or for the answer from far away. */
+static long connect_wait(int fd, bool is_retry, uint64_t site)
+{
+	struct fd_request request = {.shape = is_retry ? FD_SHAPE_RETRY : FD_SHAPE_ONE,
+		.fd = fd,
+		.events = POLLOUT,
+		.epoch = fd_retry_epoch()};
+	struct engine_op op = {.kind = OP_FD_WRITE,
+		.address = fd_object(fd),
+		.site = site,
+		.ready = fd_request_ready,
+		.deadline_ns = ENGINE_FOREVER};
+
+	return fd_perform(&op, &request) == WAIT_INTERRUPTED ? -EINTR : 0;
+}
+
+static long connect_result(int fd)
+{
+	int error = 0;
+	unsigned int size = sizeof error;
+
+	(void)platform_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size); /* a socket */
+	return -error;
+}
+
+/* connect() of a descriptor that waits, done without waiting: the flag is put back at once. */
+static long connect_attempt(int fd, const struct sockaddr *address, socklen_t length)
+{
+	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
+	long result;
+
+	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK); /* checked by F_GETFL */
+	result = target_call(SYS_connect, fd, address, length);
+	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags);
+	return result;
+}
+
+long call_connect(const long arguments[6], uint64_t site)
+{
+	const struct sockaddr *address = (const struct sockaddr *)arguments[1];
+	socklen_t length = (socklen_t)arguments[2];
+	int fd = (int)arguments[0];
+	long result;
+
+	runtime_test_cancel();
+	if (!engine_is_live() || fd_classify(fd) != FD_SOCKET)
+		return target_call(SYS_connect, fd, address, length);
+	engine_point(OP_FD_WRITE, fd_object(fd), site);
+	if (!fd_waits(fd)) {
+		result = target_call(SYS_connect, fd, address, length);
+		fd_retry_changed();
+		return result;
+	}
+	for (;;) {
+		result = connect_attempt(fd, address, length);
+		fd_changed();
+		if (result != -EINPROGRESS && result != -EAGAIN)
+			return result;
+		if (connect_wait(fd, result == -EAGAIN, site))
+			return -EINTR;
+		if (result == -EINPROGRESS)
+			return connect_result(fd);
+	}
+}
+
+EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(connect, fd, address, length));
+}
+
+/* ---- accepting ---- */
+
+static long attempt_accept(const struct fd_transfer *transfer)
+{
+	struct msghdr *address = transfer->message;
+	struct pollfd poll = {.fd = transfer->fd, .events = POLLIN};
+
+	/* There is no form of accept() that cannot wait: ask once more right before. */
+	if (!transfer->never_waits && fd_waits(transfer->fd) &&
+		platform_call(SYS_poll, &poll, 1, 0) == 0)
+		return -EAGAIN;
+	return target_call(SYS_accept4, transfer->fd, address->msg_name, address->msg_control,
+		transfer->flags);
+}
+
+long call_accept4(const long arguments[6], uint64_t site)
+{
+	struct msghdr where = {
+		.msg_name = (void *)arguments[1], .msg_control = (void *)arguments[2]};
+	struct fd_transfer transfer = {.fd = (int)arguments[0],
+		.kind = OP_FD_READ,
+		.site = site,
+		.attempt = attempt_accept,
+		.message = &where,
+		.flags = (int)arguments[3]};
+	long result;
+
+	if (fd_is_scheduled(transfer.fd, OP_FD_READ)) {
+		result = fd_transfer(&transfer);
+	} else {
+		runtime_test_cancel();
+		result = target_call(
+			SYS_accept4, arguments[0], arguments[1], arguments[2], arguments[3]);
+	}
+	if (!platform_failed(result)) {
+		fd_opened((int)result, FD_SOCKET, false, (int)result);
+		fd_retry_changed(); /* there is room in the queue again */
+	}
+	return result;
+}
+
+long call_accept(const long arguments[6], uint64_t site)
+{
+	const long without_flags[6] = {arguments[0], arguments[1], arguments[2]};
+
+	return call_accept4(without_flags, site);
+}
+
+EXPORT int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(accept, fd, address, length));
+}
+
+EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(accept4, fd, address, length, flags));
+}
+
+/* ---- what others find or do not find ---- */
+
+/* Of two processes that take the same one only one is found by others, and the other may wait for them for good. */
+static bool is_shared_name(const struct sockaddr *address, socklen_t length)
+{
+	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
+	const struct sockaddr_in *inet = (const struct sockaddr_in *)address;
+
+	if (length <= offsetof(struct sockaddr_un, sun_path))
+		return false; /* the system chooses one */
+	if (local->sun_family == AF_UNIX)
+		return true;
+	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port;
+}
+
+static void note_name(const struct sockaddr *address, socklen_t length)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!contract || contract->takes_name || !is_shared_name(address, length))
+		return;
+	__atomic_store_n(&contract->takes_name, 1, __ATOMIC_RELAXED);
+	(void)__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
+	platform_futex_wake(&contract->doorbell, 1, true);
+}
+
+long call_bind(const long arguments[6], uint64_t site)
+{
+	const struct sockaddr *address = (const struct sockaddr *)arguments[1];
+	int fd = (int)arguments[0];
+	long result;
+
+	if (engine_is_live())
+		engine_point(OP_FD_WRITE, fd_object(fd), site);
+	result = target_call(SYS_bind, fd, address, arguments[2]);
+	if (!platform_failed(result))
+		note_name(address, (socklen_t)arguments[2]);
+	fd_retry_changed();
+	return result;
+}
+
+long call_listen(const long arguments[6], uint64_t site)
+{
+	int fd = (int)arguments[0];
+	long result;
+
+	if (engine_is_live())
+		engine_point(OP_FD_WRITE, fd_object(fd), site);
+	result = target_call(SYS_listen, fd, arguments[1]);
+	fd_retry_changed();
+	return result;
+}
+
+long call_shutdown(const long arguments[6], uint64_t site)
+{
+	int fd = (int)arguments[0];
+	long result;
+
+	if (engine_is_live())
+		engine_point(OP_FD_WRITE, fd_object(fd), site);
+	result = target_call(SYS_shutdown, fd, arguments[1]);
+	fd_changed();
+	return result;
+}
+
+EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(bind, fd, address, length));
+}
+
+EXPORT int listen(int fd, int backlog)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(listen, fd, backlog));
+}
+
+EXPORT int shutdown(int fd, int how)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(shutdown, fd, how));
+}

@@ -1,0 +1,190 @@
+/*
+ * Sending signals, to threads and processes. Runs in the target's moving thread and inside handlers.
+ */
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/system_calls.h"
+#include "runtime/thread_ids.h"
+#include "runtime/world.h"
+
+static siginfo_t information_of_caller(int signal, int code)
+{
+	siginfo_t information = {.si_signo = signal, .si_code = code};
+
+	information.si_pid = (int)platform_call(SYS_getpid);
+	information.si_uid = (uid_t)platform_call(SYS_getuid);
+	return information;
+}
+
+/* To one thread. 0 or a positive errno. */
+static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
+{
+	int signal = information.si_signo;
+
+	if (signal < 0 || signal > SIGNAL_LAST)
+		return EINVAL;
+	if (thread->state != THREAD_ALIVE || !signal)
+		return 0;
+	engine_point(OP_SIGNAL_SEND, thread, site);
+	if (thread->state != THREAD_ALIVE)
+		return 0; /* it has ended meanwhile: as glibc, no error */
+	return signal_send(thread, &information);
+}
+
+static int send_to_process(siginfo_t information, uint64_t site)
+{
+	int signal = information.si_signo;
+
+	if (signal < 0 || signal > SIGNAL_LAST)
+		return EINVAL;
+	if (!signal)
+		return 0;
+	engine_point(OP_SIGNAL_SEND, NULL, site);
+	return signal_send(NULL, &information);
+}
+
+EXPORT int pthread_kill(pthread_t handle, int signal)
+{
+	struct engine_thread *thread;
+
+	ENTER();
+	if (signals_have_left_control())
+		return (int)-platform_call(
+			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	if (signal == 32 || signal == 33)
+		return EINVAL;
+	return send_to_thread(thread, information_of_caller(signal, SI_TKILL), CALL_SITE);
+}
+
+EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval value)
+{
+	struct engine_thread *thread;
+	siginfo_t information;
+
+	ENTER();
+	thread = engine_thread_by_handle(handle);
+	if (!thread)
+		return ESRCH;
+	information = information_of_caller(signal, SI_QUEUE);
+	information.si_value = value;
+	return send_to_thread(thread, information, CALL_SITE);
+}
+
+EXPORT int raise(int signal)
+{
+	ENTER();
+	if (signals_have_left_control())
+		return (int)interpose_result(platform_call(
+			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal));
+	if (!signal_is_valid(signal))
+		return (int)interpose_result(-EINVAL);
+	return (int)interpose_result(-send_to_thread(
+		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
+}
+
+/* What another process or a whole group is sent goes through the kernel, and may come back at once. */
+static long send_through_kernel(long number, long receiver, long second, long third)
+{
+	long result = target_call(number, receiver, second, third);
+
+	(void)signals_deliver_now();
+	return result;
+}
+
+static bool is_for_us(pid_t pid)
+{
+	return !signals_have_left_control() && pid == platform_call(SYS_getpid);
+}
+
+long call_kill(const long arguments[6], uint64_t site)
+{
+	if (!is_for_us((pid_t)arguments[0]))
+		return send_through_kernel(SYS_kill, arguments[0], arguments[1], 0);
+	return -send_to_process(information_of_caller((int)arguments[1], SI_USER), site);
+}
+
+EXPORT int kill(pid_t pid, int signal)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(kill, pid, signal));
+}
+
+long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
+{
+	const siginfo_t *given = (const siginfo_t *)arguments[2];
+	siginfo_t information;
+
+	if (!is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
+		return send_through_kernel(
+			SYS_rt_sigqueueinfo, arguments[0], arguments[1], arguments[2]);
+	information = *given;
+	information.si_signo = (int)arguments[1];
+	return -send_to_process(information, site);
+}
+
+EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
+{
+	siginfo_t information;
+
+	ENTER();
+	information = information_of_caller(signal, SI_QUEUE);
+	information.si_value = value;
+	return (int)interpose_result(ANSWER(rt_sigqueueinfo, pid, signal, &information));
+}
+
+static long send_to_id(pid_t id, const siginfo_t *information, uint64_t site)
+{
+	struct engine_thread *thread = thread_of_id(id);
+
+	return thread ? -send_to_thread(thread, *information, site) : -ESRCH;
+}
+
+long call_tgkill(const long arguments[6], uint64_t site)
+{
+	const siginfo_t information = information_of_caller((int)arguments[2], SI_TKILL);
+
+	if ((int)arguments[0] <= 0 || (int)arguments[1] <= 0)
+		return -EINVAL;
+	if (!is_for_us((pid_t)arguments[0]))
+		return send_through_kernel(SYS_tgkill, arguments[0], arguments[1], arguments[2]);
+	return send_to_id((pid_t)arguments[1], &information, site);
+}
+
+long call_tkill(const long arguments[6], uint64_t site)
+{
+	const siginfo_t information = information_of_caller((int)arguments[1], SI_TKILL);
+
+	if ((int)arguments[0] <= 0)
+		return -EINVAL;
+	if (signals_have_left_control() || !thread_of_id((pid_t)arguments[0]))
+		return send_through_kernel(SYS_tkill, arguments[0], arguments[1], 0);
+	return send_to_id((pid_t)arguments[0], &information, site);
+}
+
+EXPORT int tgkill(pid_t group, pid_t thread, int signal)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(tgkill, group, thread, signal));
+}
+
+long call_rt_tgsigqueueinfo(const long arguments[6], uint64_t site)
+{
+	const siginfo_t *given = (const siginfo_t *)arguments[3];
+	siginfo_t information;
+
+	if ((int)arguments[0] <= 0 || (int)arguments[1] <= 0)
+		return -EINVAL;
+	if (!is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
+		return CALL_OF_KERNEL;
+	information = *given;
+	information.si_signo = (int)arguments[2];
+	return send_to_id((pid_t)arguments[1], &information, site);
+}

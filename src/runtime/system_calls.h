@@ -1,0 +1,32 @@
+/*
+ * One table of the system calls that the runtime answers (system_calls.def). libc's functions answer through the
+ * same functions, so a call means the same however it is made. Answers are raw: a result, or -errno.
+ * Runs in the target's moving thread, and inside the handler of a trapped call.
+ */
+#ifndef RADDLE_RUNTIME_SYSTEM_CALLS_H
+#define RADDLE_RUNTIME_SYSTEM_CALLS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Answer of a function that leaves this call to the kernel. */
+#define CALL_OF_KERNEL LONG_MIN
+
+#define SYSTEM_CALL(name) long call_##name(const long arguments[6], uint64_t site);
+#define BLOCKING_CALL(name) SYSTEM_CALL(name)
+#include "runtime/system_calls.def"
+#undef SYSTEM_CALL
+#undef BLOCKING_CALL
+
+/* In an interposed function: the answer to the same system call, with the caller as the site. */
+#define ANSWER_ARGUMENTS(name, a, b, c, d, e, f, ...)                                              \
+	call_##name(                                                                               \
+		(const long[6]){(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)}, \
+		CALL_SITE)
+#define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+/* False: the call is the kernel's. */
+bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);
+
+#endif
