@@ -134,7 +134,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 		return error_set(
 			err, ERROR_NOMEM, "no memory for the function's stack; raise ulimit -v");
 	engine_renew();
-	engine_take_control(plan->are_races_failures ? runtime_detect : NULL);
+	engine_set_performed(plan->are_races_failures ? runtime_detect : NULL);
 	if (!room.is_prepared) {
 		runtime_prepare_threads();
 		fiber_pool_grow(THREAD_POOL);
@@ -171,6 +171,6 @@ void room_leave(void)
 	runtime.main_stack_end = runtime.main_frame = 0;
 	runtime.has_created = false;
 	runtime.is_run_over = false;
-	engine_take_control(NULL);
+	engine_set_performed(NULL);
 	engine_renew();
 }

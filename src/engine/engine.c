@@ -236,13 +236,18 @@ static void engine_idle(void)
 
 static void engine_wait_for_enabled(void)
 {
+	bool is_idle = false;
+
 	do {
 		if (__builtin_expect(engine.attention, 0) && engine.host.route_signals) {
 			engine.attention = 0;
 			engine.host.route_signals();
 		}
-		if (!engine.enabled_count)
-			engine_idle();
+		if (engine.enabled_count)
+			break;
+		engine.idle_periods += !is_idle;
+		is_idle = true;
+		engine_idle();
 	} while (!engine.enabled_count);
 }
 

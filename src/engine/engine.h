@@ -271,19 +271,17 @@ void engine_tell_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
 bool engine_yields_freely(void);
-/* Child side of the target's own fork(): the caller is the only thread, and control ends. */
-void engine_leave_control(void);
-/* Undoes that, in a process that has made no thread since. `performed` is what the host had. */
-void engine_take_control(void (*performed)(const struct engine_performed *performed));
+/* Child side of the target's own fork(): the caller is the only thread, in no run. The seed: of the child's random numbers. */
+void engine_begin_child(uint64_t random_seed);
 /* From the next run on, for who is only sometimes interested: engine_host.performed. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
 /* Until the end of the run the host wants to know what is used: engine_host.used. */
 void engine_watch_uses(void);
-/* Is the caller under control (between engine_init and engine_leave_control)? */
-bool engine_is_in_control(void);
 /* Settings of the run that objects ask for. */
 bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
+/* How often it has come to it that no thread could move. */
+uint64_t engine_idle_period(void);
 
 /* ---- operations ---- */
 

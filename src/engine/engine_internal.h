@@ -51,7 +51,6 @@ struct engine_name_entry {
 struct engine {
 	bool is_up;
 	bool is_live;
-	bool is_in_control;
 	bool watches_uses; /* engine_watch_uses() */
 	bool has_woken;	   /* somebody else can move who could not at the last decision */
 	bool is_ending;	   /* a failure is being reported: no further one is */
@@ -71,7 +70,8 @@ struct engine {
 	struct engine_episodes *episodes;	  /* engine_count_episodes() */
 	const void *changed[ENGINE_CHANGED_MOST]; /* engine_changed_late() */
 	uint32_t changed_count;
-	int64_t lease_given; /* of episodes->lease; 0: there is none */
+	int64_t lease_given;   /* of episodes->lease; 0: there is none */
+	uint64_t idle_periods; /* how often no thread could move */
 	uint64_t clock_ns;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_step;	    /* of the last reading */

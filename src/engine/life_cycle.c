@@ -1,5 +1,5 @@
 /*
- * The life of the engine: its tables, the beginning of runs, and a forked child's leave of control.
+ * The life of the engine: its tables, the beginning of runs, and of a forked child.
  * Runs in the target's moving thread. What is asked on the path of an access to memory lies here, too:
  * general registers only (CMakeLists.txt).
  */
@@ -55,7 +55,6 @@ void engine_init(const struct engine_host *host)
 		engine_make_tables();
 	main_thread = &engine.threads[0];
 	engine.host = *host;
-	engine.is_in_control = true;
 	engine.thread_count = engine.live_count = 1;
 	engine.earliest_deadline = ENGINE_FOREVER;
 	engine_clock_begin_patience();
@@ -111,9 +110,9 @@ bool engine_is_live(void)
 	return engine.is_live;
 }
 
-bool engine_is_in_control(void)
+uint64_t engine_idle_period(void)
 {
-	return engine.is_in_control;
+	return engine.idle_periods;
 }
 
 bool engine_has_spurious_wakeups(void)
@@ -126,7 +125,7 @@ uint64_t engine_step(void)
 	return engine.step + engine_lease_used();
 }
 
-void engine_leave_control(void)
+void engine_begin_child(uint64_t random_seed)
 {
 	struct engine_thread *self = engine.current;
 
@@ -148,7 +147,9 @@ void engine_leave_control(void)
 	engine.zombies = NULL;
 	engine.yielder_count = self->yielded_at != 0;
 	engine.live_count = 1;
-	engine.is_in_control = false;
+	engine.is_live = false;
+	engine.attention = 0;
+	rng_seed(&engine.random, random_seed);
 	engine.host.performed = NULL; /* what it fills belongs to the parent's run */
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
 	if (engine.host.executor->after_fork)
@@ -170,10 +171,4 @@ void engine_set_performed(void (*performed)(const struct engine_performed *perfo
 {
 	engine.host.performed = performed;
 	engine.performed.kind = OP_NONE;
-}
-
-void engine_take_control(void (*performed)(const struct engine_performed *performed))
-{
-	engine.is_in_control = true;
-	engine.host.performed = performed;
 }

@@ -107,6 +107,7 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	if (mutex_is_orphaned(mutex)) {
 		mutex->state |= MUTEX_INCONSISTENT;
 		mutex->lock = 0;
+		mutex->users -= mutex->users > 0; /* the dead holder */
 	}
 	if (mutex->lock)
 		return mutex_is_held_by(mutex, self) ? mutex_take_again(mutex) : SYNC_AGAIN;

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
@@ -16,6 +17,7 @@
 struct fd_entry {
 	uint8_t class; /* enum fd_class */
 	bool is_internal;
+	bool is_of_family; /* it was internal when a child got a copy */
 	bool has_object;
 	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
 };
@@ -93,6 +95,13 @@ bool fd_is_internal(int fd)
 	return entry && entry->is_internal;
 }
 
+bool fd_is_of_family(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	return entry && entry->is_of_family && !family_has_stranger();
+}
+
 const void *fd_object(int fd)
 {
 	const struct fd_entry *entry = fd_entry(fd);
@@ -153,14 +162,18 @@ void fd_watched(int epoll_fd, int fd)
 {
 	struct fd_entry *entry = fd_entry(epoll_fd);
 
-	if (entry && !fd_is_internal(fd))
-		entry->is_internal = false;
+	if (!entry || fd_is_internal(fd))
+		return;
+	entry->is_of_family = (entry->is_internal || entry->is_of_family) && fd_is_of_family(fd);
+	entry->is_internal = false;
 }
 
 void fd_were_inherited(void)
 {
-	for (int fd = 0; fd < FD_TABLE_SIZE; fd++)
+	for (int fd = 0; fd < FD_TABLE_SIZE; fd++) {
+		table.entries[fd].is_of_family |= table.entries[fd].is_internal;
 		table.entries[fd].is_internal = false;
+	}
 }
 
 void fd_was_sent(int fd)
@@ -168,7 +181,7 @@ void fd_was_sent(int fd)
 	struct fd_entry *entry = fd_entry(fd);
 
 	if (entry)
-		entry->is_internal = false;
+		entry->is_internal = entry->is_of_family = false;
 }
 
 bool fd_waits(int fd)

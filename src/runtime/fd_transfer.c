@@ -35,8 +35,7 @@ bool fd_is_scheduled(int fd, enum op_kind kind)
 		(class == FD_CHARACTER && kind == OP_FD_WRITE))
 		return false;
 	/* A single thread only comes here to wait, so that timers and the host's watchdog know. */
-	return engine_is_live() ||
-	       (engine_is_in_control() && !fd_polls(fd, POLLIN) && fd_waits(fd));
+	return engine_is_live() || (!fd_polls(fd, POLLIN) && fd_waits(fd));
 }
 
 void fd_note(long number, int fd, long result)

@@ -290,7 +290,7 @@ void focus_left(const char *unused)
 
 	(void)unused;
 	if (__builtin_expect(!focus_is_on, 1) || !engine_has_woken() || !engine_is_live() ||
-		!engine_is_in_control() || runtime.is_forked_child || runtime.is_run_over)
+		runtime.is_forked_child || runtime.is_run_over)
 		return;
 	error = errno;
 	engine_point(OP_GO_ON, NULL, memory_last_site());

@@ -131,7 +131,7 @@ void runtime_waits_in_vain(void);
 void runtime_yield(uint64_t site);
 /* A call that is no scheduling point has been made: now and then its loop gives way. passing.c. */
 void runtime_pass(uint64_t site);
-/* Random numbers of the run; those of the kernel in a child that the target has forked. */
+/* Random numbers of the run; a child that the target has forked has others than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
 /*

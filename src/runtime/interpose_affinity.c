@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
@@ -45,14 +46,13 @@ long call_gettid(const long arguments[6], uint64_t site)
 {
 	(void)arguments;
 	(void)site;
+	runtime.knows_its_id = true;
 	return engine_current()->kernel_id;
 }
 
 long call_sched_yield(const long arguments[6], uint64_t site)
 {
 	(void)arguments;
-	if (world_is_plain())
-		return platform_call(SYS_sched_yield);
 	runtime_yield(site);
 	return 0;
 }

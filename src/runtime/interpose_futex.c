@@ -123,9 +123,8 @@ static void futex_wake_others(const struct futex_call *call)
 }
 
 /*
- * The call is left to the kernel in the only thread of a forked child, which is no longer
- * controlled and may share the word with its parent. A controlled process is taken to be alone with
- * its futexes: libstdc++ does not mark its own as private, so the mark says nothing.
+ * A process that has not forked is taken to be alone with its futexes: libstdc++ does not mark its own as
+ * private, so the mark says nothing.
  */
 long call_futex(const long arguments[6], uint64_t site)
 {
@@ -143,8 +142,6 @@ long call_futex(const long arguments[6], uint64_t site)
 		.site = site};
 	long result;
 
-	if (world_is_plain())
-		return CALL_OF_KERNEL;
 	if (!futex_is_valid_word(call.word))
 		return (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
 	result = futex_perform(&call);
@@ -197,8 +194,6 @@ long call_futex_waitv(const long arguments[6], uint64_t site)
 		.site = site};
 	long result;
 
-	if (world_is_plain())
-		return CALL_OF_KERNEL;
 	if (arguments[2] || !vector.count || vector.count > WORDS_MAX || !arguments[0])
 		return -EINVAL;
 	if (timeout && ((clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) ||

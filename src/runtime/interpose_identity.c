@@ -10,8 +10,48 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
+
+/* ---- the process ---- */
+
+/* What is known of it before the starting point of runs is wrong in a run that is a fork of this process. */
+long call_getpid(const long arguments[6], uint64_t site)
+{
+	(void)arguments;
+	(void)site;
+	runtime.knows_its_id = true;
+	return platform_call(SYS_getpid);
+}
+
+long call_getppid(const long arguments[6], uint64_t site)
+{
+	(void)arguments;
+	(void)site;
+	runtime.knows_its_id = true;
+	return platform_call(SYS_getppid);
+}
+
+EXPORT pid_t getpid(void)
+{
+	ENTER();
+	return (pid_t)ANSWER(getpid, 0);
+}
+
+pid_t __getpid(void);
+
+EXPORT pid_t __getpid(void)
+{
+	ENTER();
+	return (pid_t)ANSWER(getpid, 0);
+}
+
+EXPORT pid_t getppid(void)
+{
+	ENTER();
+	return (pid_t)ANSWER(getppid, 0);
+}
 
 /* ---- user and group ids ---- */
 
@@ -79,25 +119,7 @@ EXPORT int setgroups(size_t count, const gid_t *groups)
 
 void runtime_random_bytes(void *buffer, size_t bytes)
 {
-	unsigned char *at = buffer;
-
-	if (engine_is_in_control()) {
-		engine_random_bytes(buffer, bytes);
-		return;
-	}
-	/* A forked child must not repeat its parent's numbers. */
-	while (bytes) {
-		long result = platform_call(SYS_getrandom, at, bytes, 0);
-
-		if (platform_failed(result) && result != -EINTR) {
-			engine_random_bytes(at, bytes);
-			return;
-		}
-		if (result > 0) {
-			at += result;
-			bytes -= (size_t)result;
-		}
-	}
+	engine_random_bytes(buffer, bytes);
 }
 
 long call_getrandom(const long arguments[6], uint64_t site)

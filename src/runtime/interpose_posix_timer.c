@@ -195,8 +195,6 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_
 	int error;
 
 	ENTER();
-	if (world_is_plain())
-		return REAL(timer_create)(clock, event, out);
 	if (!timer_can_be(clock, event))
 		return (int)interpose_result(-EINVAL);
 	while (timer < timers.entries + TIMERS_MAX && timer->is_used)
@@ -219,8 +217,6 @@ EXPORT int timer_delete(timer_t id)
 	struct posix_timer *timer;
 
 	ENTER();
-	if (world_is_plain())
-		return REAL(timer_delete)(id);
 	timer = timer_of(id);
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
@@ -246,8 +242,6 @@ EXPORT int timer_gettime(timer_t id, struct itimerspec *out)
 	const struct posix_timer *timer;
 
 	ENTER();
-	if (world_is_plain())
-		return REAL(timer_gettime)(id, out);
 	timer = timer_of(id);
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
@@ -261,8 +255,6 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 	struct posix_timer *timer;
 
 	ENTER();
-	if (world_is_plain())
-		return REAL(timer_settime)(id, flags, wanted, old);
 	timer = timer_of(id);
 	if (!timer || !time_is_valid(&wanted->it_value) || !time_is_valid(&wanted->it_interval) ||
 		wanted->it_value.tv_sec < 0 || wanted->it_interval.tv_sec < 0)
@@ -285,14 +277,12 @@ EXPORT int timer_getoverrun(timer_t id)
 	const struct posix_timer *timer;
 
 	ENTER();
-	if (world_is_plain())
-		return REAL(timer_getoverrun)(id);
 	timer = timer_of(id);
 	return timer ? timer->overrun : (int)interpose_result(-EINVAL);
 }
 
 /* A child has none of its parent's timers. */
-void posix_timer_leave_control(void)
+void posix_timer_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);
 }

@@ -1,7 +1,7 @@
 /*
- * Processes: fork and its like, _exit, and waiting for children. A child made by the target is an
- * ordinary process: control ends in it, at the first of libc's fork handlers, so before anything of the
- * target runs there. It dies with its parent, so that no run leaves processes behind.
+ * Processes: fork and its like, _exit, and waiting for children. A child made by the target has an engine of its own,
+ * which begins at the first of libc's fork handlers, so before anything of the target runs there. Time and deadlocks are
+ * those of the whole process family (family.h). The child dies with its parent, so that no run leaves processes behind.
  * Runs in the target's moving thread.
  */
 #include <fcntl.h>
@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "runtime/attach.h"
+#include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
@@ -28,6 +30,7 @@ static struct {
 	long parent_pid;
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* made before the first thread, and not waited for yet */
+	uint64_t forks;		 /* of this process and those that it has come of */
 	uint64_t kernel_mask;	 /* of the forking thread; meanwhile no signal comes in */
 	char any_child;		 /* its address stands for all children */
 } process;
@@ -39,6 +42,8 @@ static void fork_prepare(void)
 	uint64_t all = ~UINT64_C(0);
 
 	process.parent_pid = platform_call(SYS_getpid);
+	process.forks++;
+	family_prepare_fork();
 	process.dies_with_parent = platform_call(SYS_gettid) == process.parent_pid;
 	runtime_taint("made a child process (fork)", 0);
 	semaphore_prepare_fork();
@@ -63,7 +68,16 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-void process_leave_control(void)
+/* A child has other random numbers than its parent, and than its siblings. */
+static uint64_t process_random_seed(void)
+{
+	uint64_t number;
+
+	engine_random_bytes(&number, sizeof number); /* of the child's copy */
+	return hash_pair(number, process.forks);
+}
+
+void process_become_child(void)
 {
 	process.early_children = 0;
 	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
@@ -71,18 +85,17 @@ void process_leave_control(void)
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
 	sites_are_live = SITES_QUIET;
-	time_leave_control();
-	timer_leave_control();
-	engine_leave_control();
-	signals_leave_control(); /* opens the mask */
+	time_begin_child();
+	timer_begin_child();
+	engine_begin_child(process_random_seed());
+	signals_begin_child();
 }
 
-void process_take_control(void)
+void process_become_program(void)
 {
 	runtime.is_forked_child = false;
-	time_take_control();
-	engine_take_control(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	signals_take_control();
+	family_leave();
+	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
 	/* Else its parent is still another one, and the command ends what is left. */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
@@ -105,16 +118,18 @@ static void fork_die_with_parent(void)
 
 static void fork_in_child(void)
 {
+	const bool is_first = !runtime.is_forked_child;
+
 	fd_were_inherited(); /* the parent holds the other ends */
 	runtime_dispatch_resume();
-	if (runtime.is_forked_child) {
-		fork_restore_mask();
-	} else {
+	family_forked(0);
+	if (is_first)
 		daemon_forked(process.parent_pid);
-		process_leave_control();
-		fork_die_with_parent();
-	}
+	process_become_child();
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	fork_restore_mask();
+	if (is_first)
+		fork_die_with_parent();
 }
 
 __attribute__((constructor)) static void process_constructor(void)
@@ -134,8 +149,10 @@ static pid_t fork_in_order(uint64_t site)
 
 	engine_note(OP_MUTEX_LOCK, &handlers, site);
 	pid = REAL(fork)();
-	if (pid)
+	if (pid) {
+		family_forked(pid);
 		engine_note(OP_MUTEX_UNLOCK, &handlers, site);
+	}
 	return pid;
 }
 
@@ -160,10 +177,12 @@ EXPORT pid_t _Fork(void)
 	ENTER();
 	fork_prepare();
 	pid = REAL(_Fork)();
-	if (pid == 0)
+	if (pid == 0) {
 		fork_in_child();
-	else
+	} else {
+		family_forked(pid);
 		fork_in_parent();
+	}
 	return pid;
 }
 
@@ -201,6 +220,7 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	cloned.argument = argument;
 	fork_prepare();
 	pid = REAL(clone)(clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);
+	family_forked(pid);
 	fork_in_parent();
 	return pid;
 }
@@ -211,7 +231,7 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 	int null;
 
 	ENTER();
-	pid = REAL(fork)();
+	pid = fork_in_order(CALL_SITE);
 	if (pid < 0)
 		return -1;
 	if (pid)
@@ -311,6 +331,7 @@ static struct child_wait child_wait_of(pid_t pid, int options)
  */
 static void child_was_reaped(void)
 {
+	(void)family_look(); /* what it slept has passed here, too */
 	if (process.early_children && engine_is_live())
 		runtime_taint_shared("waited for a child made before the first thread");
 	else if (process.early_children)
@@ -322,8 +343,6 @@ static long wait_four(pid_t pid, int *status, int options, struct rusage *usage,
 	struct child_wait wait = child_wait_of(pid, options);
 	long result;
 
-	if (world_is_plain())
-		return platform_call(SYS_wait4, pid, status, options, usage);
 	do {
 		result = child_perform(&wait, site);
 		if (result)
@@ -399,9 +418,6 @@ long call_waitid(const long arguments[6], uint64_t site)
 		.id = (id_t)arguments[1],
 		.options = (int)arguments[3]};
 
-	if (world_is_plain())
-		return platform_call(SYS_waitid, arguments[0], arguments[1], arguments[2],
-			arguments[3], arguments[4]);
 	return wait_by_id(&wait, (siginfo_t *)arguments[2], (struct rusage *)arguments[4], site);
 }
 

@@ -1,7 +1,6 @@
 /*
  * Message queues and System V's semaphores. A call is made in a form that cannot wait, and again when something may
- * have changed, so that the threads of the process may be at the other end. In the only thread of a forked
- * child the kernel does everything itself. Runs in the target's moving thread.
+ * have changed, so that the threads of the process may be at the other end. Runs in the target's moving thread.
  */
 #include <mqueue.h>
 #include <pthread.h>
@@ -77,11 +76,6 @@ static long message_call(struct queue_call *call, const struct timespec *until)
 {
 	if (until && (!time_is_valid(until) || until->tv_sec < 0))
 		return -EINVAL;
-	if (world_is_plain()) {
-		const long *a = call->arguments;
-
-		return platform_call(call->number, a[0], a[1], a[2], a[3], until);
-	}
 	call->arguments[4] = (long)(uintptr_t)&long_ago;
 	call->would_wait = call->timed_out = -ETIMEDOUT;
 	call->deadline_ns = until ? runtime_deadline(CLOCK_REALTIME, until) : ENGINE_FOREVER;
@@ -221,8 +215,7 @@ EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 {
 	ENTER();
 	if (event && event->sigev_notify == SIGEV_THREAD)
-		return world_is_plain() ? REAL(mq_notify)(queue, event)
-					: notify_by_thread(queue, event);
+		return notify_by_thread(queue, event);
 	for (int i = 0; !event && i < NOTIFICATIONS_MAX; i++)
 		if (notifications[i].is_used && notifications[i].queue == queue)
 			notifications[i].is_off = true;
@@ -240,8 +233,6 @@ long call_msgsnd(const long arguments[6], uint64_t site)
 		.deadline_ns = ENGINE_FOREVER,
 		.site = site};
 
-	if (world_is_plain())
-		return CALL_OF_KERNEL;
 	return arguments[3] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
 }
 
@@ -254,26 +245,18 @@ long call_msgrcv(const long arguments[6], uint64_t site)
 		.deadline_ns = ENGINE_FOREVER,
 		.site = site};
 
-	if (world_is_plain())
-		return CALL_OF_KERNEL;
 	return arguments[4] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
 }
 
 EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
 {
 	ENTER();
-	if (world_is_plain())
-		return (int)interpose_result(
-			platform_call(SYS_msgsnd, queue, message, bytes, flags));
 	return (int)interpose_result(ANSWER(msgsnd, queue, message, bytes, flags));
 }
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
 {
 	ENTER();
-	if (world_is_plain())
-		return interpose_result(
-			platform_call(SYS_msgrcv, queue, message, bytes, type, flags));
 	return interpose_result(ANSWER(msgrcv, queue, message, bytes, type, flags));
 }
 
@@ -288,7 +271,7 @@ static long semaphores_change(int set, const struct sembuf *wanted, size_t count
 		.site = site};
 	bool never_waits = false;
 
-	if (world_is_plain() || count > SEMAPHORE_OPS_MAX || interpose_is_bad_pointer(wanted))
+	if (count > SEMAPHORE_OPS_MAX || interpose_is_bad_pointer(wanted))
 		return target_call(SYS_semtimedop, set, wanted, count, timeout);
 	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
 		return -EINVAL;

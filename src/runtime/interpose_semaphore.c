@@ -1,7 +1,7 @@
 /*
  * sem_*, unnamed and named. Named semaphores live in a table of this process: same name, same object,
- * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Forked processes see each other's, where there was one
- * before the fork; all others do not see them, nor do they see theirs. Runs in the target's threads.
+ * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Processes of one family (family.h)
+ * see each other's; all others do not see them, nor do they see theirs. Runs in the target's threads.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -29,10 +29,7 @@ struct named_semaphore {
 #define TABLE_BYTES                                                                                \
 	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 
-/*
- * Written by the moving thread, like the objects themselves, and once there are names and a fork, by all
- * processes that have come of it.
- */
+/* Written by the moving thread, like the objects themselves, and from the first fork on by the whole family. */
 static union {
 	struct named_semaphore entries[NAMED_MAX];
 	char pages[TABLE_BYTES];
@@ -40,7 +37,6 @@ static union {
 #define named_semaphores named_table.entries
 
 static struct {
-	bool is_used;
 	bool is_shared;
 } named_state;
 
@@ -48,7 +44,7 @@ void semaphore_prepare_fork(void)
 {
 	char *memory;
 
-	if (!named_state.is_used || named_state.is_shared)
+	if (named_state.is_shared)
 		return;
 	memory = platform_map(TABLE_BYTES, true);
 	if (!memory)
@@ -129,7 +125,6 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 		value = va_arg(arguments, unsigned);
 		va_end(arguments);
 	}
-	named_state.is_used = true;
 	shared_enter(named_state.is_shared);
 	error = named_open(name, flags, value, &named);
 	if (!error)

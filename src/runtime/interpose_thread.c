@@ -24,9 +24,9 @@ static void thread_first_create(void)
 	runtime.has_created = true;
 	runtime_prepare_threads();
 	if (runtime.contract && runtime.is_forked_child && daemon_becomes_program())
-		process_take_control();
+		process_become_program();
 	else if (runtime.contract && !runtime.is_forked_child && daemon_has_replaced_us())
-		process_leave_control();
+		process_become_child();
 	runtime.has_created = true;
 	if (runtime.contract && !runtime.is_forked_child) {
 		runtime.restart->at_first_create();
@@ -60,7 +60,7 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 		if (pthread_attr_getsigmask_np(attributes, &mask) == 0)
 			thread->signals_blocked = mask.__val[0] & ~signal_unblockable();
 	}
-	if (runtime.contract)
+	if (runtime.contract && !runtime.is_forked_child)
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
 	/*
@@ -368,7 +368,7 @@ bool runtime_emulate_name(const long arguments[6], long *result)
 	struct engine_thread *self = engine_current();
 	char *name = (char *)arguments[1];
 
-	if (self->id.index == 0 || !engine_is_in_control())
+	if (self->id.index == 0)
 		return false; /* the kernel thread's own */
 	if (arguments[0] == PR_SET_NAME) {
 		memset(self->label, 0, LABEL_BYTES);

@@ -35,24 +35,24 @@
 /* So many yields are worth a look whether time may pass. */
 #define IN_VAIN_PER_LOOK 8
 
-/* Written by clock readers, and once when a forked child leaves control. */
+/* Written by clock readers, and once when a forked child begins. */
 static HOT_STATE struct {
 	uint64_t origin_real_ns;    /* real clock at the moment when the virtual one ... */
 	uint64_t origin_virtual_ns; /* ... showed this; only where time is real */
 	bool has_origin;
-	bool has_left_control;
-	uint64_t step;		/* of the last reading */
-	uint32_t reads;		/* since that step */
-	uint64_t streak_step;	/* step before the current streak of yields */
-	uint64_t streak_yields; /* how many, with nothing else between */
-	uint64_t in_vain;	/* yields and looks for a cancellation so far */
+	uint64_t processor_begin_ns; /* virtual time when this process began */
+	uint64_t step;		     /* of the last reading */
+	uint32_t reads;		     /* since that step */
+	uint64_t streak_step;	     /* step before the current streak of yields */
+	uint64_t streak_yields;	     /* how many, with nothing else between */
+	uint64_t in_vain;	     /* yields and looks for a cancellation so far */
 	uint64_t
 		realtime_set_ns; /* what the target has set CLOCK_REALTIME forward by, modulo 2^64 */
 } clocks;
 
 bool time_is_virtual(void)
 {
-	return runtime.has_virtual_time && !clocks.has_left_control;
+	return runtime.has_virtual_time;
 }
 
 static void time_set_origin(void)
@@ -62,16 +62,9 @@ static void time_set_origin(void)
 	clocks.has_origin = true;
 }
 
-void time_leave_control(void)
+void time_begin_child(void)
 {
-	time_set_origin();
-	clocks.has_left_control = true;
-}
-
-void time_take_control(void)
-{
-	(void)time_now_ns(); /* goes on from there */
-	clocks.has_left_control = false;
+	clocks.processor_begin_ns = engine_clock_ns();
 }
 
 uint64_t time_now_ns(void)
@@ -114,7 +107,26 @@ uint64_t time_after(uint64_t ns)
 	return ns < ENGINE_FOREVER - 1 - now ? now + ns : ENGINE_FOREVER - 1;
 }
 
-/* Where a clock stands at virtual time 0. False: not a clock that we make. */
+static bool time_has_thread(int kernel_id)
+{
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		if (engine_thread(i)->state == THREAD_ALIVE &&
+			engine_thread(i)->kernel_id == kernel_id)
+			return true;
+	return false;
+}
+
+/* Is it the processor clock of this process, or of a thread of it? See clock_getcpuclockid(3) for the bits. */
+static bool time_is_own_processor_clock(clockid_t clock)
+{
+	const int owner = ~(clock >> 3);
+
+	if (clock >= 0 || (clock & 3) == 3) /* 3: a device's clock by descriptor, or none */
+		return false;
+	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
+}
+
+/* Where a clock stands at virtual time 0, modulo 2^64. False: not a clock that we make. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {
@@ -133,12 +145,11 @@ static bool time_clock_start(clockid_t clock, uint64_t *start)
 		return true;
 	case CLOCK_PROCESS_CPUTIME_ID:
 	case CLOCK_THREAD_CPUTIME_ID:
-		*start = PROCESSOR_START_NS;
+		*start = PROCESSOR_START_NS - clocks.processor_begin_ns;
 		return true;
 	default:
-		/* Negative ids: processor clocks of threads and processes; ours have used as much. */
-		*start = PROCESSOR_START_NS;
-		return clock < 0 && (clock & 7) != 3; /* 3: a device's clock by descriptor */
+		*start = PROCESSOR_START_NS - clocks.processor_begin_ns;
+		return time_is_own_processor_clock(clock);
 	}
 }
 
@@ -164,10 +175,9 @@ uint64_t runtime_deadline(int clock_id, const struct timespec *absolute)
 		start = time_from_timespec(&real);
 		return wanted > start ? time_after(wanted - start) : time_now_ns();
 	}
-	(void)time_now_ns(); /* brings the clock up to date in a forked child */
 	if (!time_clock_start(clock_id, &start))
 		start = MONOTONIC_START_NS;
-	return wanted > start ? wanted - start : 0;
+	return wanted > start || (int64_t)start < 0 ? wanted - start : 0;
 }
 
 uint64_t runtime_deadline_after(const struct timespec *relative)
@@ -193,8 +203,11 @@ void runtime_waits_in_vain(void)
 
 void runtime_yield(uint64_t site)
 {
-	if (!engine_is_live())
+	if (!engine_is_live()) {
+		if (runtime.has_forked) /* for another process */
+			(void)platform_call(SYS_sched_yield);
 		return;
+	}
 	if (!engine_yields_freely())
 		runtime_waits_in_vain();
 	/* Where somebody waits for the world outside, time must not run ahead of it. */

@@ -54,11 +54,11 @@ bool timer_fire_due(void)
 	return true;
 }
 
-void timer_leave_control(void)
+void timer_begin_child(void)
 {
 	timer.is_armed = false;
-	posix_timer_leave_control();
-	timerfd_leave_control();
+	posix_timer_begin_child();
+	timerfd_begin_child();
 }
 
 bool timer_is_ticking_outside(void)

@@ -210,7 +210,7 @@ void timerfd_forget(int fd)
 }
 
 /* A child shares the kernel's timer with its parent, as natively, and has the parent's settings. */
-void timerfd_leave_control(void)
+void timerfd_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);
 }

@@ -331,7 +331,7 @@ static bool memory_tell_quickly(struct contract_memory *memory, const struct mem
 bool memory_is_watched(void)
 {
 	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
-	       engine_is_in_control() && !runtime.is_run_over;
+	       !runtime.is_run_over;
 }
 
 /* Others like it need not come here again soon. */

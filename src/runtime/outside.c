@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
+#include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
@@ -14,8 +15,6 @@
 #define SLICE_NS UINT64_C(10000000)
 /* Likewise, after objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
-/* How often is looked whether children that are waited for stand still for good. */
-#define CHILD_SLICE_NS UINT64_C(20000000)
 /* A wait that ended at once although nobody can move after it: not to be repeated in a hurry. */
 #define PAUSE_NS UINT64_C(1000000)
 
@@ -23,14 +22,20 @@
 static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
-	bool has_external;     /* a descriptor that other processes can make ready */
-	bool has_child;	       /* a wait for a child */
-	bool has_signal;       /* a wait for a signal */
-	bool has_shared;       /* a wait for an object that another process may change */
-	bool needs_slices;     /* something that poll() cannot see */
+	bool has_external; /* a descriptor that processes outside of the family can make ready */
+	bool has_child;	   /* a wait for a child */
+	bool has_signal;   /* a wait for a signal */
+	bool has_shared;   /* a wait for an object that another process may change */
+	bool needs_slices; /* something that poll() cannot see */
 	uint32_t failed_tries; /* in a row */
 	uint64_t failed_step;  /* of the last one */
-	uint64_t woken_step;   /* step + 1 at the last return of true because of a descriptor */
+	uint64_t
+		woken_period; /* engine_idle_period() at the last return of true because of a descriptor */
+	/* Of a wait beside other members of the family. */
+	uint64_t slice_ns;     /* of each sleep; 0: no limit */
+	bool is_clock_still;   /* virtual time does not pass meanwhile */
+	uint64_t idle_period;  /* which began */
+	uint64_t idle_real_ns; /* at this real time */
 } outside;
 
 /* ---- what is waited for ---- */
@@ -39,7 +44,7 @@ static void outside_add(int fd, short events)
 {
 	if (fd < 0)
 		return;
-	outside.has_external |= !fd_is_internal(fd);
+	outside.has_external |= !fd_is_internal(fd) && !fd_is_of_family(fd);
 	if (outside.poll_count == OUTSIDE_POLLS_MAX) {
 		outside.needs_slices = true;
 		return;
@@ -143,51 +148,62 @@ static long outside_sleep(uint64_t limit_ns)
 	return result;
 }
 
-/* Sleeps until `limit_ns` on the engine's clock, and brings that up to date. */
-static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
+/* How long the next sleep is to be, where nothing else ends it. */
+static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
-	uint64_t start_ns = time_now_ns();
-	uint64_t real_start_ns = platform_monotonic_ns();
 	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
-	uint32_t first = outside_add_children(pids, child_count);
-	uint64_t passed_ns;
-	long result;
 
 	if (runtime.executor && !runtime.executor->can_clone)
 		outside.needs_slices = true; /* signals may reach another kernel thread */
 	if (outside.needs_slices && sleep_ns > SLICE_NS)
 		sleep_ns = SLICE_NS;
-	if (outside.has_child && child_count && sleep_ns > CHILD_SLICE_NS)
-		sleep_ns = CHILD_SLICE_NS;
+	if (outside.slice_ns && sleep_ns > outside.slice_ns)
+		sleep_ns = outside.slice_ns;
 	if (outside.has_shared && sleep_ns > SHARED_SLICE_NS)
 		sleep_ns = SHARED_SLICE_NS;
+	return sleep_ns;
+}
+
+/* Sleeps until `limit_ns` on the engine's clock, and brings that up to date unless it stands still meanwhile. */
+static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	uint64_t start_ns = time_now_ns();
+	uint64_t real_start_ns = platform_monotonic_ns();
+	uint64_t sleep_ns = outside_sleep_ns(limit_ns, start_ns);
+	uint32_t first = outside_add_children(pids, child_count);
+	uint64_t passed_ns;
+	long result;
+
 	runtime_mark_outside(true);
 	result = outside_sleep(sleep_ns);
-	if (result > 0 && outside.woken_step == engine_step() + 1)
+	if (result > 0 && outside.woken_period == engine_idle_period())
 		(void)platform_call(SYS_nanosleep, &(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	runtime_mark_outside(false);
-	outside.woken_step = result > 0 ? engine_step() + 1 : 0;
+	outside.woken_period = result > 0 ? engine_idle_period() : 0;
 	for (uint32_t i = first; i < outside.poll_count; i++)
 		(void)platform_call(SYS_close, outside.polls[i].fd);
 	passed_ns = platform_monotonic_ns() - real_start_ns;
 	if (!time_is_virtual())
 		(void)time_now_ns();
+	else if (outside.is_clock_still)
+		return;
 	else if (result == 0 && sleep_ns != ENGINE_FOREVER)
 		engine_clock_advance_to(start_ns + sleep_ns);
 	else
 		engine_clock_advance_to(
 			start_ns + passed_ns < limit_ns ? start_ns + passed_ns : limit_ns);
-	if (outside.needs_slices)
+	family_publish_clock();
+	if (outside.needs_slices && !signals_arrived()) /* a signal comes first: EINTR */
 		fd_retry_changed();
 }
 
 /* Is a descriptor ready that nobody was told of? Not asked again before somebody has moved. */
 static bool outside_is_ready(void)
 {
-	if (!outside.poll_count || outside.woken_step == engine_step() + 1 ||
+	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
 		platform_call(SYS_poll, outside.polls, outside.poll_count, 0) <= 0)
 		return false;
-	outside.woken_step = engine_step() + 1;
+	outside.woken_period = engine_idle_period();
 	return true;
 }
 
@@ -220,8 +236,8 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or what it sends, may be what a handler waits for to wake somebody. */
-	if (child_count && signals_have_handler_for_others())
+	/* The end of a child, or what it sends, may be what a handler waits for to wake somebody; or what a parent sends. */
+	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	/* Those of this family have got the object from each other. */
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
@@ -232,17 +248,97 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	return child_count || !time_is_virtual();
 }
 
-/* Everybody waits for children, or for each other, and the children for what no process will give them. */
-static bool outside_is_stuck(uint64_t limit_ns, const int *pids, uint32_t child_count)
+/* ---- beside other members of the process family ---- */
+
+/* The next look at what other members have done is so far away, at first and later. */
+#define FAMILY_SLICE_NS UINT64_C(200000)
+#define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
+#define FAMILY_SLICES 25
+/*
+ * A member that computes takes no virtual time, as a thread does not. But it may also wait in a way that is not seen,
+ * for the caller. So time passes for the caller after a real time that is this many times its wait, within limits.
+ */
+#define FAMILY_GRACE_FACTOR 64
+#define FAMILY_GRACE_LEAST_NS UINT64_C(1000000)
+#define FAMILY_GRACE_MOST_NS UINT64_C(100000000)
+
+static bool outside_has_stranger(const int *pids, uint32_t count)
 {
-	return limit_ns == ENGINE_FOREVER && outside.has_child && !outside.has_external &&
-	       !outside.has_signal && !outside.has_shared &&
-	       stuck_children_are_all(pids, child_count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!family_has_member(pids[i])) {
+			family_note_stranger();
+			return true;
+		}
+	return false;
+}
+
+static bool outside_clock_is_still(uint64_t limit_ns, uint64_t waited_ns)
+{
+	uint64_t grace_ns = FAMILY_GRACE_MOST_NS;
+
+	if (limit_ns - time_now_ns() < FAMILY_GRACE_MOST_NS / FAMILY_GRACE_FACTOR)
+		grace_ns = (limit_ns - time_now_ns()) * FAMILY_GRACE_FACTOR;
+	if (grace_ns < FAMILY_GRACE_LEAST_NS)
+		grace_ns = FAMILY_GRACE_LEAST_NS;
+	return limit_ns == ENGINE_FOREVER || waited_ns < grace_ns;
+}
+
+static void outside_wait_for_family(
+	enum family_verdict verdict, uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	uint64_t waited_ns;
+
+	if (outside.idle_period != engine_idle_period()) {
+		outside.idle_period = engine_idle_period();
+		outside.idle_real_ns = platform_monotonic_ns();
+	}
+	waited_ns = platform_monotonic_ns() - outside.idle_real_ns;
+	outside.slice_ns = waited_ns < FAMILY_SLICES * FAMILY_SLICE_NS ? FAMILY_SLICE_NS
+								       : FAMILY_SLICE_LATER_NS;
+	outside.is_clock_still =
+		verdict == FAMILY_WAITS && outside_clock_is_still(limit_ns, waited_ns);
+	outside_wait_until(limit_ns, pids, child_count);
+	(void)family_look(); /* running, until the threads have been asked */
+	outside.slice_ns = 0;
+	outside.is_clock_still = false;
+}
+
+/* What becomes of a wait that nothing of what was looked at has ended yet. */
+static enum family_verdict outside_ask_family(
+	uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	const struct family_wait wait = {.epoch = epoch,
+		.deadline_ns = limit_ns,
+		.is_outside = outside.has_external || outside.needs_slices ||
+			      timer_is_ticking_outside() || outside_has_stranger(pids, child_count),
+		.is_signal = outside.has_signal};
+
+	return family_wait(&wait);
+}
+
+/* Until then no thread can move: true if it is time to ask them again. */
+static bool outside_wait(uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
+{
+	const enum family_verdict verdict = outside_ask_family(epoch, limit_ns, pids, child_count);
+
+	if (verdict == FAMILY_DEADLOCKED || (verdict == FAMILY_TIME && time_is_virtual()))
+		return false;
+	if (verdict == FAMILY_ALONE && !outside_is_worth_it(limit_ns, child_count))
+		return false;
+	if (verdict == FAMILY_ALONE)
+		outside_wait_until(limit_ns, pids, child_count);
+	else
+		outside_wait_for_family(verdict, limit_ns, pids, child_count);
+	(void)timer_fire_due();
+	if (signals_arrived())
+		runtime_route_signals();
+	return true;
 }
 
 bool runtime_wait_outside(uint64_t deadline_ns)
 {
 	int pids[CHILDREN_MAX];
+	const uint64_t epoch = family_look();
 	uint64_t timer_ns = timer_next_ns();
 	uint64_t limit_ns = timer_ns < deadline_ns ? timer_ns : deadline_ns;
 	uint32_t child_count;
@@ -259,15 +355,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
-	if (outside_is_stuck(limit_ns, pids, child_count))
-		return false;
-	if (limit_ns > time_now_ns() && outside_is_worth_it(limit_ns, child_count)) {
-		outside_wait_until(limit_ns, pids, child_count);
-		(void)timer_fire_due();
-		if (signals_arrived())
-			runtime_route_signals();
+	if (limit_ns > time_now_ns() && outside_wait(epoch, limit_ns, pids, child_count))
 		return true;
-	}
 	if (signals_arrived()) { /* of a child that has ended meanwhile */
 		runtime_route_signals();
 		return true;

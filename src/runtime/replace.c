@@ -52,7 +52,7 @@ bool runtime_emulate_exec(long number, const long arguments[6], long *result)
 	long *failure;
 	int status;
 
-	if ((number != SYS_execve && number != SYS_execveat) || !engine_is_in_control() ||
+	if ((number != SYS_execve && number != SYS_execveat) || runtime.is_forked_child ||
 		!runtime.has_created || runtime.restart != &restart_rewind)
 		return false;
 	failure = platform_map(sizeof *failure, true);

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "runtime/family.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
@@ -34,6 +35,7 @@ static void fork_child_set_up(void)
 	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the server */
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
+	family_leave();
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	contract->is_live = 0;
 	contract->taint = TAINT_NONE;
@@ -131,6 +133,9 @@ static uint64_t fork_serve(void)
 	enum contract_report report = REPORT_READY;
 	uint64_t number;
 
+	if (runtime.knows_its_id)
+		runtime_refuse_restart(
+			"asks for its process id before the point where runs begin, and a fork has another");
 	undo_save_offsets(false);
 	if (!fork_made_in_run) /* without it every run makes its own */
 		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);

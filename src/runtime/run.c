@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "runtime/contexts.h"
+#include "runtime/family.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
@@ -386,7 +387,9 @@ static void run_end_alone(const struct outcome *outcome)
 		for (;;)
 			(void)platform_call(SYS_exit_group, outcome->code);
 	stuck_child_tell(outcome);
-	for (;;) /* a deadlock: natively it hangs */
+	family_stop();
+	signals_give_to_kernel(); /* one may still end it */
+	for (;;)		  /* a deadlock: natively it hangs */
 		(void)platform_call(SYS_pause);
 }
 
@@ -431,6 +434,7 @@ void runtime_run_ended(int status)
 	if (contract && !is_left && !runtime.is_forked_child &&
 		contract->outcome.kind == OUTCOME_NONE)
 		engine_exited(status);
+	family_end();
 	if (!contract || is_left || runtime.is_forked_child)
 		for (;;)
 			(void)platform_call(SYS_exit_group, status);
@@ -439,14 +443,9 @@ void runtime_run_ended(int status)
 
 /* ---- hooks ---- */
 
-bool runtime_has_virtual_time(void)
-{
-	return runtime.has_virtual_time && !runtime.is_forked_child;
-}
-
 void runtime_mark_outside(bool is_outside)
 {
-	if (runtime.contract)
+	if (runtime.contract && !runtime.is_forked_child)
 		runtime.contract->is_waiting_outside = is_outside;
 }
 

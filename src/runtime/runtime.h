@@ -32,10 +32,11 @@ struct runtime {
 	bool has_sanitizer; /* its runtime calls us with locks of its own held */
 	/* Of AddressSanitizer: where its shadow of the memory is. NULL: it is not there. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
-	bool has_created;     /* the first thread creation has been passed in this run */
-	bool is_run_over;     /* runtime_finish_run() was entered */
+	bool has_created; /* the first thread creation has been passed in this run */
+	bool is_run_over; /* runtime_finish_run() was entered */
+	bool knows_its_id; /* the target has asked for an id that a fork of this process does not have */
 	bool has_forked;      /* the target has made a child, or is one */
-	bool is_forked_child; /* the target's own fork(): nobody drives us any more */
+	bool is_forked_child; /* the target's own fork(): how it ends is its parent's affair */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
 	/* Control is impossible, for this reason, and the process ends: says so where no command does. NULL. */
 	void (*refused)(const char *why);
@@ -182,15 +183,14 @@ bool daemon_is_left(int status, uint32_t children);
 bool daemon_becomes_program(void);
 /* The first thread of a process under control: a daemon that it made is the program already. */
 bool daemon_has_replaced_us(void);
-/* Control is taken back, or ends, in a process without threads. interpose_process.c. */
-void process_take_control(void);
-void process_leave_control(void);
+/* A process without threads becomes a child, or what the command drives. interpose_process.c. */
+void process_become_child(void);
+void process_become_program(void);
 /* Does the process end now without a word, as a daemon goes on? */
 bool process_leaves_daemon(int status);
 
 /* ---- hooks for the families ---- */
 
-bool runtime_has_virtual_time(void);
 /* A duplicate of a descriptor far above those the target knows; 0: none can be had. */
 long runtime_high_descriptor(long descriptor);
 /* Around waits in the real world: the host's watchdog leaves us alone. */

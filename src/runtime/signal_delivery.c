@@ -13,7 +13,7 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* Set by sigaction, by the delivery (SA_RESETHAND) and once by a forked child. */
+/* Set by sigaction, by the delivery (SA_RESETHAND) and by a child that can never go on. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
 	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
@@ -449,19 +449,15 @@ bool signals_have_left_control(void)
 	return delivery.has_left_control;
 }
 
-void signals_take_control(void)
+void signals_begin_child(void)
 {
-	delivery.has_left_control = false;
-	runtime_signals_set_up();
-	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
-		if (signal_has_handler(signal))
-			signal_catch(signal);
+	signal_queue_clear();
+	engine_current()->signals_pending = 0;
 }
 
-void signals_leave_control(void)
+void signals_give_to_kernel(void)
 {
 	delivery.has_left_control = true;
-	signal_queue_clear();
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
 		const struct signal_action *action = &delivery.actions[signal];
 

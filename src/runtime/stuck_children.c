@@ -1,15 +1,12 @@
 /*
  * Children that the target has forked and that wait for what will never come: a lock that another thread of their parent
- * held at the fork, most of all. A child knows it, and tells its parent by the contract; where the parent waits for
- * such children only, that is a deadlock of the run.
+ * held at the fork, most of all. A child that finds the process family deadlocked (family.h) says by the contract what its
+ * threads wait for; that is part of the evidence of the run.
  *
  * The child's part runs in its moving thread, the rest in the process of the run.
  */
-#include <fcntl.h>
-#include <string.h>
 #include <sys/syscall.h>
 
-#include "base/text.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
@@ -60,40 +57,6 @@ static const struct contract_stuck *stuck_of(int pid)
 		if (__atomic_load_n(&contract->stuck[i].pid, __ATOMIC_ACQUIRE) == (uint32_t)pid)
 			return &contract->stuck[i];
 	return NULL;
-}
-
-/* Asleep, as the kernel has it: one that was sent a signal is awake from then on, until it has died of it. */
-static bool stuck_is_asleep(int pid)
-{
-	char path[32], stat[128];
-	const char *state;
-	struct text text;
-	long fd, bytes;
-
-	text_init(&text, path, sizeof path);
-	text_add(&text, "/proc/");
-	text_unsigned(&text, (uint64_t)pid);
-	text_add(&text, "/stat");
-	fd = platform_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (platform_failed(fd))
-		return false;
-	bytes = platform_call(SYS_read, fd, stat, sizeof stat - 1);
-	(void)platform_call(SYS_close, fd); /* nothing was written to it */
-	if (platform_failed(bytes))
-		return false;
-	stat[bytes] = '\0';
-	state = strrchr(stat, ')');
-	return state && !strncmp(state, ") S", 3);
-}
-
-bool stuck_children_are_all(const int *pids, uint32_t count)
-{
-	if (!runtime.contract || runtime.is_forked_child)
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		if (!stuck_of(pids[i]) || !stuck_is_asleep(pids[i]))
-			return false;
-	return count;
 }
 
 /* Threads that only the child has are not told of: the run does not know them. */

@@ -21,17 +21,11 @@
 
 #include "engine/engine.h"
 
-/* A forked child with one thread: nothing is to be scheduled, the kernel does everything itself. */
-static inline bool world_is_plain(void)
-{
-	return !engine_is_in_control() && engine_live_count() == 1;
-}
-
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 /* ---- time: interpose_time.c, interpose_sleep.c, interpose_timer.c ---- */
 
-/* Does time jump when nobody can move? Not where the plan says so, nor in a forked child. */
+/* Does time jump when nobody can move? Not where the plan says so. */
 bool time_is_virtual(void);
 /* Nanoseconds of a valid timespec, saturating below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
@@ -52,20 +46,19 @@ bool time_emulate_setting(long number, const long arguments[6], long *result);
 uint64_t time_after(uint64_t ns);
 /* What a clock of the target's world shows, and the real one with the same name. False: EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
-/* Child side of fork(): the clock goes on from where it stands, with the real one. */
-void time_leave_control(void);
-void time_take_control(void);
+/* Child side of fork(): its processor clocks begin anew. */
+void time_begin_child(void);
 
 /* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
 /* Child side of fork(): no timer is inherited. */
-void posix_timer_leave_control(void);
-void timer_leave_control(void);
+void posix_timer_begin_child(void);
+void timer_begin_child(void);
 /* Likewise for timer descriptors: interpose_timerfd.c. */
 uint64_t timerfd_next_ns(void);
 bool timerfd_fire_due(uint64_t now_ns);
-void timerfd_leave_control(void);
+void timerfd_begin_child(void);
 /* A read from this descriptor gave its 8 bytes: if it is a timer's, they are put right. */
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
@@ -110,6 +103,8 @@ struct fd_request {
 /* What a call on this descriptor is: FD_PLAIN also for what is no descriptor at all. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
+/* Can only members of the process family (family.h) make it ready? */
+bool fd_is_of_family(int fd);
 /* Of one that has been classified: `result` bytes that have been read are replaced by the run's random numbers. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object that this descriptor stands for, as an address for engine_op. Ends of a pipe share it. */
@@ -203,8 +198,6 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 void stuck_child_tell(const struct outcome *outcome);
 /* In the process of the run. */
 void stuck_children_begin_run(void);
-/* Do all of these children stand still for good? Not where one has no name. */
-bool stuck_children_are_all(const int *pids, uint32_t count);
 /* The run ends, as nobody can go on: puts what the children wait for before what their parent's threads do. */
 void stuck_children_add_waits(struct outcome *outcome);
 
@@ -224,9 +217,10 @@ uint64_t signals_swap_mask(uint64_t mask);
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
 /* The signal of a timer (timer_create) that has not been taken yet, NULL: there is none. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
-/* Child side of fork(): the kernel gets the target's mask and handlers back. */
-void signals_leave_control(void);
-void signals_take_control(void);
+/* Child side of fork(): what is pending is the parent's. */
+void signals_begin_child(void);
+/* No point of the engine comes any more: the kernel gets the target's mask and handlers. */
+void signals_give_to_kernel(void);
 
 static inline uint64_t signal_bit(int signal)
 {

@@ -221,6 +221,7 @@ static void test_holder_ends(void)
 	CHECK(pthread_mutex_lock(&shared->robust) == EOWNERDEAD);
 	CHECK(pthread_mutex_consistent(&shared->robust) == 0);
 	CHECK(pthread_mutex_unlock(&shared->robust) == 0 && status_of(child) == SIGKILL);
+	CHECK(pthread_mutex_destroy(&shared->robust) == 0);
 }
 
 int main(void)

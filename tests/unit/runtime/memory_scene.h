@@ -223,11 +223,6 @@ bool engine_is_live(void)
 	return true;
 }
 
-bool engine_is_in_control(void)
-{
-	return true;
-}
-
 struct engine_thread *engine_current(void)
 {
 	return current;

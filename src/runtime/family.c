@@ -1,0 +1,297 @@
+/* See family.h. The table is guarded by shared_enter(). */
+#include "runtime/family.h"
+
+#include <sys/syscall.h>
+
+#include "base/hot_state.h"
+#include "engine/engine.h"
+#include "engine/shared.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/world.h"
+
+#define FAMILY_MOST 64
+#define FAMILY_NONE FAMILY_MOST
+
+enum family_state {
+	MEMBER_FREE,
+	MEMBER_RESERVED, /* for a child that has not said its id yet: counts as running */
+	MEMBER_RUNNING,
+	MEMBER_IDLE,
+	MEMBER_STOPPED
+};
+
+struct family_member {
+	uint32_t pid;
+	uint8_t state;		    /* enum family_state */
+	bool is_outside, is_signal; /* struct family_wait */
+	bool is_ending;
+	uint64_t deadline_ns;
+	uint64_t epoch; /* for which it is idle */
+};
+
+struct family {
+	uint64_t
+		generation; /* grows when the process of a run begins a family: those before are gone */
+	uint64_t epoch;
+	uint64_t clock_ns; /* the latest that a member has published */
+	bool has_stranger;
+	struct family_member members[FAMILY_MOST];
+};
+
+/* Of this process. Set at forks; the rewind puts it back. */
+static HOT_STATE struct {
+	struct family
+		*family; /* shared; NULL: no process has been forked, or there was no memory */
+	uint64_t generation;
+	uint32_t own;	   /* place in members[]; FAMILY_NONE: it is no member */
+	uint32_t reserved; /* place of the child that is being made */
+	uint64_t idle_period;
+} self = {.own = FAMILY_NONE, .reserved = FAMILY_NONE};
+
+static bool family_is_ours(void)
+{
+	return self.family && self.own != FAMILY_NONE && self.family->generation == self.generation;
+}
+
+static struct family_member *family_self(void)
+{
+	return &self.family->members[self.own];
+}
+
+static uint32_t family_reserve(void)
+{
+	for (uint32_t i = 0; i < FAMILY_MOST; i++)
+		if (self.family->members[i].state == MEMBER_FREE) {
+			self.family->members[i] = (struct family_member){.state = MEMBER_RESERVED};
+			return i;
+		}
+	self.family->has_stranger = true;
+	return FAMILY_NONE;
+}
+
+/* The caller is the first member. */
+static void family_begin(void)
+{
+	struct family *family = self.family;
+
+	family->epoch = 0;
+	family->clock_ns = 0;
+	family->has_stranger = false;
+	for (uint32_t i = 0; i < FAMILY_MOST; i++)
+		family->members[i].state = MEMBER_FREE;
+	self.generation = ++family->generation;
+	self.own = 0;
+	family->members[0] = (struct family_member){
+		.pid = (uint32_t)platform_call(SYS_getpid), .state = MEMBER_RUNNING};
+}
+
+void family_prepare_fork(void)
+{
+	self.reserved = FAMILY_NONE;
+	if (!self.family && runtime.contract)
+		self.family = platform_map(sizeof *self.family, true);
+	if (!self.family) /* each process is alone with its clock */
+		return;
+	shared_enter(true);
+	if (!family_is_ours() && !runtime.is_forked_child)
+		family_begin();
+	if (family_is_ours()) {
+		self.reserved = family_reserve();
+		family_publish_clock();
+	}
+	shared_leave(true);
+}
+
+void family_forked(long pid)
+{
+	struct family_member *child;
+
+	if (pid == 0)
+		self.own = self.reserved;
+	if (!self.family || self.reserved == FAMILY_NONE)
+		return;
+	child = &self.family->members[self.reserved];
+	self.reserved = FAMILY_NONE;
+	shared_enter(true);
+	if (pid < 0) {
+		child->state = MEMBER_FREE;
+	} else {
+		child->pid = pid ? (uint32_t)pid : (uint32_t)platform_call(SYS_getpid);
+		if (child->state == MEMBER_RESERVED)
+			child->state = MEMBER_RUNNING;
+	}
+	shared_leave(true);
+}
+
+void family_leave(void)
+{
+	self.own = FAMILY_NONE;
+}
+
+void family_note_stranger(void)
+{
+	if (family_is_ours())
+		self.family->has_stranger = true;
+}
+
+bool family_has_stranger(void)
+{
+	return family_is_ours() && self.family->has_stranger;
+}
+
+/* Frees the places of processes that have ended: what they did is to be looked at by all others. */
+static void family_bury(void)
+{
+	struct family *family = self.family;
+
+	for (uint32_t i = 0; i < FAMILY_MOST; i++) {
+		struct family_member *member = &family->members[i];
+
+		if (i == self.own || member->state == MEMBER_FREE || !member->pid ||
+			!shared_process_is_gone((int32_t)member->pid))
+			continue;
+		member->state = MEMBER_FREE;
+		family->has_stranger |= !member->is_ending;
+		family->epoch++;
+	}
+}
+
+bool family_has_others(void)
+{
+	bool has_others = false;
+
+	if (!family_is_ours())
+		return false;
+	shared_enter(true);
+	family_bury();
+	for (uint32_t i = 0; i < FAMILY_MOST; i++)
+		has_others |= i != self.own && self.family->members[i].state != MEMBER_FREE;
+	shared_leave(true);
+	return has_others;
+}
+
+bool family_has_member(int pid)
+{
+	for (uint32_t i = 0; pid && family_is_ours() && i < FAMILY_MOST; i++)
+		if (self.family->members[i].state != MEMBER_FREE &&
+			self.family->members[i].pid == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+uint64_t family_look(void)
+{
+	uint64_t epoch, clock_ns;
+
+	if (!family_is_ours())
+		return 0;
+	shared_enter(true);
+	family_self()->state = MEMBER_RUNNING;
+	epoch = self.family->epoch;
+	clock_ns = self.family->clock_ns;
+	shared_leave(true);
+	if (clock_ns > engine_clock_ns() && time_is_virtual())
+		engine_clock_advance_to(clock_ns);
+	return epoch;
+}
+
+/* Everybody else stands still, for this epoch: what comes next? `deadline_ns`: the earliest of the others. */
+static enum family_verdict family_settle(const struct family_member *own, uint64_t deadline_ns)
+{
+	if (own->deadline_ns == ENGINE_FOREVER && deadline_ns == ENGINE_FOREVER)
+		return FAMILY_DEADLOCKED;
+	return own->deadline_ns <= deadline_ns ? FAMILY_TIME : FAMILY_WAITS;
+}
+
+static enum family_verdict family_judge(const struct family_member *own)
+{
+	bool is_outside = own->is_outside, is_signal = own->is_signal;
+	bool has_others = false, has_living = false;
+	uint64_t deadline_ns = ENGINE_FOREVER;
+	enum family_verdict verdict;
+
+	for (uint32_t i = 0; i < FAMILY_MOST; i++) {
+		const struct family_member *member = &self.family->members[i];
+
+		if (member == own || member->state == MEMBER_FREE)
+			continue;
+		has_others = true;
+		if (member->state == MEMBER_STOPPED)
+			continue;
+		has_living = true;
+		if (member->state != MEMBER_IDLE || member->epoch != self.family->epoch)
+			return FAMILY_WAITS;
+		is_outside |= member->is_outside;
+		is_signal |= member->is_signal;
+		if (member->deadline_ns < deadline_ns)
+			deadline_ns = member->deadline_ns;
+	}
+	if (!has_others)
+		return FAMILY_ALONE;
+	if (own->epoch != self.family->epoch)
+		return FAMILY_WAITS;
+	verdict = is_outside ? FAMILY_OUTSIDE : family_settle(own, deadline_ns);
+	if (verdict != FAMILY_DEADLOCKED)
+		return verdict;
+	if (is_signal)
+		return FAMILY_OUTSIDE;
+	/* The process of the run is the last: it reports what its children have found of themselves. */
+	return has_living && !runtime.is_forked_child ? FAMILY_WAITS : FAMILY_DEADLOCKED;
+}
+
+enum family_verdict family_wait(const struct family_wait *wait)
+{
+	enum family_verdict verdict = FAMILY_ALONE;
+	struct family_member *own;
+
+	if (!family_is_ours())
+		return FAMILY_ALONE;
+	shared_enter(true);
+	family_bury();
+	own = family_self();
+	own->state = MEMBER_IDLE;
+	own->deadline_ns = wait->deadline_ns;
+	own->is_outside = wait->is_outside;
+	own->is_signal = wait->is_signal;
+	own->epoch = wait->epoch;
+	if (self.idle_period != engine_idle_period()) {
+		/* What it has done since is news for the others, and none for itself. */
+		own->epoch += self.family->epoch++ == own->epoch;
+		self.idle_period = engine_idle_period();
+	}
+	verdict = family_judge(own);
+	if (verdict == FAMILY_TIME && wait->deadline_ns > self.family->clock_ns)
+		self.family->clock_ns = wait->deadline_ns;
+	if (verdict != FAMILY_WAITS && verdict != FAMILY_OUTSIDE)
+		own->state = MEMBER_RUNNING;
+	shared_leave(true);
+	return verdict;
+}
+
+void family_stop(void)
+{
+	if (!family_is_ours())
+		return;
+	shared_enter(true);
+	family_self()->state = MEMBER_STOPPED;
+	self.family->epoch++;
+	shared_leave(true);
+}
+
+void family_end(void)
+{
+	family_publish_clock();
+	if (family_is_ours())
+		family_self()->is_ending = true;
+}
+
+void family_publish_clock(void)
+{
+	if (!family_is_ours())
+		return;
+	shared_enter(true);
+	if (engine_clock_ns() > self.family->clock_ns)
+		self.family->clock_ns = engine_clock_ns();
+	shared_leave(true);
+}
