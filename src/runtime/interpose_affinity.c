@@ -60,7 +60,7 @@ long call_sched_yield(const long arguments[6], uint64_t site)
 EXPORT pid_t gettid(void)
 {
 	ENTER();
-	return engine_current()->kernel_id;
+	return (pid_t)ANSWER(gettid, 0);
 }
 
 EXPORT int sched_yield(void)
