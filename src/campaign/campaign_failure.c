@@ -51,7 +51,7 @@ static void finish_finding(const struct campaign *campaign, const struct campaig
 	finding->strategy = strdup(caught->strategy);
 	BUG_ON(!finding->strategy);
 	finding->seed = campaign->options->seed;
-	finding->run_number = caught->failure.run_number;
+	finding->run_number = caught->failure.run_number + 1;
 }
 
 /* The store has what it may have: its schedule is what a finding cannot do without. */

@@ -97,7 +97,7 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
 	finding->strategy = copy_text("directed");
 	finding->seed = options->seed;
-	finding->run_number = keeping->run->run_number;
+	finding->run_number = keeping->run->run_number + 1;
 	finding->replays = finding->replays_failed_again = 1;
 	show_recorded(predict, keeping->candidate, finding);
 	finding_keep_sources(finding);

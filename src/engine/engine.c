@@ -494,6 +494,8 @@ enum engine_result engine_perform(struct engine_op *op)
 		result = engine_conclude(self, op, reason, &again);
 		if (again)
 			continue;
+		if (__builtin_expect(result != WAIT_DONE, 0) && engine.host.observe_result)
+			engine.host.observe_result(self, op, result);
 		if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)
 			engine_tell_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))

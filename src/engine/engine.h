@@ -57,6 +57,8 @@ struct engine_op {
 	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
 	bool is_shared;	       /* other processes may make it ready: shared.h */
 	bool is_alike; /* ready() says the same of all such ops on the object, as long as they are pending */
+	uint8_t call;	      /* enum call_kind; for reports, as is `number` */
+	uint16_t number;      /* as in struct trace_event */
 	const void *address;  /* the object, NULL: none. Waiters are found by it */
 	uint64_t site;	      /* return address in the target */
 	engine_ready *ready;  /* NULL: always ready */
@@ -187,6 +189,9 @@ struct engine_host {
 	/* Called with every step when tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
+	/* Called when the op observed last ended otherwise than WAIT_DONE; NULL: nobody wants it. */
+	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
+		enum engine_result result);
 	/*
 	 * Called in a live run with every op that was performed, in their order; NULL: nobody wants it.
 	 * Accesses to memory come before they happen, with their thread standing there; every other op

@@ -39,6 +39,8 @@ static void engine_collect_wait(struct outcome *outcome, const struct engine_thr
 	edge = &outcome->waits[outcome->wait_count++];
 	edge->waiter = thread->id;
 	edge->op = op->kind;
+	edge->call = op->call;
+	edge->number = op->number;
 	edge->is_on_cycle = 0;
 	edge->lost_signals = 0;
 	edge->object = engine.pending[thread->id.index].object;

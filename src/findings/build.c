@@ -201,6 +201,8 @@ static int make_paths(struct builder *builder, struct error *err)
 /* A blocked thread has not done the operation that ends its wait. */
 static const char *waiting_verb(const struct wait_edge *edge)
 {
+	if (edge->call && edge->call < CALL_KIND_COUNT)
+		return call_verbs[edge->call];
 	switch (edge->op) {
 	case OP_COND_WAKE:
 		return op_descriptions[OP_COND_WAIT].verb;
@@ -220,7 +222,7 @@ static void fill_wait(
 	else
 		wait->thread = copy(builder_thread(builder, edge->waiter));
 	wait->verb = copy(waiting_verb(edge));
-	wait->object = builder_object(builder, (enum op_kind)edge->op, edge->object_address);
+	wait->object = builder_wait_object(builder, edge);
 	builder_stack(
 		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);
 	if (edge->is_in_child && thread_same(edge->holder, edge->waiter))
@@ -240,16 +242,41 @@ static void fill_wait(
 	wait->lost_signals = edge->lost_signals;
 }
 
+/* A name that was never set is that of the process, and says nothing. */
+static void fill_threads(struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+	struct finding *finding = builder->finding;
+
+	finding->threads = allocate(source->thread_count, sizeof *finding->threads);
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		if (source->threads[i].label && *source->threads[i].label)
+			finding->threads[finding->thread_count++] =
+				(struct finding_thread){.path = copy(builder->paths[i]),
+					.label = copy(source->threads[i].label)};
+}
+
+static char *thread_name_text(const struct finding *finding, const char *path)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	finding_add_thread(finding, path, &text);
+	return strbuf_detach(&text);
+}
+
 static void fill(struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	struct finding *finding = builder->finding;
 
+	fill_threads(builder);
 	finding->kind = (enum outcome_kind)outcome->kind;
 	finding->code = outcome->code;
 	if (!thread_same(outcome->thread, THREAD_NONE)) {
 		finding->failing_thread = copy(builder_thread(builder, outcome->thread));
 		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
+		builder->failing_name = thread_name_text(finding, finding->failing_thread);
 	}
 	finding->waits = allocate(outcome->wait_count, sizeof *finding->waits);
 	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
@@ -262,6 +289,7 @@ static void fill(struct builder *builder)
 	finding->title = builder_title(builder);
 	finding->detail = builder_detail(builder);
 	finding->signature = finding_signature(finding);
+	free(builder->failing_name);
 }
 
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,

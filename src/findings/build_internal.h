@@ -17,6 +17,7 @@ struct builder {
 	struct first_use *first_uses;
 	uint32_t culprit; /* index of the wait that lost its signal; UINT32_MAX: none is known */
 	struct signal_history signals; /* of the culprit */
+	char *failing_name; /* of the failing thread, as titles show it; NULL: there is none */
 };
 
 /* ---- words.c ---- */
@@ -38,9 +39,15 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* The object of an event. NULL: no object. To be freed. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
+/* "accepts on", "sends SIGUSR1 to the process", "times out waiting on". To be freed. */
+char *builder_event_verb(const struct trace_event *event);
+/* The object that a blocked thread needs. NULL: none. To be freed. */
+char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
 /* " #3 first used at pool.c:12 by main.0"; nothing where the trace has no use. */
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out);
+/* The object of an event that is no access to memory. NULL: no object. To be freed. */
+char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* A line for each module whose variables have no names, and the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */

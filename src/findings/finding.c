@@ -64,6 +64,11 @@ void finding_release(struct finding *finding)
 		step_release(&finding->passing_steps[i]);
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		access_release(&finding->race[i]);
+	for (uint32_t i = 0; i < finding->thread_count; i++) {
+		free(finding->threads[i].path);
+		free(finding->threads[i].label);
+	}
+	free(finding->threads);
 	free(finding->variable);
 	stack_release(&finding->at);
 	schedule_file_release(&finding->schedule);
@@ -101,6 +106,23 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
 			best = frame;
 	}
 	return best;
+}
+
+const char *finding_thread_label(const struct finding *finding, const char *path)
+{
+	for (uint32_t i = 0; i < finding->thread_count; i++)
+		if (!strcmp(finding->threads[i].path, path))
+			return finding->threads[i].label;
+	return NULL;
+}
+
+void finding_add_thread(const struct finding *finding, const char *path, struct strbuf *out)
+{
+	const char *label = finding_thread_label(finding, path);
+
+	strbuf_adds(out, path);
+	if (label)
+		strbuf_addf(out, " \"%s\"", label);
 }
 
 int finding_short_name(const char *object)

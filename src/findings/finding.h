@@ -51,6 +51,12 @@ struct finding_access {
 
 enum { FINDING_EARLIER, FINDING_LATER, FINDING_ACCESSES };
 
+/* A thread that the program has named (pthread_setname_np, prctl). */
+struct finding_thread {
+	char *path;  /* "main.0" */
+	char *label; /* "logger" */
+};
+
 /* One step of the interleaving that is shown. */
 struct finding_step {
 	uint64_t step;
@@ -95,8 +101,8 @@ struct finding {
 	char *sources;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
-	uint64_t run_number;	       /* in its campaign, from FINDING_SHARD_RUNS * (shard - 1) */
-	struct schedule_file schedule; /* minimised */
+	uint64_t run_number; /* in its campaign, from FINDING_SHARD_RUNS * (shard - 1) + 1 */
+	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* in the run that found it */
 	uint32_t switches, preemptions;		    /* minimised */
 	/* What the strategies with a bound would have needed; depth 0: not measured. */
@@ -104,6 +110,8 @@ struct finding {
 	uint32_t replays, replays_failed_again; /* 3 of 3 is repeatable */
 
 	/* Evidence. */
+	struct finding_thread *threads; /* those with a name of the program's */
+	uint32_t thread_count;
 	struct finding_stack at; /* where the failing thread stands */
 	char *failing_thread;
 	struct finding_wait *waits;
@@ -140,6 +148,11 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
  * of every other name. For places that name the same object again and again.
  */
 int finding_short_name(const char *object);
+
+/* The program's own name of the thread; NULL: it has none. */
+const char *finding_thread_label(const struct finding *finding, const char *path);
+/* As a title and a table name it: `main.0 "logger"`. */
+void finding_add_thread(const struct finding *finding, const char *path, struct strbuf *out);
 
 /* "locks" -> "locking", "tries to lock" -> "trying to lock" */
 void finding_add_gerund(const char *verb, struct strbuf *out);

@@ -72,7 +72,7 @@ static void fill_step(
 {
 	step->step = event->step;
 	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
-	step->verb = strdup(op_descriptions[event->kind].verb);
+	step->verb = builder_event_verb(event);
 	BUG_ON(!step->thread || !step->verb);
 	step->object = builder_event_object(builder, event);
 	step->where = builder_event_frame(builder, event);

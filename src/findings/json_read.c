@@ -206,6 +206,24 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 	}
 }
 
+/* Not there: the program has named no thread. */
+static void read_threads(struct reader *reader, json_t *root, struct finding *finding)
+{
+	uint32_t count = 0;
+	json_t *array = json_object_get(root, "threads")
+				? get_array(reader, root, "threads", &count)
+				: NULL;
+
+	finding->threads = reader_allocate(count, sizeof *finding->threads);
+	while (finding->thread_count < count && !reader->status) {
+		json_t *entry = json_array_get(array, finding->thread_count);
+		struct finding_thread *thread = &finding->threads[finding->thread_count++];
+
+		thread->path = get_text(reader, entry, "path", false);
+		thread->label = get_text(reader, entry, "label", false);
+	}
+}
+
 /* Findings of other kinds, and those stored before there were races, have none. */
 static void read_race(struct reader *reader, json_t *root, struct finding *finding)
 {
@@ -368,6 +386,7 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 		finding->radius = (uint32_t)get_integer(reader, root, "radius", 0, UINT32_MAX);
 	}
 	read_stack(reader, root, "at", &finding->at);
+	read_threads(reader, root, finding);
 	read_waits(reader, root, finding);
 	read_race(reader, root, finding);
 	read_steps(reader, root, &finding->steps, &finding->step_count, &finding->steps_left_out);

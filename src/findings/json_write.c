@@ -147,6 +147,20 @@ static json_t *arguments_value(char *const *argv)
 	return value;
 }
 
+static json_t *threads_value(const struct finding *finding)
+{
+	json_t *value = json_array();
+
+	for (uint32_t i = 0; i < finding->thread_count; i++) {
+		json_t *entry = json_object();
+
+		put(entry, "path", text_value(finding->threads[i].path));
+		put(entry, "label", text_value(finding->threads[i].label));
+		BUG_ON(json_array_append_new(value, entry));
+	}
+	return value;
+}
+
 /* The schedule in its own text form: one reader, one set of checks. */
 static json_t *schedule_value(const struct schedule_file *schedule)
 {
@@ -194,6 +208,8 @@ char *finding_to_json(const struct finding *finding)
 		put(root, "radius", count_value(finding->radius));
 	}
 	put(root, "at", stack_value(&finding->at));
+	if (finding->thread_count)
+		put(root, "threads", threads_value(finding));
 	put(root, "waits", waits_value(finding));
 	if (finding->race[FINDING_LATER].thread)
 		put(root, "race", race_value(finding));

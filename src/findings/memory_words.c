@@ -62,9 +62,8 @@ char *builder_event_object(const struct builder *builder, const struct trace_eve
 {
 	const struct symbols_access access = access_of(event);
 
-	return is_access(event)
-		       ? builder_memory(builder, &access)
-		       : builder_object(builder, (enum op_kind)event->kind, event->address);
+	return is_access(event) ? builder_memory(builder, &access)
+				: builder_operand(builder, event);
 }
 
 /* ---- what is missing ---- */

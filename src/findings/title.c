@@ -133,7 +133,7 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 	const struct finding_wait *held = held_by(finding, wait->thread);
 	const struct wait_edge *edge = &builder->source->outcome->waits[index];
 
-	strbuf_adds(out, wait->thread);
+	finding_add_thread(finding, wait->thread, out);
 	if (held) {
 		strbuf_addf(out, " holds %.*s (", finding_short_name(held->object), held->object);
 		frame_place(&held->held_since, out);
@@ -195,7 +195,7 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 
 		if (!thread_same(edge->holder, edge->waiter))
 			continue;
-		strbuf_adds(out, wait->thread);
+		finding_add_thread(finding, wait->thread, out);
 		add_wait(wait, edge, false, out);
 		strbuf_adds(out, ", which it holds itself since ");
 		frame_place(&wait->held_since, out);
@@ -220,7 +220,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 		return;
 	}
-	strbuf_adds(out, finding->waits[lost].thread);
+	finding_add_thread(finding, finding->waits[lost].thread, out);
 	add_wait(&finding->waits[lost], &builder->source->outcome->waits[lost], false, out);
 	if (builder->culprit == UINT32_MAX || signals->signal == NO_EVENT)
 		return;
@@ -238,7 +238,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 
 static const char *failing(const struct builder *builder)
 {
-	return builder->finding->failing_thread ? builder->finding->failing_thread : "a thread";
+	return builder->failing_name ? builder->failing_name : "a thread";
 }
 
 static void crash_title(const struct builder *builder, struct strbuf *out)
@@ -324,11 +324,13 @@ static void race_title(const struct builder *builder, struct strbuf *out)
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	char *variable = builder_race_variable(builder, true);
 
-	strbuf_addf(out, "%s %s %.*s", earlier->thread, earlier->verb, finding_short_name(variable),
-		variable);
+	finding_add_thread(finding, earlier->thread, out);
+	strbuf_addf(out, " %s %.*s", earlier->verb, finding_short_name(variable), variable);
 	free(variable);
 	add_place(&earlier->at, out);
-	strbuf_addf(out, " while %s %s it", later->thread, later->verb);
+	strbuf_adds(out, " while ");
+	finding_add_thread(finding, later->thread, out);
+	strbuf_addf(out, " %s it", later->verb);
 	add_place(&later->at, out);
 }
 
@@ -340,8 +342,8 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	char *variable = builder_race_variable(builder, true);
 
-	strbuf_addf(out, "%s %s %.*s", later->thread, later->verb, finding_short_name(variable),
-		variable);
+	finding_add_thread(finding, later->thread, out);
+	strbuf_addf(out, " %s %.*s", later->verb, finding_short_name(variable), variable);
 	free(variable);
 	add_place(&later->at, out);
 	if (!builder->source->outcome->other_site) {

@@ -25,8 +25,13 @@ struct trace_event {
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
 	uint32_t bytes;	 /* accesses to memory: how many; OP_LEAVE: 1, not by a return */
-	uint8_t order;	 /* memory order of atomic accesses and fences, as C11 numbers them */
-	uint8_t reserved[3];
+	uint16_t
+		number; /* a descriptor (descriptor_number()), or the signal that is sent; 0: none */
+	uint16_t other; /* the thread that the op is about, + 1; 0: none */
+	uint8_t order;	/* memory order of atomic accesses and fences, as C11 numbers them */
+	uint8_t call;	/* enum call_kind; with OP_NONE it is all that happened */
+	uint8_t result; /* enum op_result */
+	uint8_t reserved[5];
 	/*
 	 * Innermost first, then 0. Only true where the code that called was compiled with frame
 	 * pointers, as it is without optimisation; where `site` is in such code.

@@ -28,3 +28,29 @@ const char *object_class_text(enum object_class class)
 
 	return class < OBJECT_CLASS_COUNT ? texts[class] : "unknown object";
 }
+
+const char *const call_verbs[CALL_KIND_COUNT] = {
+#define CALL(name, verb) verb,
+#include "model/calls.def"
+#undef CALL
+};
+
+const char *descriptor_noun_text(uint16_t number)
+{
+	static const char *const texts[DESCRIPTOR_NOUN_COUNT] = {
+		[DESCRIPTOR_PIPE] = "pipe",
+		[DESCRIPTOR_SOCKET] = "socket",
+		[DESCRIPTOR_TERMINAL] = "terminal",
+		[DESCRIPTOR_QUEUE] = "message queue",
+	};
+	const unsigned noun = number >> DESCRIPTOR_BITS;
+
+	return noun < DESCRIPTOR_NOUN_COUNT && texts[noun] ? texts[noun] : "file descriptor";
+}
+
+int descriptor_of(uint16_t number)
+{
+	const unsigned most = (1u << DESCRIPTOR_BITS) - 1;
+
+	return number && (number & most) != most ? (int)(number & most) : -1;
+}

@@ -26,6 +26,48 @@ enum op_kind {
 	OP_KIND_COUNT
 };
 
+/* What the program called, where ops.def has no verb for it (calls.def). */
+enum call_kind {
+#define CALL(name, verb) CALL_##name,
+#include "model/calls.def"
+#undef CALL
+	CALL_KIND_COUNT
+};
+
+/* "accepts on"; indexed by enum call_kind. */
+extern const char *const call_verbs[CALL_KIND_COUNT];
+
+/*
+ * A descriptor as a number for reports: its noun, and itself where it is small enough. 0: not known. Strategies
+ * do not see it.
+ */
+enum descriptor_noun {
+	DESCRIPTOR_FILE = 1,
+	DESCRIPTOR_PIPE,
+	DESCRIPTOR_SOCKET,
+	DESCRIPTOR_TERMINAL,
+	DESCRIPTOR_QUEUE, /* of messages */
+	DESCRIPTOR_NOUN_COUNT
+};
+
+#define DESCRIPTOR_BITS 12 /* of the descriptor; all of them set: it is larger */
+
+static inline uint16_t descriptor_number(enum descriptor_noun noun, int fd)
+{
+	const unsigned most = (1u << DESCRIPTOR_BITS) - 1;
+
+	return (uint16_t)((unsigned)noun << DESCRIPTOR_BITS |
+			  (fd >= 0 && (unsigned)fd < most ? (unsigned)fd : most));
+}
+
+/* "socket"; "file descriptor" for what is not known. */
+const char *descriptor_noun_text(uint16_t number);
+/* The descriptor; -1: not known. */
+int descriptor_of(uint16_t number);
+
+/* How a performed operation ended, in traces. */
+enum op_result { RESULT_DONE, RESULT_TIMED_OUT, RESULT_INTERRUPTED, RESULT_CANCELLED };
+
 enum object_class {
 	OBJECT_NOTHING,
 	OBJECT_THREAD,

@@ -158,6 +158,18 @@ static void add_where(
 		strbuf_addf(out, " in %s", where->function);
 }
 
+/* Of a row of the list: its column is narrow, so the program's own name stands alone, where no other thread has it. */
+static const char *list_name(const struct interleaving *table, const char *thread)
+{
+	const struct finding *finding = table->finding;
+	const char *label = finding_thread_label(finding, thread);
+	unsigned count = 0;
+
+	for (uint32_t i = 0; label && i < finding->thread_count; i++)
+		count += !strcmp(finding->threads[i].label, label);
+	return count == 1 ? label : thread;
+}
+
 /* One row: mark, number, and the text in the thread's column. */
 static void add_line(const struct interleaving *table, const char *mark, const char *number,
 	const char *thread, const char *text, struct strbuf *out)
@@ -172,7 +184,7 @@ static void add_line(const struct interleaving *table, const char *mark, const c
 	cells[0] = (struct row_cell){mark, colour};
 	cells[1] = (struct row_cell){number, COLOUR_FAINT};
 	if (table->is_list)
-		cells[FIXED_CELLS] = (struct row_cell){thread, COLOUR_HEAD};
+		cells[FIXED_CELLS] = (struct row_cell){list_name(table, thread), COLOUR_HEAD};
 	else
 		column = FIXED_CELLS + column_of(table, thread);
 	cells[column] = (struct row_cell){text, colour};
@@ -220,14 +232,20 @@ static void add_waits(const struct interleaving *table, struct strbuf *out)
 static void add_head(const struct interleaving *table, struct strbuf *out)
 {
 	struct row_cell cells[COLUMNS_MAX + FIXED_CELLS] = {{0}};
+	struct strbuf names[COLUMNS_MAX];
 
+	if (table->is_list)
+		return;
 	for (unsigned i = 0; i < FIXED_CELLS; i++)
 		cells[i].colour = COLOUR_NONE;
+	for (unsigned i = 0; i < table->thread_count; i++) {
+		strbuf_init(&names[i]);
+		finding_add_thread(table->finding, table->threads[i], &names[i]);
+		cells[FIXED_CELLS + i] = (struct row_cell){names[i].text, COLOUR_HEAD};
+	}
+	add_row(out, table->style, INDENT, cells, table->widths, FIXED_CELLS + table->thread_count);
 	for (unsigned i = 0; i < table->thread_count; i++)
-		cells[FIXED_CELLS + i] = (struct row_cell){table->threads[i], COLOUR_HEAD};
-	if (!table->is_list)
-		add_row(out, table->style, INDENT, cells, table->widths,
-			FIXED_CELLS + table->thread_count);
+		strbuf_release(&names[i]);
 }
 
 static void add_left_out(const struct interleaving *table, uint64_t count, const char *which,

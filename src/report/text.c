@@ -122,6 +122,18 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 			wait->lost_signals == 1 ? "" : "s");
 }
 
+static unsigned thread_columns(const struct finding *finding, const char *path)
+{
+	struct strbuf text;
+	unsigned columns;
+
+	strbuf_init(&text);
+	finding_add_thread(finding, path, &text);
+	columns = text_columns(text.text);
+	strbuf_release(&text);
+	return columns;
+}
+
 /* `wanted_head`: over the column that says what a thread wants. */
 static void add_waits(const struct finding *finding, const char *heading, const char *wanted_head,
 	const struct report_style *style, struct strbuf *out)
@@ -133,7 +145,7 @@ static void add_waits(const struct finding *finding, const char *heading, const 
 	if (!finding->wait_count)
 		return;
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
-		const unsigned length = text_columns(finding->waits[i].thread);
+		const unsigned length = thread_columns(finding, finding->waits[i].thread);
 
 		widths[0] = length > widths[0] && length <= 20 ? length : widths[0];
 	}
@@ -142,17 +154,20 @@ static void add_waits(const struct finding *finding, const char *heading, const 
 	add_row(out, style, INDENT, cells, widths, 3);
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
-		struct strbuf held, wanted;
+		struct strbuf thread, held, wanted;
 
+		strbuf_init(&thread);
 		strbuf_init(&held);
 		strbuf_init(&wanted);
 		add_held(&held, finding, wait->thread);
 		add_wanted(&wanted, wait);
+		finding_add_thread(finding, wait->thread, &thread);
 		cells[0] = (struct row_cell){
-			wait->thread, wait->is_on_cycle ? COLOUR_ALARM : COLOUR_NONE};
+			thread.text, wait->is_on_cycle ? COLOUR_ALARM : COLOUR_NONE};
 		cells[1] = (struct row_cell){held.length ? held.text : "-", COLOUR_NONE};
 		cells[2] = (struct row_cell){wanted.text, COLOUR_NONE};
 		add_row(out, style, INDENT, cells, widths, 3);
+		strbuf_release(&thread);
 		strbuf_release(&held);
 		strbuf_release(&wanted);
 	}
@@ -238,6 +253,17 @@ static void add_stack(const char *thread, const struct finding_stack *stack,
 	add_frames(stack, !users || style->has_system_frames, style, out);
 }
 
+static void add_thread_stack(const struct finding *finding, const char *path,
+	const struct finding_stack *stack, const struct report_style *style, struct strbuf *out)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	finding_add_thread(finding, path, &text);
+	add_stack(text.text, stack, style, out);
+	strbuf_release(&text);
+}
+
 static void report_race(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -259,7 +285,8 @@ static void report_race(
 		struct strbuf text;
 
 		strbuf_init(&text);
-		strbuf_addf(&text, "%s %s it%s%s", access->thread, access->verb,
+		finding_add_thread(finding, access->thread, &text);
+		strbuf_addf(&text, " %s it%s%s", access->verb,
 			access->held ? ", holding " : ", holding no lock",
 			access->held ? access->held : "");
 		add_stack(text.text, &access->at, style, out);
@@ -283,10 +310,12 @@ void report_stacks(
 		return;
 	add_heading(out, style, "thread backtraces");
 	if (!is_told)
-		add_stack(finding->failing_thread ? finding->failing_thread : "failing thread",
+		add_thread_stack(finding,
+			finding->failing_thread ? finding->failing_thread : "failing thread",
 			&finding->at, style, out);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		add_stack(finding->waits[i].thread, &finding->waits[i].at, style, out);
+		add_thread_stack(
+			finding, finding->waits[i].thread, &finding->waits[i].at, style, out);
 }
 
 /* ---- objects ---- */
@@ -423,16 +452,17 @@ static void add_changed_sources(struct strbuf *text, const struct finding *findi
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
+	/* A finding of an older raddle may have the number 0. */
+	const uint64_t before = finding->run_number - !!finding->run_number;
 	struct strbuf text;
 
 	strbuf_init(&text);
 	strbuf_adds(out, "\n");
 	if (finding->strategy) {
 		strbuf_addf(&text, "%s, seed %" PRIu64 ", run %" PRIu64, finding->strategy,
-			finding->seed, finding->run_number % FINDING_SHARD_RUNS);
-		if (finding->run_number >= FINDING_SHARD_RUNS)
-			strbuf_addf(&text, " of shard %" PRIu64,
-				finding->run_number / FINDING_SHARD_RUNS + 1);
+			finding->seed, before % FINDING_SHARD_RUNS + 1);
+		if (before >= FINDING_SHARD_RUNS)
+			strbuf_addf(&text, " of shard %" PRIu64, before / FINDING_SHARD_RUNS + 1);
 		add_fact(out, style, "found by", &text);
 		strbuf_clear(&text);
 	}

@@ -118,6 +118,30 @@ bool fd_object_is_whole(const void *object)
 	return entry != &table.beyond && (entry->has_object || entry->class == FD_EVENT);
 }
 
+uint16_t fd_number(int fd)
+{
+	static const uint8_t nouns[] = {[FD_PIPE] = DESCRIPTOR_PIPE,
+		[FD_SOCKET] = DESCRIPTOR_SOCKET,
+		[FD_CHARACTER] = DESCRIPTOR_TERMINAL,
+		[FD_EVENT] = DESCRIPTOR_FILE};
+	const struct fd_entry *entry = fd_entry(fd);
+	const uint8_t noun = entry ? nouns[entry->class] : 0;
+
+	return descriptor_number(noun ? noun : DESCRIPTOR_FILE, fd);
+}
+
+void fd_point(enum call_kind call, int fd, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_FD_WRITE,
+		.call = (uint8_t)call,
+		.number = fd_number(fd),
+		.address = fd_object(fd),
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer)
 {
 	struct fd_entry *entry = fd_entry(fd);

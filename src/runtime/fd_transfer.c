@@ -69,6 +69,7 @@ static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, ui
 		.fd = transfer->fd,
 		.events = transfer->kind == OP_FD_READ ? POLLIN : POLLOUT};
 	struct engine_op op = {.kind = transfer->kind,
+		.call = transfer->call,
 		.address = fd_object(transfer->fd),
 		.site = transfer->site,
 		.ready = is_try ? NULL : fd_request_ready,

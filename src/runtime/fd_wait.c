@@ -78,11 +78,33 @@ bool fd_request_is_external(const struct fd_request *request)
 	return true;
 }
 
+/* The descriptor that the request is about, the first of several; -1: none. */
+static int fd_first(const struct fd_request *request)
+{
+	if (request->shape == FD_SHAPE_POLL) {
+		for (uint64_t i = 0; i < request->count; i++)
+			if (request->polls[i].fd >= 0)
+				return request->polls[i].fd;
+		return -1;
+	}
+	if (request->shape == FD_SHAPE_SELECT) {
+		for (int fd = 0; fd < (int)request->count; fd++)
+			for (int i = 0; i < 3; i++)
+				if (request->sets[i] && FD_ISSET(fd, request->sets[i]))
+					return fd;
+		return -1;
+	}
+	return request->fd;
+}
+
 enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
 {
+	const int fd = fd_first(request);
 	enum engine_result result;
 
 	op->argument = (uint64_t)(uintptr_t)request;
+	if (!op->number && fd >= 0)
+		op->number = fd_number(fd);
 	op->interruptions |= INTERRUPT_SIGNAL | INTERRUPT_CANCEL;
 	waits.announced++;
 	result = engine_perform(op);

@@ -25,6 +25,7 @@ static long connect_wait(int fd, bool is_retry, uint64_t site)
 		.events = POLLOUT,
 		.epoch = fd_retry_epoch()};
 	struct engine_op op = {.kind = OP_FD_WRITE,
+		.call = CALL_CONNECT,
 		.address = fd_object(fd),
 		.site = site,
 		.ready = fd_request_ready,
@@ -64,7 +65,7 @@ long call_connect(const long arguments[6], uint64_t site)
 	runtime_test_cancel();
 	if (!engine_is_live() || fd_classify(fd) != FD_SOCKET)
 		return target_call(SYS_connect, fd, address, length);
-	engine_point(OP_FD_WRITE, fd_object(fd), site);
+	fd_point(CALL_CONNECT, fd, site);
 	if (!fd_waits(fd)) {
 		result = target_call(SYS_connect, fd, address, length);
 		fd_retry_changed();
@@ -109,6 +110,7 @@ long call_accept4(const long arguments[6], uint64_t site)
 		.msg_name = (void *)arguments[1], .msg_control = (void *)arguments[2]};
 	struct fd_transfer transfer = {.fd = (int)arguments[0],
 		.kind = OP_FD_READ,
+		.call = CALL_ACCEPT,
 		.site = site,
 		.attempt = attempt_accept,
 		.message = &where,
@@ -181,7 +183,7 @@ long call_bind(const long arguments[6], uint64_t site)
 	long result;
 
 	if (engine_is_live())
-		engine_point(OP_FD_WRITE, fd_object(fd), site);
+		fd_point(CALL_BIND, fd, site);
 	result = target_call(SYS_bind, fd, address, arguments[2]);
 	if (!platform_failed(result))
 		note_name(address, (socklen_t)arguments[2]);
@@ -195,7 +197,7 @@ long call_listen(const long arguments[6], uint64_t site)
 	long result;
 
 	if (engine_is_live())
-		engine_point(OP_FD_WRITE, fd_object(fd), site);
+		fd_point(CALL_LISTEN, fd, site);
 	result = target_call(SYS_listen, fd, arguments[1]);
 	fd_retry_changed();
 	return result;
@@ -207,7 +209,7 @@ long call_shutdown(const long arguments[6], uint64_t site)
 	long result;
 
 	if (engine_is_live())
-		engine_point(OP_FD_WRITE, fd_object(fd), site);
+		fd_point(CALL_SHUTDOWN, fd, site);
 	result = target_call(SYS_shutdown, fd, arguments[1]);
 	fd_changed();
 	return result;

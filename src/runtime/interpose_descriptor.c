@@ -223,6 +223,7 @@ static long fd_lock_wait(const struct fd_lock *lock)
 		struct fd_request request = {
 			.shape = FD_SHAPE_RETRY, .fd = lock->fd, .epoch = fd_retry_epoch()};
 		struct engine_op op = {.kind = OP_FD_WRITE,
+			.call = CALL_LOCK_FILE,
 			.address = fd_object(lock->fd),
 			.site = lock->site,
 			.ready = is_try ? NULL : fd_request_ready,
@@ -373,10 +374,15 @@ EXPORT int lockf64(int fd, int command, off64_t length)
 
 static long fd_close(int fd, uint64_t site)
 {
+	struct engine_op op = {.kind = OP_FD_CLOSE,
+		.number = fd_number(fd),
+		.address = fd_object(fd),
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
 	long result;
 
 	if (engine_is_live() && fd_classify(fd) != FD_PLAIN)
-		engine_point(OP_FD_CLOSE, fd_object(fd), site);
+		(void)engine_perform(&op); /* always WAIT_DONE */
 	result = target_call(SYS_close, fd);
 	fd_forget(fd);
 	fd_retry_changed();

@@ -63,6 +63,7 @@ static bool fifo_wait(const struct fifo_opening *opening, int fd, bool is_try)
 {
 	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = fd, .epoch = fd_retry_epoch()};
 	struct engine_op op = {.kind = OP_FD_POLL,
+		.call = CALL_OPEN,
 		.address = fd_object(fd),
 		.site = opening->site,
 		.ready = is_try ? NULL : fd_request_ready,

@@ -21,6 +21,18 @@ static siginfo_t information_of_caller(int signal, int code)
 	return information;
 }
 
+/* `thread` NULL: to the process. */
+static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_SIGNAL_SEND,
+		.number = (uint16_t)signal,
+		.address = thread,
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
 /* To one thread. 0 or a positive errno. */
 static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
@@ -30,7 +42,7 @@ static int send_to_thread(struct engine_thread *thread, siginfo_t information, u
 		return EINVAL;
 	if (thread->state != THREAD_ALIVE || !signal)
 		return 0;
-	engine_point(OP_SIGNAL_SEND, thread, site);
+	kill_point(thread, signal, site);
 	if (thread->state != THREAD_ALIVE)
 		return 0; /* it has ended meanwhile: as glibc, no error */
 	return signal_send(thread, &information);
@@ -44,7 +56,7 @@ static int send_to_process(siginfo_t information, uint64_t site)
 		return EINVAL;
 	if (!signal)
 		return 0;
-	engine_point(OP_SIGNAL_SEND, NULL, site);
+	kill_point(NULL, signal, site);
 	return signal_send(NULL, &information);
 }
 

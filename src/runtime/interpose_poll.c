@@ -20,6 +20,7 @@ struct poll_call {
 	const void *object;
 	uint64_t site;
 	uint64_t deadline_ns;
+	uint8_t call;	  /* enum call_kind */
 	bool never_waits; /* a time limit of 0 */
 	const sigset_t *mask;
 	/* Raw result of asking without waiting; fills what the caller gave. */
@@ -34,6 +35,7 @@ static long poll_wait(struct poll_call *call)
 {
 	for (;;) {
 		struct engine_op op = {.kind = OP_FD_POLL,
+			.call = call->call,
 			.address = call->object,
 			.site = call->site,
 			.ready = call->never_waits ? NULL : fd_request_ready,
@@ -240,6 +242,7 @@ static long select_many(struct poll_call *call, int count, const struct timespec
 	}
 	call->object = select_object(call);
 	call->ask = ask_select;
+	call->call = CALL_SELECT;
 	call->never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;
 	call->deadline_ns = deadline_of_timespec(timeout);
 	return poll_perform(call);
@@ -329,6 +332,7 @@ static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event 
 		(struct fd_request){.shape = FD_SHAPE_ONE, .fd = epoll_fd, .events = POLLIN};
 	call->object = fd_object(epoll_fd);
 	call->ask = ask_epoll;
+	call->call = CALL_EPOLL_WAIT;
 	call->events = events;
 	call->event_capacity = capacity;
 	call->never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;

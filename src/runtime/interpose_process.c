@@ -148,6 +148,7 @@ static pid_t fork_in_order(uint64_t site)
 	pid_t pid;
 
 	engine_note(OP_MUTEX_LOCK, &handlers, site);
+	runtime_trace_call(CALL_FORK, site);
 	pid = REAL(fork)();
 	if (pid) {
 		family_forked(pid);

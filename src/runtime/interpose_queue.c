@@ -42,6 +42,20 @@ static long queue_attempt(const struct queue_call *call)
 	return result;
 }
 
+static uint8_t queue_call_kind(const struct queue_call *call)
+{
+	switch (call->number) {
+	case SYS_mq_timedsend:
+	case SYS_msgsnd:
+		return CALL_QUEUE_SEND;
+	case SYS_mq_timedreceive:
+	case SYS_msgrcv:
+		return CALL_QUEUE_RECEIVE;
+	default:
+		return CALL_NONE;
+	}
+}
+
 static long queue_perform(const struct queue_call *call)
 {
 	bool is_try = true;
@@ -50,6 +64,8 @@ static long queue_perform(const struct queue_call *call)
 		struct fd_request request = {
 			.shape = FD_SHAPE_RETRY, .fd = -1, .epoch = fd_retry_epoch()};
 		struct engine_op op = {.kind = OP_FD_WRITE,
+			.call = queue_call_kind(call),
+			.number = descriptor_number(DESCRIPTOR_QUEUE, (int)call->arguments[0]),
 			.address = &any_queue,
 			.site = call->site,
 			.ready = is_try ? NULL : fd_request_ready,

@@ -153,6 +153,7 @@ static long handler_wait(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_WAIT,
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
+		.call = CALL_PAUSE,
 		.address = engine_current(),
 		.site = site,
 		.ready = never_ready,

@@ -43,6 +43,7 @@ static long receive_once(int fd, struct msghdr *message, int flags, uint64_t sit
 {
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_READ,
+		.call = CALL_RECEIVE,
 		.never_waits = flags & MSG_DONTWAIT || flags & MSG_ERRQUEUE,
 		.site = site,
 		.attempt = attempt_receive,
@@ -218,6 +219,7 @@ static long send_message(int fd, const struct msghdr *message, int flags, uint64
 {
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_WRITE,
+		.call = CALL_SEND,
 		.never_waits = flags & MSG_DONTWAIT,
 		.site = site,
 		.attempt = attempt_send,

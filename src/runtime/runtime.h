@@ -35,6 +35,7 @@ struct runtime {
 	bool has_created; /* the first thread creation has been passed in this run */
 	bool is_run_over; /* runtime_finish_run() was entered */
 	bool knows_its_id; /* the target has asked for an id that a fork of this process does not have */
+	bool traces_calls;    /* the trace has calls that are no operations (runtime_trace_call()) */
 	bool has_forked;      /* the target has made a child, or is one */
 	bool is_forked_child; /* the target's own fork(): how it ends is its parent's affair */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
@@ -92,6 +93,9 @@ void runtime_report(enum contract_report report);
 void runtime_refuse(const char *why) __attribute__((noreturn));
 /* Likewise, but by this restart only. */
 void runtime_refuse_restart(const char *why) __attribute__((noreturn));
+
+/* A traced run has the call as an event beside its operations. */
+void runtime_trace_call(enum call_kind call, uint64_t site);
 
 /* ---- detectors (detect.c) ---- */
 

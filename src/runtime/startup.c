@@ -93,6 +93,14 @@ static void startup_last_thread_ended(void)
 	exit(0); /* POSIX: as if the process called exit(0) when its last thread ends */
 }
 
+/* The thread that an op is about, + 1. */
+static uint16_t startup_other(const struct engine_op *op)
+{
+	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
+		return 0;
+	return (uint16_t)(((const struct engine_thread *)op->address)->id.index + 1);
+}
+
 static void startup_observe(
 	const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
 {
@@ -117,11 +125,42 @@ static void startup_observe(
 			.order = op->order,
 			.thread = thread->id.index,
 			.kind = op->kind,
+			.call = op->call,
+			.number = op->number,
+			.other = startup_other(op),
 		};
 		if (!contexts_callers(thread->id, op->site, event->callers, TRACE_CALLERS))
 			runtime_note_callers(thread, op->site, event->callers, TRACE_CALLERS);
 	}
 	contract->trace_count++;
+}
+
+/* The event noted last is the op's: only its thread has moved since. */
+static void startup_observe_result(
+	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
+{
+	struct contract *contract = runtime.contract;
+	struct contract_event *events = contract_area(contract, contract->trace_offset);
+	const uint64_t count = contract->trace_count;
+	struct contract_event *event;
+
+	if (!count || count > contract->trace_bytes / sizeof *events || op->is_timeout_only)
+		return;
+	event = &events[count - 1];
+	if (event->thread == thread->id.index && event->kind == op->kind)
+		event->result = result == WAIT_TIMED_OUT     ? RESULT_TIMED_OUT
+				: result == WAIT_INTERRUPTED ? RESULT_INTERRUPTED
+							     : RESULT_CANCELLED;
+}
+
+void runtime_trace_call(enum call_kind call, uint64_t site)
+{
+	const uint64_t step = engine_step();
+
+	if (runtime.traces_calls && engine_is_live() && step)
+		startup_observe(engine_current(),
+			&(struct engine_op){.kind = OP_NONE, .call = (uint8_t)call, .site = site},
+			step - 1);
 }
 
 void runtime_set_up(void)
@@ -152,8 +191,10 @@ void runtime_set_up(void)
 		startup_read_plan(runtime.contract);
 		shared_set_lock(platform_map(sizeof(uint32_t), true));
 	}
-	if (runtime.contract && runtime.contract->plan.is_traced)
+	if (runtime.contract && runtime.contract->plan.is_traced) {
 		host.observe = startup_observe;
+		host.observe_result = startup_observe_result;
+	}
 	if (runtime.contract && runtime.contract->plan.detectors)
 		host.performed = runtime_detect;
 	if (runtime.contract && runtime.contract->plan.has_contexts && contexts_set_up())
@@ -161,6 +202,7 @@ void runtime_set_up(void)
 	if (runtime.contract && runtime.contract->plan.is_recorded) {
 		record_begin();
 		host.observe = record_step;
+		host.observe_result = NULL;
 		host.performed = record_performed;
 	}
 	host.executor = record_is_on() ? record_executor(runtime.executor) : runtime.executor;
@@ -172,6 +214,7 @@ void runtime_set_up(void)
 	if (runtime.contract)
 		runtime_crash_set_up();
 	runtime_signals_set_up();
+	runtime.traces_calls = host.observe == startup_observe;
 	if (host.observe)
 		heap_start_recording();
 }

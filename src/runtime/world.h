@@ -111,6 +111,10 @@ void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 const void *fd_object(int fd);
 /* Is it certain that what goes in or comes out there does so through this object? */
 bool fd_object_is_whole(const void *object);
+/* The descriptor for reports: engine_op.number. */
+uint16_t fd_number(int fd);
+/* A scheduling point of a call that does not wait. */
+void fd_point(enum call_kind call, int fd, uint64_t site);
 /* The descriptor has come into being. `peer`: the other end, or itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
 /* `copy` is a duplicate of `fd`. */
@@ -140,6 +144,7 @@ enum engine_result fd_perform(struct engine_op *op, struct fd_request *request);
 struct fd_transfer {
 	int fd;
 	uint8_t kind;	  /* OP_FD_READ or OP_FD_WRITE */
+	uint8_t call;	  /* enum call_kind */
 	bool never_waits; /* asked for by the call itself, such as MSG_DONTWAIT */
 	uint64_t site;
 	/* Raw result; must not wait: -EAGAIN instead. */

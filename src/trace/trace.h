@@ -10,7 +10,7 @@
 #include "model/event.h"
 #include "model/outcome.h"
 
-#define TRACE_VERSION 2u
+#define TRACE_VERSION 3u
 
 struct trace_thread {
 	const char *path;     /* "main.0.2" */

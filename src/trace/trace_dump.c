@@ -17,7 +17,7 @@ static void add_event(const struct trace_run *run, const struct trace_words *wor
 	const struct trace_words *use = words ? words : &none;
 
 	strbuf_addf(out, "%8" PRIu64 "  %s  %s", event->step, run->threads[event->thread].path,
-		op->verb);
+		event->kind == OP_NONE ? call_verbs[event->call] : op->verb);
 	if (event->address) {
 		strbuf_addf(out, " %s ", object_class_text((enum object_class)op->object));
 		add_address(use, use->describe_object, event->address, out);

@@ -1,5 +1,5 @@
 /*
- * The bytes of trace files, version 2, shared by writer and reader. docs/trace-format.md is the
+ * The bytes of trace files, version 3, shared by writer and reader. docs/trace-format.md is the
  * document; numbers are little-endian whatever the machine.
  */
 #ifndef RADDLE_TRACE_FORMAT_INTERNAL_H
@@ -13,7 +13,7 @@
 #define TRACE_MAGIC "raddletr"
 #define TRACE_HEADER_BYTES 24
 #define TRACE_BLOCK_HEADER_BYTES 32
-#define TRACE_EVENT_BYTES 69
+#define TRACE_EVENT_BYTES 75
 #define TRACE_EDGE_BYTES 36
 /* A block is closed once it has this many bytes; an item behind it may make it longer. */
 #define TRACE_BLOCK_TARGET ((uint32_t)1 << 18)

@@ -237,9 +237,14 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 		event->callers[i] = take_number(cursor, 8);
 	event->bytes = (uint32_t)take_number(cursor, 4);
 	event->order = (uint8_t)take_number(cursor, 1);
+	event->call = (uint8_t)take_number(cursor, 1);
+	event->result = (uint8_t)take_number(cursor, 1);
+	event->number = (uint16_t)take_number(cursor, 2);
+	event->other = (uint16_t)take_number(cursor, 2);
 	memset(event->reserved, 0, sizeof event->reserved);
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
-		event->thread >= reader->run.thread_count)
+		event->thread >= reader->run.thread_count || event->call >= CALL_KIND_COUNT ||
+		event->result > RESULT_CANCELLED || event->other > reader->run.thread_count)
 		return false;
 	event->kind = reader->kinds[kind];
 	reader->last_step = event->step;

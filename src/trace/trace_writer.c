@@ -237,6 +237,10 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_event *even
 			add_number(writer, event->callers[caller], 8);
 		add_number(writer, event->bytes, 4);
 		add_number(writer, event->order, 1);
+		add_number(writer, event->call, 1);
+		add_number(writer, event->result, 1);
+		add_number(writer, event->number, 2);
+		add_number(writer, event->other, 2);
 		writer->last_step = event->step;
 		writer->event_count++;
 		status = end_item(writer, err);

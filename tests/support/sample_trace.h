@@ -26,6 +26,10 @@ static inline struct trace_event sample_event(uint64_t number)
 		.enabled = (uint8_t)(number % 4),
 		.bytes = (uint32_t)(number % 9),
 		.order = (uint8_t)(number % 6),
+		.call = (uint8_t)(number % CALL_KIND_COUNT),
+		.result = (uint8_t)(number % 4),
+		.number = (uint16_t)(number * 263),
+		.other = (uint16_t)(number % (SAMPLE_THREADS + 1)),
 		.callers = {0x403000 + number % 5, 0x403100}};
 }
 

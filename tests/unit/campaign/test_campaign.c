@@ -209,7 +209,7 @@ static void test_campaign__doubts_a_restart_whose_failure_does_not_repeat(void *
 
 	run(fixture, "flaky", "safe", "random", 40);
 	assert_int_equal(fixture->heard.found, 1);
-	assert_int_equal(fixture->heard.run_number, 5);
+	assert_int_equal(fixture->heard.run_number, 6);
 	assert_int_equal(fixture->heard.failed_again, 0);
 	assert_int_equal(fixture->result.restart, RESTART_FORK_CREATE);
 	assert_non_null(strstr(fixture->heard.notice, "did not repeat"));

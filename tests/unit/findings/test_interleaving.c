@@ -46,6 +46,58 @@ static void test_interleaving__names_created_begun_and_joined_threads(void **sta
 	assert_string_equal(scene->finding.steps[4].object, "a thread");
 }
 
+static struct trace_event *last_event(struct scene *scene)
+{
+	return &scene->events[scene->source.event_count - 1];
+}
+
+static void test_interleaving__says_what_was_called(void **state)
+{
+	struct scene *scene = *state;
+	static const char *const verbs[] = {"accepts on", "sends SIGTERM to the process",
+		"raises SIGABRT", "times out waiting on", "times out locking",
+		"is interrupted by a signal receiving from", "forks"};
+
+	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){1}, 1);
+	add_event(scene, 0, OP_FD_READ, ON_HEAP, take_first.address);
+	last_event(scene)->call = CALL_ACCEPT;
+	last_event(scene)->number = descriptor_number(DESCRIPTOR_SOCKET, 5);
+	add_event(scene, 0, OP_SIGNAL_SEND, 0, take_first.address);
+	last_event(scene)->number = SIGTERM;
+	add_event(scene, 0, OP_SIGNAL_SEND, ON_HEAP, take_first.address);
+	last_event(scene)->number = SIGABRT;
+	last_event(scene)->other = 1;
+	add_event(scene, 0, OP_COND_WAKE, fork_address(0), take_first.address);
+	last_event(scene)->result = RESULT_TIMED_OUT;
+	add_event(scene, 0, OP_MUTEX_LOCK, fork_address(0), take_first.address);
+	last_event(scene)->result = RESULT_TIMED_OUT;
+	add_event(scene, 0, OP_FD_READ, ON_HEAP, take_first.address);
+	last_event(scene)->call = CALL_RECEIVE;
+	last_event(scene)->result = RESULT_INTERRUPTED;
+	add_event(scene, 0, OP_NONE, 0, take_first.address);
+	last_event(scene)->call = CALL_FORK;
+	build(scene);
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		assert_string_equal(scene->finding.steps[i].verb, verbs[i]);
+	assert_string_equal(scene->finding.steps[0].object, "socket 5");
+	assert_null(scene->finding.steps[2].object);
+	assert_null(scene->finding.steps[6].object);
+}
+
+static void test_interleaving__names_threads_as_the_program_does(void **state)
+{
+	struct scene *scene = *state;
+
+	outcome_set(&scene->outcome, OUTCOME_JOIN_SELF, (struct thread_id){1}, 0);
+	scene->threads[1].label = "logger";
+	add_event(scene, 1, OP_YIELD, 0, take_first.address);
+	build(scene);
+	assert_int_equal(scene->finding.thread_count, 1);
+	assert_string_equal(finding_thread_label(&scene->finding, "main.0"), "logger");
+	assert_null(finding_thread_label(&scene->finding, "main"));
+	assert_non_null(strstr(scene->finding.title, "main.0 \"logger\" joins itself"));
+}
+
 static void test_interleaving__keeps_the_end_of_a_long_interleaving(void **state)
 {
 	struct scene *scene = *state;
@@ -99,6 +151,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_SCENE(test_interleaving__marks_switches_and_preemptions),
 		WITH_SCENE(test_interleaving__names_created_begun_and_joined_threads),
+		WITH_SCENE(test_interleaving__says_what_was_called),
+		WITH_SCENE(test_interleaving__names_threads_as_the_program_does),
 		WITH_SCENE(test_interleaving__keeps_the_end_of_a_long_interleaving),
 		WITH_SCENE(test_interleaving__keeps_what_led_to_an_endless_loop),
 		WITH_SCENE(test_interleaving__of_a_window_begins_there),

@@ -265,7 +265,7 @@ static void test_trace__refuses_a_future_version(void **state)
 	bytes_put(bytes + 8, TRACE_VERSION + 1, 4);
 	bytes_put(bytes + 16, hash_bytes(bytes, 16), 8);
 	assert_int_equal(read_all(bytes, size, &err), ERROR_VERSION);
-	assert_non_null(strstr(err.text, "version 3"));
+	assert_non_null(strstr(err.text, "version 4"));
 	free(bytes);
 }
 
@@ -336,7 +336,7 @@ static void test_trace_dump__prints_a_line_per_event(void **state)
 	assert_int_equal(trace_dump(reader, &words, out, &err), 0);
 	(void)fclose(out);
 	assert_string_equal(text,
-		"trace 2\n"
+		"trace 3\n"
 		"program ./bank --two words\n"
 		"thread main\n"
 		"thread main.0 worker\n"
