@@ -99,7 +99,7 @@ static void find_file(struct interleaving *table)
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		const char *file = finding->steps[i].where.file;
 
-		if (!file)
+		if (!file || finding->steps[i].where.is_system)
 			continue;
 		if (table->file && strcmp(table->file, base_name(file))) {
 			table->file = NULL;
