@@ -35,8 +35,8 @@ struct runtime {
 	bool has_created; /* the first thread creation has been passed in this run */
 	bool is_run_over; /* runtime_finish_run() was entered */
 	bool knows_its_id; /* the target has asked for an id that a fork of this process does not have */
-	bool traces_calls;    /* the trace has calls that are no operations (runtime_trace_call()) */
-	bool has_forked;      /* the target has made a child, or is one */
+	bool traces_calls; /* the trace has calls that are no operations (runtime_trace_call()) */
+	bool has_forked;   /* the target has made a child, or is one */
 	bool is_forked_child; /* the target's own fork(): how it ends is its parent's affair */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
 	/* Control is impossible, for this reason, and the process ends: says so where no command does. NULL. */
