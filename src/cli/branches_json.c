@@ -1,5 +1,6 @@
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "cli/branches_result.h"
@@ -38,6 +39,20 @@ static json_t *interleaving_to_json(const struct branch_interleaving *interleavi
 	return value;
 }
 
+/* "shop.cc:12 in sell" as a place. A file's name may have colons and blanks, so it ends at the last ":12". */
+static json_t *caller_to_json(const char *text)
+{
+	const char *end = strstr(text, " in "), *colon = NULL;
+
+	for (const char *at = text; *at && (!end || at < end); at++)
+		colon = *at == ':' ? at : colon;
+	if (!colon)
+		return json_null();
+	return json_pack("{s:s%, s:I, s:o}", "file", text, (size_t)(colon - text), "line",
+		(json_int_t)strtol(colon + 1, NULL, 10), "function",
+		text_or_null(end ? end + strlen(" in ") : NULL));
+}
+
 static json_t *branch_to_json(const struct sensitive_branch *branch)
 {
 	json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:b, s:I, s:s, s:s, s:I}",
@@ -55,8 +70,10 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 			json_string(outcome_descriptions[branch->outcome.kind].word)));
 	if (*branch->finding)
 		BUG_ON(json_object_set_new(value, "finding", json_string(branch->finding)));
-	if (branch->called_from)
+	if (branch->called_from) {
 		BUG_ON(json_object_set_new(value, "called_from", json_string(branch->called_from)));
+		BUG_ON(json_object_set_new(value, "caller", caller_to_json(branch->called_from)));
+	}
 	if (branch->round)
 		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
 	if (branch->delayed)

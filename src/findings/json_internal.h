@@ -14,13 +14,16 @@
 #define FINDING_TEXT_FIELDS(FIELD)                                                                 \
 	FIELD(title)                                                                               \
 	FIELD(detail)                                                                              \
-	FIELD(cause)                                                                               \
-	FIELD(remedy)                                                                              \
 	FIELD(directory)                                                                           \
 	FIELD(input)                                                                               \
 	FIELD(strategy)                                                                            \
 	FIELD(failing_thread)                                                                      \
 	FIELD(output)
+
+/* The same, and findings of an older raddle do not have the field. */
+#define FINDING_NEWER_TEXT_FIELDS(FIELD)                                                           \
+	FIELD(cause)                                                                               \
+	FIELD(remedy)
 
 /* FIELD(member): a 32-bit count. */
 #define FINDING_COUNT_FIELDS(FIELD)                                                                \

@@ -17,10 +17,10 @@
 /* tools/embed.cmake */
 extern const char html_report_html[], html_report_css[];
 /* Parts of one script, in this order. */
-extern const char html_page_js[], html_charts_js[], html_lanes_js[], html_finding_js[],
-	html_predictions_js[], html_report_js[];
-static const char *const scripts[] = {html_page_js, html_charts_js, html_lanes_js, html_finding_js,
-	html_predictions_js, html_report_js};
+extern const char html_page_js[], html_charts_js[], html_fold_js[], html_lanes_js[], html_runs_js[],
+	html_finding_js[], html_predictions_js[], html_report_js[];
+static const char *const scripts[] = {html_page_js, html_charts_js, html_fold_js, html_lanes_js,
+	html_runs_js, html_finding_js, html_predictions_js, html_report_js};
 
 /* Lines of an older raddle's finding or document, which keeps none: as the files are now. */
 static void add_sources(json_t *list)

@@ -5,25 +5,24 @@ const CHART_WIDTH = 280, CHART_HEIGHT = 84, RUNS_FOR_CHARTS = 50;
 
 function summary() {
 	const campaign = data.campaign;
-	const found = data.findings.length ? counted(data.findings.length, "finding") : "nothing found";
+	const branches = (data.branches || []).reduce((sum, document) => sum + document.branches.length, 0);
+	const found = data.findings.length ? counted(data.findings.length, "finding") : branches ? "no failure, " + counted(branches, "branch") + " that may go either way" : "nothing found";
 	const result = element("p", { class: "result " + (data.findings.length ? "bad" : "good") },
 		element("span", { "aria-hidden": "true", text: data.findings.length ? "\u2716 " : "\u2714 " }), document.createTextNode(found));
 	if (!campaign)
 		return [result];
-	const rate = campaign.seconds > 0 ? campaign.runs / campaign.seconds : 0;
+	const rate = campaign.seconds > 0 ? campaign.runs / campaign.seconds : 0, curves = charts();
 	const share = campaign.runs ? " (" + (100 * campaign.failures / campaign.runs).toPrecision(2) + " %)" : "";
-	return [result, facts([
-		["Schedules", count(campaign.runs)],
-		["Failing schedules", count(campaign.failures) + share],
+	result.append(element("small", { text: count(campaign.failures) + " of " + counted(campaign.runs, "schedule") + " failed" + share + ", " + campaign.seconds.toFixed(1) + " s" }));
+	return [result, element("details", { class: "more campaign" }, element("summary", { text: "The campaign" }), facts([
 		["Schedules per second", rate ? count(Math.round(rate)) : ""],
 		["Steps", count(campaign.steps)],
-		["Time", campaign.seconds.toFixed(1) + " s"],
 		["Strategy", campaign.strategy],
 		["Seed", campaign.seed],
 		["Restart", campaign.restart],
 		["State", campaign.state],
 		["Began", campaign.started ? new Date(campaign.started * 1000).toISOString().replace("T", " ").slice(0, 16) + " UTC" : ""],
-	])];
+	]), curves, curves && element("p", { class: "small", text: COVERAGE }))];
 }
 
 function drawn(name, options, ...children) {

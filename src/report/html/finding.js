@@ -1,10 +1,18 @@
 /* A finding with its evidence, and what explains it. */
 
+function releaseWords(wait) {
+	const since = wait.held_since && place(wait.held_since);
+	if (wait.verb === "joins") return "the end of " + shortName(wait.object).replace(/^thread /, "");
+	if (wait.holder) return words(wait.holder) + ", which holds it" + (since ? " since " + since : "");
+	const lost = wait.lost_signals ? ", " + counted(wait.lost_signals, "signal") + " found no waiter" : "";
+	return (/^condition variable/.test(words(wait.object)) ? "a signal; nobody holds it" : "nobody holds it") + lost;
+}
+
 function waitsTable(finding) {
 	if (!finding.waits || !finding.waits.length) return null;
-	return section("Who waits for whom", table(["Thread", "Cannot go on: it", "At", "Held by", "Who took it at"],
-		finding.waits.map(wait => [wait.thread, wait.verb + " " + words(wait.object), place(userFrame(wait.at)),
-			wait.holder, wait.held_since ? place(wait.held_since) : ""])));
+	return section("Wait-for graph", table(["Thread", "Holds", "Waits for", "At", "Released by"],
+		waitGroups(finding.waits).map(([wait, ...others]) => [element("strong", { text: threadRange([wait, ...others].map(each => words(each.thread))) }),
+			heldWords(finding.waits, wait) || "no lock that others wait for", breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
 }
 
 function races(finding) {
@@ -21,10 +29,11 @@ function races(finding) {
 function stacks(finding) {
 	if (finding.race) return null;
 	const shown = finding.waits && finding.waits.length
-		? finding.waits.map(wait => whereItIs(words(wait.thread) + " " + words(wait.verb) + " " + words(wait.object), wait.at))
-		: finding.at && finding.at.length ? [whereItIs((finding.failing_thread ? words(finding.failing_thread) : "The failing thread") + " stands here", finding.at)] : [];
+		? waitGroups(finding.waits).map(([wait, ...others]) => whereItIs(threadRange([wait, ...others].map(each => words(each.thread))) +
+			(others.length ? " wait for " : " waits for ") + shortName(wait.object), wait.at))
+		: finding.at && finding.at.length ? [whereItIs((finding.failing_thread ? words(finding.failing_thread) : "The failing thread") + " is here", finding.at)] : [];
 	const parts = shown.filter(Boolean);
-	return parts.length ? section("Where the threads stand", element("div", { class: "pair" }, ...parts)) : null;
+	return parts.length ? section("Thread backtraces", element("div", { class: "pair" }, ...parts)) : null;
 }
 
 /* ---- what `raddle explain` said ---- */
@@ -41,8 +50,8 @@ function rateOf(what, rate) {
 }
 
 function accessTable(pattern, threads) {
-	return table(["", "Thread", "", "Place", "Source"], pattern.accesses.map((access, at) => [
-		at + 1, threads[access.thread - 1] || "thread " + access.thread, access.kind === "W" ? "writes" : "reads",
+	return table(["", "Access", "Place", "Source"], pattern.accesses.map((access, at) => [element("span", { class: "chip mark", text: at + 1 }),
+		(threads[access.thread - 1] || "thread " + access.thread) + (access.kind === "W" ? " writes" : " reads"),
 		place(access) + (access.function ? " (" + words(access.function) + ")" : ""),
 		element("code", { text: sourceLine(access) })]));
 }
@@ -58,24 +67,83 @@ function threadsOf(answer) {
 	return threads;
 }
 
+const ORDERS = {
+	"0-R1": (x, a) => x + " is read by " + a[0] + " before any thread has written it",
+	"R1-W2": (x, a) => a[0] + " reads " + x + " before " + a[1] + " writes it",
+	"W1-R2": (x, a) => a[1] + " reads " + x + " after " + a[0] + " has written it",
+	"W1-W2": (x, a) => a[1] + " overwrites what " + a[0] + " has written to " + x,
+	"R1-W2-R1": (x, a) => x + " changed between two reads of " + (a[0] === a[2] ? a[0] : a[0] + " and " + a[2]),
+	"R1-W2-W1": (x, a) => x + " changed between " + (a[0] === a[2] ? a[0] + "'s read and write" : "the read in " + a[0] + " and the write in " + a[2]) + ", and the change was lost",
+	"W1-W2-R1": (x, a) => x + " was overwritten before " + a[2] + " read what " + (a[0] === a[2] ? "it" : a[0]) + " had written",
+	"W1-R2-W1": (x, a) => a[1] + " reads " + x + " between two writes of " + (a[0] === a[2] ? a[0] : a[0] + " and " + a[2]),
+	"W1-W2-W1": (x, a) => "what " + a[1] + " writes to " + x + " between two writes of another thread is lost",
+};
+
+/* The cause as a plain sentence; its pattern stands in small print. */
+function causeWords(answer) {
+	const names = (answer.variables || []).map(words), a = answer.accesses.map(access => words(access.function) || "a function");
+	const order = ORDERS[answer.pattern];
+	if (answer.headline) return words(answer.headline);
+	if (order && names.length) return order(names[0], a);
+	if (names.length < 2) return words(answer.meaning);
+	return names[0] + " and " + names[1] + " belong together, and " + a[1] + " of another thread came between " + a[0] + " and " + a.at(-1);
+}
+
 function answerNode(answer, explanation) {
 	const [verdict, sort] = VERDICTS[answer.verdict] || [words(answer.verdict), ""];
 	const pattern = explanation.patterns.find(each => each.pattern === answer.pattern && each.explanation === answer.explanation) || {};
 	const marks = answer.failing_marks || [];
 	const runs = interleavings("", [
-		{ title: "a run with it, which fails", steps: answer.failing_run, marks: step => step.object && marks.includes(step.step) ? String(marks.indexOf(step.step) + 1) : "" },
+		{ title: "a run with it, which fails", steps: answer.failing_run, marked: "accesses of the pattern", marks: step => step.object && marks.includes(step.step) ? String(marks.indexOf(step.step) + 1) : "" },
 		{ title: "a run without it, which passes", steps: answer.passing_run }]);
 	const node = element("div", { class: "answer" },
-		element("h4", {}, badge(verdict, sort), element("span", { text: answer.pattern + " on " + (answer.variables || []).map(words).join(" and ") })),
-		answer.meaning ? element("p", {}, element("strong", { text: "What goes wrong: " }), document.createTextNode(words(answer.meaning) + ".")) : null,
+		element("h4", {}, badge(verdict, sort), breakable(causeWords(answer))),
+		element("p", { class: "small" }, breakable("pattern " + words(answer.pattern) + (answer.variables && answer.variables.length ? " on " + answer.variables.map(words).join(" and ") : "") +
+			(answer.meaning ? ": " + words(answer.meaning) : ""))),
 		accessTable(answer, threadsOf(answer)),
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
 			rateOf("brought about", answer.forced), rateOf("prevented", answer.forbidden)),
-		answer.verdict === "cause" && answer.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), document.createTextNode(words(answer.remedy) + ".")) : null,
+		answer.verdict === "cause" && answer.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
 		runs ? element("details", { class: "more" }, element("summary", { text: "The two runs" }), runs.node) : null);
 	if (runs) node.querySelector("details.more").ontoggle = runs.draw;
 	return node;
+}
+
+/* ---- the cause in the finding's own interleaving ---- */
+
+function isLike(step, other) {
+	return step.verb === other.verb && placeKey(step) === placeKey(other);
+}
+
+/* Rows of these steps that are like the marked ones, in their order, from `first` on; equal threads there are equal threads here. */
+function rowsLike(steps, marked, first) {
+	const threads = new Map(), rows = [];
+	for (let row = first; row < steps.length && rows.length < marked.length; row++) {
+		const wanted = marked[rows.length], role = words(wanted.thread), thread = words(steps[row].thread);
+		if (!isLike(steps[row], wanted) || !(threads.has(role) ? threads.get(role) === thread : ![...threads.values()].includes(thread))) continue;
+		threads.set(role, thread);
+		rows.push(row);
+	}
+	return rows.length === marked.length ? rows : null;
+}
+
+/* The marked steps of an explanation's run, found again in these steps, where they are closest. A map from step number to mark. */
+function marksIn(steps, answer) {
+	const marked = (answer.failing_marks || []).map(number => (answer.failing_run || []).find(step => step.step === number && step.object)).filter(Boolean);
+	let best = null;
+	steps.forEach((step, first) => {
+		const rows = marked.length && isLike(step, marked[0]) ? rowsLike(steps, marked, first) : null;
+		if (rows && (!best || rows.at(-1) - rows[0] <= best.at(-1) - best[0])) best = rows;
+	});
+	return new Map((best || []).map((row, at) => [steps[row].step, String(at + 1)]));
+}
+
+function causeMarks(finding) {
+	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
+	const answer = explanation && (explanation.answers.find(each => each.verdict === "cause") || explanation.answers[0]);
+	const marks = answer ? marksIn(finding.steps, answer) : new Map();
+	return step => marks.get(step.step) || "";
 }
 
 function ranking(explanation) {
@@ -104,10 +172,11 @@ function explanationOf(id) {
 function runsOf(finding) {
 	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
 	const isViolation = finding.kind === "violation";
-	if (!passing)
-		return interleavings("The interleaving", [{ steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out }]);
+	const own = { steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out, marks: causeMarks(finding), marked: "accesses of the cause",
+		waits: finding.waits || [], failing: finding.failing_thread };
+	if (!passing) return interleavings("The interleaving", [own]);
 	return interleavings(isViolation ? "The interleaving that shows it, and one that does not" : "The interleaving that fails, and one that passes", [
-		{ title: isViolation ? "shows it" : "fails", steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out },
+		Object.assign(own, { title: isViolation ? "shows it" : "fails" }),
 		{ title: isViolation ? "does not" : "passes", steps: passing.steps, leftOut: passing.steps_left_out }]);
 }
 
@@ -116,12 +185,21 @@ function surroundings(finding) {
 	return facts([["Working folder", finding.directory], ["Standard input", finding.input], ["Seed", finding.seed], ["Run", finding.run_number]]);
 }
 
+/* What the run's own trace shows, a sentence a line, and what would prevent it. */
+function causeNode(finding) {
+	const lines = words(finding.cause).split("\n").filter(Boolean);
+	if (!lines.length && !finding.remedy) return null;
+	return section("What led to it", lines.length ? element("ol", { class: "story" }, ...lines.map(line => element("li", {}, breakable(line)))) : null,
+		finding.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(finding.remedy))) : null);
+}
+
 function findingNode(finding, isOpen) {
 	const runs = runsOf(finding), id = words(finding.id);
 	const wait = finding.waits && finding.waits.length;
 	return entry(id, "finding", badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), finding.title, isOpen, runs && runs.draw,
 		finding.detail ? element("p", { class: "detail", text: words(finding.detail) }) : null,
 		sourcesNote(finding),
+		causeNode(finding),
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),

@@ -1,204 +1,222 @@
 /*
- * An interleaving as swim lanes: a row for each step, a lane for each thread. Only the rows in view are in the page,
- * so tens of thousands of steps stay fluid; the strip beside them shows the whole run.
+ * An interleaving as a graph of narrow lanes, one for each thread that is alive, beside one column of text. Steps that
+ * nothing depends on are folded. Items are drawn in chunks, and only those near the view are in the page, so tens of
+ * thousands of steps stay fluid.
  */
 
-const GUTTER = 68, LIFELINE = 14, TEXT_AT = 40, LANE_LEAST = 76, LANE_MOST = 280, SPARE = 200, ROWS_AROUND = 16;
-const ROW_STANDARD = 24, ROW_LEAST = 2, ROW_MOST = 44, ROW_DENSE = 14, HELD_LEVELS = 4, DRAG_LEAST = 4;
-const STRIP_WIDTH = 56;
+const DOT = 12, CHUNK = 50, CHUNKS_KEPT = 8, ITEM_HEIGHT = 24, VIEW_AROUND = 400, COLOURS = 8;
+const LANE_WIDE = 18, LANE_NARROW = 2, GRAPH_SHARE = 0.3, GRAPH_PADDING = 6;
 
 class Lanes {
-	/* options: about, marks (a function of a step: its mark or ""), differsAt (row) */
+	/* options: about, marks (a function of a step: its mark or ""), differsAt (row), waits, failing, like (Lanes that begin alike) */
 	constructor(steps, options) {
 		this.steps = steps;
-		this.marks = options.marks || (() => "");
-		this.differsAt = options.differsAt;
-		this.threads = [...new Set(steps.map(step => words(step.thread)))]
+		this.options = Object.assign({ marks: () => "", waits: [] }, options);
+		this.options.spans = heldSpans(steps);
+		this.threads = [...new Set([...steps, ...this.options.waits].map(each => words(each.thread)))]
 			.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-		this.lanes = new Map(this.threads.map((thread, at) => [thread, at]));
-		this.files = new Set(steps.map(step => baseName(stepFrame(step).file)).filter(Boolean));
+		this.colours = new Map(this.threads.map((thread, at) => [thread, at % COLOURS]));
 		this.preemptions = steps.map((step, at) => step.is_preemption ? at : -1).filter(row => row > 0);
-		this.rowHeight = ROW_STANDARD;
-		this.laneWidth = LANE_LEAST;
-		this.spans = this.heldSpans();
-		this.build(options.about);
+		this.decisive = decisiveRow(steps, this.options);
+		this.keepRows();
+		this.layOut();
+		this.build();
 	}
 
-	left(thread) {
-		return GUTTER + this.lanes.get(words(thread)) * this.laneWidth;
+	/* A run that begins like another one is folded like it. */
+	keepRows() {
+		const { like, differsAt } = this.options;
+		this.kept = rowsKept(this.steps, this.options);
+		if (!like || differsAt === undefined) return;
+		for (let row = 0; row < differsAt; row++)
+			if (like.kept.has(row)) this.kept.add(row);
+			else this.kept.delete(row);
 	}
 
-	/* Where all are of one file, the line alone. */
-	shortPlace(frame) {
-		return this.files.size === 1 && frame.line ? ":" + frame.line : place(frame);
+	/* ---- items and lanes ---- */
+
+	layOut() {
+		this.items = itemsOf(this.steps, this.kept, this.options.waits);
+		this.itemOfRow = new Array(this.steps.length);
+		this.items.forEach((item, at) => {
+			if (item.row !== undefined) this.itemOfRow[item.row] = at;
+			for (let row = item.from; row < item.to; row++) this.itemOfRow[row] = at;
+		});
+		this.life = this.lifetimes();
+		this.assignLanes();
+		this.spans = this.options.spans.map(span => Object.assign({}, span, { first: this.itemOfRow[span.from], last: this.itemOfRow[span.to] ?? this.items.length }))
+			.filter(span => span.first < span.last && this.life.has(span.thread));
 	}
 
-	text(step) {
-		const value = step.value === null || step.value === undefined ? "" : " = " + words(step.value);
-		return words(step.verb) + (step.object ? " " + words(step.object) : "") + value;
-	}
-
-	/* From each op that takes a lock to the one that gives it back, by the words of the ops; inner ones further in. */
-	heldSpans() {
-		const open = new Map(), depth = new Map(), spans = [];
-		const end = (span, row) => {
-			span.to = row;
-			depth.set(span.thread, depth.get(span.thread) - 1);
+	/* From the first to the last item of each thread that has one of its own; a blocked thread lives to the end. */
+	lifetimes() {
+		const life = new Map(), own = new Set(this.items.filter(item => item.wait).map(item => words(item.wait.thread)));
+		this.items.forEach(item => {
+			if (item.row !== undefined) own.add(words(this.steps[item.row].thread));
+			else if (item.threads && item.threads.size === 1) own.add([...item.threads][0]);
+		});
+		const extend = (thread, at) => {
+			if (!own.has(thread)) return;
+			if (life.has(thread)) life.get(thread).last = at;
+			else life.set(thread, { first: at, last: at });
 		};
-		this.steps.forEach((step, row) => {
-			const thread = words(step.thread), key = thread + "\n" + words(step.object);
-			if (/^(read-|write-)?locks$|^tries to lock$|^gets back$/.test(step.verb)) {
-				if (open.has(key)) return;
-				const level = depth.get(thread) || 0;
-				depth.set(thread, level + 1);
-				open.set(key, { thread, object: words(step.object), from: row, to: this.steps.length, level: Math.min(level, HELD_LEVELS - 1) });
-				spans.push(open.get(key));
-			} else if (/^unlocks$|^waits on$/.test(step.verb) && open.has(key)) {
-				end(open.get(key), row);
-				open.delete(key);
+		this.items.forEach((item, at) => {
+			if (item.row !== undefined) extend(words(this.steps[item.row].thread), at);
+			else if (item.threads) item.threads.forEach(thread => extend(thread, at));
+		});
+		this.items.forEach((item, at) => {
+			for (const wait of item.alike || []) {
+				const thread = words(wait.thread), lived = life.get(thread);
+				if (own.has(thread)) life.set(thread, { first: lived ? lived.first : at, last: at, blockedFrom: lived ? lived.last : at });
 			}
 		});
-		return spans;
+		return life;
+	}
+
+	/* A lane is given to another thread when its thread has ended. */
+	assignLanes() {
+		const ends = [];
+		this.lanes = new Map();
+		for (const [thread, { first, last }] of [...this.life].sort((a, b) => a[1].first - b[1].first)) {
+			let lane = ends.findIndex(end => end < first);
+			if (lane < 0) lane = ends.length;
+			ends[lane] = last;
+			this.lanes.set(thread, lane);
+		}
+		this.laneCount = Math.max(1, ends.length);
+	}
+
+	x(thread) {
+		return GRAPH_PADDING + (this.lanes.get(thread) + 0.5) * this.laneWidth;
 	}
 
 	/* ---- what stays ---- */
 
-	build(about) {
-		this.names = element("div", { class: "names" });
+	build() {
 		this.body = element("div", { class: "body" });
 		this.frame = element("div", { class: "lanes", tabindex: "0", role: "group",
-			"aria-label": "Interleaving: " + counted(this.steps.length, "step") + " of " + counted(this.threads.length, "thread") }, this.names, this.body);
-		this.frame.style.height = "min(" + (this.steps.length * ROW_STANDARD + 40) + "px, 560px, 72vh)";
-		this.strip = element("canvas", { class: "strip", "aria-hidden": "true", title: "the whole run" });
-		this.detail = element("div", { class: "detail-of-step", "aria-live": "polite" });
-		this.node = element("div", { class: "lanes-box" }, this.bar(about), element("div", { class: "stage" }, this.frame, this.strip), this.detail);
-		this.listen();
+			"aria-label": "Interleaving: " + counted(this.steps.length, "step") + " of " + counted(this.threads.length, "thread") }, this.body);
+		this.node = element("div", { class: "lanes-box" }, this.bar(), this.frame);
+		this.fillBody();
+		this.frame.onscroll = () => this.drawSoon();
+		this.frame.onkeydown = event => this.onKey(event);
+		this.body.onclick = event => {
+			const node = event.target.closest(".item");
+			if (node && !event.target.closest("pre, button") && !getSelection().toString()) this.selectItem(Number(node.dataset.item), true);
+		};
 		/* Later: drawing changes sizes itself. */
 		new ResizeObserver(() => setTimeout(() => { if (this.frame.clientWidth && this.frame.clientWidth !== this.laidOutFor) this.draw(); })).observe(this.frame);
 	}
 
-	bar(about) {
+	bar() {
 		const button = (text, label, action) => {
-			const made = element("button", { type: "button", text, "aria-label": label, title: label });
+			const made = element("button", { type: "button", text, title: label });
 			made.onclick = action;
 			return made;
 		};
-		const bar = element("div", { class: "bar" }, button("\u2212", "smaller", () => this.zoom(1 / 1.5)), button("+", "larger", () => this.zoom(1.5)));
+		const bar = element("div", { class: "bar" });
 		if (this.preemptions.length)
 			bar.append(button("\u2191", "previous preemption", () => this.showPreemption(-1)), button("\u2193", "next preemption", () => this.showPreemption(1)),
 				element("span", { text: counted(this.preemptions.length, "preemption") }));
-		if (this.differsAt !== undefined) {
-			const first = button("they differ from step " + this.steps[this.differsAt].step + " on", "to the first step that differs", () => this.select(this.differsAt));
-			first.classList.add("first-difference");
-			bar.append(first);
+		if (this.options.differsAt !== undefined)
+			bar.append(button("differs from step " + this.steps[this.options.differsAt].step, "the first step in which the two runs differ", () => this.select(this.options.differsAt)));
+		if (this.items.some(item => item.threads)) {
+			this.folding = button("all " + counted(this.steps.length, "step"), "shows folded steps one by one", () => this.foldAll());
+			bar.append(this.folding);
 		}
-		bar.append(element("span", { text: about || "" }));
+		if (this.options.about) bar.append(element("span", { text: this.options.about }));
 		return bar;
 	}
 
-	listen() {
-		this.frame.onscroll = () => this.drawSoon();
-		this.frame.addEventListener("wheel", event => {
-			if (!event.ctrlKey) return;
-			event.preventDefault();
-			this.zoom(event.deltaY > 0 ? 1 / 1.2 : 1.2, event.clientY - this.frame.getBoundingClientRect().top);
-		}, { passive: false });
-		this.frame.onkeydown = event => {
-			const keys = { "+": () => this.zoom(1.5), "=": () => this.zoom(1.5), "-": () => this.zoom(1 / 1.5), "0": () => this.zoom(ROW_STANDARD / this.rowHeight),
-				n: () => this.showPreemption(1), p: () => this.showPreemption(-1), ArrowDown: () => this.move(1), ArrowUp: () => this.move(-1),
-				Home: () => this.select(0), End: () => this.select(this.steps.length - 1), Escape: () => this.select(undefined) };
-			if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.altKey || event.metaKey) return;
-			event.preventDefault();
-			keys[event.key]();
-		};
-		this.listenToMouse();
-		this.strip.onpointerdown = this.strip.onpointermove = event => {
-			if (!(event.buttons & 1)) return;
-			const share = event.offsetY / this.strip.clientHeight;
-			this.frame.scrollTop = share * this.steps.length * this.rowHeight - this.frame.clientHeight / 2;
-		};
+	fillBody() {
+		this.chunks = [];
+		for (let first = 0; first < this.items.length; first += CHUNK) {
+			const end = Math.min(first + CHUNK, this.items.length), node = element("div", { class: "chunk" });
+			this.chunks.push({ first, end, node, isDrawn: false, height: (end - first) * ITEM_HEIGHT });
+		}
+		this.body.replaceChildren(...this.chunks.map(chunk => chunk.node));
 	}
 
-	/* Drawn to a side the view moves; a click chooses a step. */
-	listenToMouse() {
-		let from = null, isDrawn = false;
-		this.frame.onpointerdown = event => {
-			if (event.button || event.pointerType === "touch" || event.offsetX > this.frame.clientWidth && event.target === this.frame) return;
-			from = { x: event.clientX, y: event.clientY, left: this.frame.scrollLeft, top: this.frame.scrollTop };
-			isDrawn = false;
-		};
-		this.frame.onpointermove = event => {
-			if (!from || !(event.buttons & 1)) return;
-			if (!isDrawn && Math.hypot(event.clientX - from.x, event.clientY - from.y) < DRAG_LEAST) return;
-			isDrawn = true;
-			this.frame.classList.add("drawn");
-			this.frame.scrollLeft = from.left - (event.clientX - from.x);
-			this.frame.scrollTop = from.top - (event.clientY - from.y);
-		};
-		this.frame.onpointerup = this.frame.onpointerleave = () => {
-			from = null;
-			this.frame.classList.remove("drawn");
-		};
-		this.frame.onclick = event => {
-			const top = this.body.getBoundingClientRect().top, row = Math.floor((event.clientY - top) / this.rowHeight);
-			if (!isDrawn && event.clientY >= this.names.getBoundingClientRect().bottom && row >= 0 && row < this.steps.length) this.select(row, true);
-		};
+	onKey(event) {
+		const keys = { n: () => this.showPreemption(1), p: () => this.showPreemption(-1), ArrowDown: () => this.move(1), ArrowUp: () => this.move(-1),
+			Home: () => this.selectItem(0), End: () => this.selectItem(this.items.length - 1), Escape: () => this.selectItem(undefined), Enter: () => this.unfold(this.selected) };
+		if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.altKey || event.metaKey) return;
+		event.preventDefault();
+		keys[event.key]();
+	}
+
+	/* ---- folding ---- */
+
+	relayOut() {
+		this.layOut();
+		this.fillBody();
+		this.laidOutFor = undefined;
+		this.draw();
+	}
+
+	unfold(at) {
+		const item = this.items[at];
+		if (!item || !item.threads) return;
+		for (let row = item.from; row < item.to; row++) this.kept.add(row);
+		this.relayOut();
+		this.select(item.from);
+	}
+
+	foldAll() {
+		const row = this.items[this.selected] && this.items[this.selected].row;
+		this.isWhole = !this.isWhole;
+		if (this.isWhole) this.kept = new Set(this.steps.keys());
+		else this.keepRows();
+		this.folding.textContent = this.isWhole ? "fold" : "all " + counted(this.steps.length, "step");
+		this.selected = undefined;
+		this.relayOut();
+		this.scrollToItem(this.itemOfRow[row ?? this.decisive]);
 	}
 
 	/* ---- moving about ---- */
 
-	viewHeight() {
-		return Math.max(ROW_STANDARD, (this.frame.clientHeight || 560) - this.names.offsetHeight);
-	}
-
-	zoom(factor, at) {
-		const anchor = at === undefined ? this.viewHeight() / 2 : Math.max(0, at - this.names.offsetHeight);
-		const row = (this.frame.scrollTop + anchor) / this.rowHeight;
-		this.rowHeight = Math.min(ROW_MOST, Math.max(ROW_LEAST, this.rowHeight * factor));
-		this.body.style.height = this.steps.length * this.rowHeight + "px";
-		this.frame.scrollTop = row * this.rowHeight - anchor;
-		this.draw();
-	}
-
 	/* The next one down (1) or up (-1), and behind the last the first again. */
 	showPreemption(direction) {
-		const rows = this.preemptions, now = this.selected === undefined ? -direction / 2 : this.selected;
-		const next = direction > 0 ? rows.find(row => row > now) : rows.findLast(row => row < now);
+		const item = this.items[this.selected], now = item ? item.row ?? item.from ?? this.steps.length : -direction / 2;
+		const rows = this.preemptions, next = direction > 0 ? rows.find(row => row > now) : rows.findLast(row => row < now);
 		const row = next === undefined ? rows[direction > 0 ? 0 : rows.length - 1] : next;
 		if (row !== undefined) this.select(row);
 	}
 
 	move(by) {
-		const first = Math.ceil(this.frame.scrollTop / this.rowHeight);
-		this.select(this.selected === undefined ? Math.min(first, this.steps.length - 1) : Math.min(this.steps.length - 1, Math.max(0, this.selected + by)));
+		this.selectItem(this.selected === undefined ? this.itemOfRow[this.decisive] : Math.min(this.items.length - 1, Math.max(0, this.selected + by)));
 	}
 
-	/* Chooses a step, brings it into view and tells of it. */
-	select(row, isSeen) {
-		this.selected = row;
-		if (row !== undefined && !isSeen) {
-			const top = row * this.rowHeight, view = this.viewHeight();
-			if (top < this.frame.scrollTop + this.rowHeight) this.frame.scrollTop = top - 3 * this.rowHeight;
-			else if (top + 2 * this.rowHeight > this.frame.scrollTop + view) this.frame.scrollTop = top - view + 4 * this.rowHeight;
+	select(row) {
+		this.selectItem(this.itemOfRow[row]);
+	}
+
+	/* Chooses an item, shows more of it, and brings it into view unless it `isSeen`. A second choice, as a click on folded steps, opens. */
+	selectItem(at, isSeen) {
+		const before = this.selected, item = this.items[at];
+		if (isSeen && item && item.threads) {
+			this.unfold(at);
+			return;
 		}
-		this.tell();
+		this.selected = isSeen && before === at ? undefined : at;
+		for (const each of [before, at])
+			if (each !== undefined && this.chunks[Math.floor(each / CHUNK)]) this.clearChunk(this.chunks[Math.floor(each / CHUNK)]);
+		this.draw();
+		if (at !== undefined && !isSeen) this.scrollToItem(at);
+	}
+
+	/* Into the upper third of the view, if it is not in view or `isForced`. */
+	scrollToItem(at, isForced) {
+		const chunk = this.chunks[Math.floor(at / CHUNK)], view = this.frame.clientHeight;
+		if (!chunk || !view) return;
+		this.drawChunk(chunk);
+		const node = chunk.node.children[at - chunk.first], top = node.offsetTop + chunk.node.offsetTop;
+		if (isForced || top < this.frame.scrollTop + ITEM_HEIGHT || top + node.offsetHeight + ITEM_HEIGHT > this.frame.scrollTop + view)
+			this.frame.scrollTop = Math.max(0, top - view / 3);
 		this.draw();
 	}
 
-	tell() {
-		const step = this.steps[this.selected];
-		if (!step) {
-			this.detail.replaceChildren();
-			return;
-		}
-		const frame = stepFrame(step), held = this.spans.filter(span => span.from < this.selected && span.to >= this.selected);
-		const where = place(frame) + (frame.function ? (place(frame) ? " in " : "in ") + words(frame.function) : "");
-		this.detail.replaceChildren(
-			element("p", {}, element("strong", { text: "step " + step.step + "  " + words(step.thread) + " " + this.text(step) }),
-				document.createTextNode(where ? ", " + where : "")),
-			...[held.length ? element("p", { class: "faint", text: "held: " + held.map(span => span.object + " by " + span.thread).join(", ") }) : null,
-				excerpt(frame)].filter(Boolean));
-	}
+	/* ---- drawing ---- */
 
 	/* Once for all scrolling before the next picture. */
 	drawSoon() {
@@ -207,140 +225,144 @@ class Lanes {
 		requestAnimationFrame(() => { this.isDue = false; this.draw(); });
 	}
 
-	/* ---- drawing ---- */
-
-	layOut() {
-		const width = this.frame.clientWidth || 900, count = Math.max(1, this.threads.length);
-		if (width === this.laidOutFor) return;
-		this.laidOutFor = width;
-		this.laneWidth = Math.floor(Math.min(LANE_MOST, Math.max(LANE_LEAST, (width - GUTTER - SPARE - TEXT_AT) / Math.max(1, count - 1))));
-		this.width = Math.max(width, GUTTER + (count - 1) * this.laneWidth + SPARE + TEXT_AT);
-		this.names.style.width = this.body.style.width = this.width + "px";
-		this.names.replaceChildren(element("div", { class: "name", text: "step", style: { left: "0", width: GUTTER + "px", textAlign: "right" } }),
-			...this.threads.map((text, at) => element("div", { class: "name", text, title: text,
-				style: { left: GUTTER + at * this.laneWidth + "px", width: (at + 1 < count ? this.laneWidth : SPARE) + "px" } })));
-	}
-
-	/* Where something happens: before the first difference, or the first preemption, else at the end. */
-	showBeginning() {
-		const row = this.differsAt ?? this.preemptions[0] ?? this.steps.length;
-		this.hasBegun = true;
-		this.body.style.height = this.steps.length * this.rowHeight + "px";
-		if (this.steps.length * this.rowHeight > this.viewHeight()) this.frame.scrollTop = (row - 8) * this.rowHeight;
-	}
-
 	draw() {
-		this.layOut();
-		if (!this.hasBegun && this.frame.clientWidth) this.showBeginning();
-		const height = this.rowHeight, view = this.viewHeight(), parts = [];
-		const first = Math.max(0, Math.floor(this.frame.scrollTop / height) - ROWS_AROUND);
-		const end = Math.min(this.steps.length, Math.ceil((this.frame.scrollTop + view) / height) + ROWS_AROUND);
-		const spans = this.spans.filter(span => span.to >= first && span.from < end);
-		for (const thread of this.threads)
-			parts.push(element("div", { class: "lane", style: { left: this.left(thread) + LIFELINE + "px" } }));
-		for (const span of spans)
-			parts.push(this.spanNode(span));
-		for (let row = first; row < end; row++)
-			this.addRow(parts, row);
-		if (this.differsAt >= first && this.differsAt < end)
-			parts.push(element("div", { class: "differs", style: { top: this.differsAt * height + "px" } }));
-		this.body.style.height = this.steps.length * height + "px";
-		this.body.replaceChildren(...parts);
-		this.drawStrip();
+		const width = this.frame.clientWidth;
+		if (!width) return;
+		const isNew = width !== this.laidOutFor;
+		if (isNew) {
+			this.laidOutFor = width;
+			this.laneWidth = Math.max(LANE_NARROW, Math.min(LANE_WIDE, (width * GRAPH_SHARE - 2 * GRAPH_PADDING) / this.laneCount));
+			this.frame.style.setProperty("--graph", 2 * GRAPH_PADDING + this.laneCount * this.laneWidth + "px");
+			this.chunks.forEach(chunk => this.clearChunk(chunk));
+		}
+		this.drawVisible();
+		if (isNew) this.scrollToItem(this.selected ?? this.itemOfRow[this.decisive], true);
 	}
 
-	spanNode(span) {
-		return element("div", { class: "held", title: span.object + " is held by " + span.thread, style: {
-			left: this.left(span.thread) + LIFELINE - 3 + span.level * 6 + "px", top: (span.from + 0.5) * this.rowHeight + "px",
-			height: Math.max(2, (span.to - span.from) * this.rowHeight) + "px" } });
+	drawVisible() {
+		const top = this.frame.scrollTop - VIEW_AROUND, bottom = this.frame.scrollTop + (this.frame.clientHeight || 560) + VIEW_AROUND;
+		let at = 0;
+		for (const chunk of this.chunks) {
+			const height = chunk.height;
+			if (at + height >= top && at <= bottom) this.drawChunk(chunk);
+			else if (chunk.isDrawn && this.chunks.length > CHUNKS_KEPT) this.clearChunk(chunk);
+			at += height;
+		}
 	}
 
-	addRow(parts, row) {
-		const step = this.steps[row], top = row * this.rowHeight, left = this.left(step.thread), mark = this.marks(step);
-		const isDense = this.rowHeight < ROW_DENSE, isSwitch = row > 0 && step.is_switch;
-		const sort = (step.is_preemption ? " preempts" : "") + (mark ? " marked" : "") + (row === this.selected ? " chosen" : "");
-		if (row === this.selected)
-			parts.push(element("div", { class: "chosen-row", style: { top: top + "px", height: this.rowHeight + "px" } }));
-		if (isSwitch) parts.push(this.switchNode(row, step));
-		parts.push(element("div", { class: "dot" + sort, style: { left: left + LIFELINE + "px", top: top + this.rowHeight / 2 + "px" } }));
-		if (isDense) {
-			parts.push(element("div", { class: "step dense" + sort, title: words(step.thread) + " " + this.text(step), style: {
-				left: left + LIFELINE + 8 + "px", top: top + "px", height: Math.max(1, this.rowHeight - 1) + "px" } }));
+	drawChunk(chunk) {
+		if (chunk.isDrawn) return;
+		const spans = this.spans.filter(span => span.last >= chunk.first && span.first < chunk.end);
+		chunk.node.style.height = "";
+		chunk.node.replaceChildren(...this.items.slice(chunk.first, chunk.end).map((item, at) => this.itemNode(item, chunk.first + at, spans)));
+		chunk.isDrawn = true;
+		chunk.height = chunk.node.offsetHeight || chunk.height;
+	}
+
+	clearChunk(chunk) {
+		chunk.isDrawn = false;
+		chunk.node.replaceChildren();
+		chunk.node.style.height = chunk.height + "px";
+	}
+
+	itemNode(item, at, spans) {
+		const step = this.steps[item.row], mark = step ? this.options.marks(step) : "";
+		const sort = (step && step.is_preemption && at ? " preempts" : "") + (mark ? " marked" : "") + (item.wait ? " blocked" : "") + (item.threads ? " fold" : "") +
+			(at === this.selected ? " chosen" : "") + (item.row !== undefined && item.row === this.options.differsAt ? " differs" : "");
+		const sign = step ? step.is_preemption && item.row ? "!" : item.row && step.is_switch ? ">" : "" : item.wait ? "\u2716" : "";
+		const number = step ? step.step : item.threads ? this.steps[item.from].step + "\u2026" : "";
+		return element("div", { class: "item" + sort, "data-item": at },
+			element("div", { class: "order" }, element("span", { class: "sign", text: sign }), element("span", { class: "step", text: number })),
+			this.graph(item, at, mark, spans), element("div", { class: "what" }, ...this.textOf(item, mark), at === this.selected ? this.detail(item) : null));
+	}
+
+	who(thread) {
+		return element("strong", { class: "who t" + this.colours.get(thread) }, breakable(thread));
+	}
+
+	textOf(item, mark) {
+		if (item.threads)
+			return [item.threads.size === 1 ? this.who([...item.threads][0]) : element("strong", { text: threadRange(item.threads) }), document.createTextNode(": "), breakable(foldWords(this.steps, item))];
+		if (item.wait) {
+			const who = item.alike.length === 1 ? this.who(words(item.wait.thread)) : element("strong", { text: threadRange(item.alike.map(each => words(each.thread))) });
+			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), placeNode(userFrame(item.wait.at))];
+		}
+		const step = this.steps[item.row], before = item.row ? words(this.steps[item.row - 1].thread) : "";
+		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step)),
+			placeNode(stepFrame(step)), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
+	}
+
+	/* What a chosen item shows besides. */
+	detail(item) {
+		if (item.threads) return element("p", { class: "faint", text: "Enter or a click unfolds these steps." });
+		const frame = item.wait ? userFrame(item.wait.at) : stepFrame(this.steps[item.row]), row = item.wait ? this.steps.length : item.row;
+		const held = this.options.spans.filter(span => span.from < row && span.to >= row);
+		const object = words(item.wait ? item.wait.object : this.steps[item.row].object);
+		return element("div", { class: "detail-of-step" },
+			frame && frame.function ? element("p", {}, document.createTextNode("in "), breakable(words(frame.function)), document.createTextNode(place(frame) ? ", " + place(frame) : "")) : null,
+			object !== shortName(object) ? element("p", { class: "faint" }, breakable(object)) : null,
+			held.length ? element("p", { class: "faint" }, breakable("held: " + held.map(span => shortName(span.object) + " by " + span.thread).join(", "))) : null, excerpt(frame));
+	}
+
+	/* ---- the graph ---- */
+
+	graph(item, at, mark, spans) {
+		const svg = drawn("svg", { class: this.laneWidth < 6 ? "graph dense" : "graph", "aria-hidden": "true" }), line = (x, from, to, sort) => svg.append(drawn("line", { x1: x, x2: x, y1: from, y2: to, class: sort }));
+		for (const [thread, { first, last, blockedFrom }] of this.life) {
+			if (at < first || at > last) continue;
+			const isBlocked = blockedFrom !== undefined && at >= blockedFrom, top = at === first ? DOT : 0;
+			if (isBlocked && at === blockedFrom && top < DOT) line(this.x(thread), top, DOT, "life");
+			line(this.x(thread), isBlocked && at === blockedFrom ? DOT : top, at === last ? DOT : "100%", isBlocked ? "life waits" : "life");
+		}
+		for (const span of spans) {
+			if (at < span.first || at > span.last) continue;
+			const bar = drawn("line", { x1: this.x(span.thread), x2: this.x(span.thread), y1: at === span.first ? DOT : 0, y2: at === span.last ? DOT : "100%", class: "held" }, drawn("title", { text: shortName(span.object) + " is held by " + span.thread }));
+			bar.style.strokeWidth = Math.min(this.laneWidth - 1, 5 + 3 * span.level);
+			svg.append(bar);
+		}
+		this.addPath(svg, item, at);
+		this.addSign(svg, item, at, mark);
+		return svg;
+	}
+
+	/* The thread whose lane the execution is on behind this item; "" before all, and where it has no lane. */
+	threadBehind(at) {
+		for (; at >= 0; at--) {
+			const item = this.items[at], thread = item.row !== undefined ? words(this.steps[item.row].thread) : item.threads && item.threads.size === 1 ? [...item.threads][0] : "";
+			if (this.lanes.has(thread)) return thread;
+		}
+		return "";
+	}
+
+	addPath(svg, item, at) {
+		if (item.wait) return;
+		const here = this.threadBehind(at), before = this.threadBehind(at - 1), colour = " t" + this.colours.get(here);
+		const to = this.x(here), isLast = !this.items[at + 1] || this.items[at + 1].wait;
+		if (before && before !== here) {
+			const from = this.x(before), step = this.steps[item.row ?? item.from];
+			svg.append(drawn("path", { d: "M" + from + " 0C" + from + " 8," + to + " 2," + to + " " + DOT, class: "path switch" + (step.is_preemption ? " preempts" : "") }));
+		} else if (before) svg.append(drawn("line", { x1: to, x2: to, y1: 0, y2: DOT, class: "path" + colour }));
+		if (!isLast) svg.append(drawn("line", { x1: to, x2: to, y1: DOT, y2: "100%", class: "path" + colour }));
+	}
+
+	signSize() {
+		return Math.max(2, Math.min(4, this.laneWidth / 2.5));
+	}
+
+	addCross(svg, thread) {
+		const x = this.x(thread), size = this.signSize();
+		svg.append(drawn("path", { d: "M" + (x - size) + " " + (DOT - size) + "l" + 2 * size + " " + 2 * size + "m0 " + -2 * size + "l" + -2 * size + " " + 2 * size, class: "cross" }));
+	}
+
+	addSign(svg, item, at, mark) {
+		if (item.alike) {
+			item.alike.map(wait => words(wait.thread)).filter(thread => this.lanes.has(thread)).forEach(thread => this.addCross(svg, thread));
 			return;
 		}
-		const lineHeight = this.rowHeight + "px", before = row > 0 ? words(this.steps[row - 1].thread) : "";
-		parts.push(element("div", { class: "order" + sort, text: step.step, style: { top: top + "px", lineHeight } },
-			element("span", { class: "sign", text: step.is_preemption ? "!" : isSwitch ? ">" : "" })));
-		parts.push(element("div", { class: "step" + sort, title: words(step.thread) + " " + this.text(step) + (place(stepFrame(step)) ? " at " + place(stepFrame(step)) : ""),
-			style: { left: left + TEXT_AT + "px", top: top + "px", height: lineHeight, lineHeight, maxWidth: this.width - left - TEXT_AT - 4 + "px" } },
-			mark ? element("span", { class: "chip mark", text: mark }) : null, document.createTextNode(this.text(step)),
-			element("span", { class: "place", text: this.shortPlace(stepFrame(step)) }),
-			step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null));
+		const thread = item.row !== undefined ? words(this.steps[item.row].thread) : this.threadBehind(at);
+		const x = this.x(thread), size = this.signSize(), colour = "t" + this.colours.get(thread);
+		if (item.threads) svg.append(drawn("rect", { x: x - size, y: DOT - 5, width: 2 * size, height: 10, rx: 2, class: "folded" }));
+		else if (mark) svg.append(drawn("path", { d: "M" + x + " " + (DOT - 6) + "l6 6l-6 6l-6-6z", class: "mark" }));
+		else svg.append(drawn("circle", { cx: x, cy: DOT, r: size, class: colour }));
 	}
-
-	/* An arrow to the thread that moves next. */
-	switchNode(row, step) {
-		const from = this.left(this.steps[row - 1].thread), to = this.left(step.thread);
-		return element("div", { class: "switch" + (step.is_preemption ? " preempts" : "") + (to > from ? " right" : " left"), style: {
-			left: Math.min(from, to) + LIFELINE + "px", width: Math.abs(from - to) + "px", top: row * this.rowHeight + "px" } });
-	}
-
-	/* The whole run, a column for each thread; what is in view is framed. */
-	drawStrip() {
-		const view = this.viewHeight(), all = this.steps.length * this.rowHeight;
-		this.strip.hidden = all <= view + 1;
-		if (this.strip.hidden) return;
-		const height = this.frame.clientHeight || 560, scale = globalThis.devicePixelRatio || 1, style = getComputedStyle(this.frame);
-		const isNew = this.strip.height !== Math.round(height * scale) || this.stripPaper !== style.backgroundColor;
-		if (isNew) this.paintStrip(height, scale, style);
-		const box = this.strip.getContext("2d");
-		box.putImageData(this.stripImage, 0, 0);
-		box.strokeStyle = style.getPropertyValue("--switch");
-		box.lineWidth = 2 * scale;
-		const top = this.frame.scrollTop / all * height * scale, shown = Math.max(4, Math.min(1, view / all) * height) * scale;
-		box.strokeRect(scale, Math.min(top + scale, height * scale - shown - scale), this.strip.width - 2 * scale, shown);
-	}
-
-	paintStrip(height, scale, style) {
-		this.strip.width = STRIP_WIDTH * scale;
-		this.strip.height = Math.round(height * scale);
-		this.stripPaper = style.backgroundColor;
-		const box = this.strip.getContext("2d", { willReadFrequently: true }), column = (this.strip.width - 8 * scale) / this.threads.length;
-		const row = this.strip.height / this.steps.length;
-		box.fillStyle = style.getPropertyValue("--panel");
-		box.fillRect(0, 0, this.strip.width, this.strip.height);
-		box.fillStyle = style.getPropertyValue("--faint");
-		this.steps.forEach((step, at) => box.fillRect(this.lanes.get(words(step.thread)) * column, at * row, Math.max(1, column - 1), Math.max(1, row)));
-		box.fillStyle = style.getPropertyValue("--switch");
-		for (const at of this.preemptions)
-			box.fillRect(this.strip.width - 7 * scale, at * row, 7 * scale, Math.max(1.5 * scale, row));
-		this.stripImage = box.getImageData(0, 0, this.strip.width, this.strip.height);
-	}
-}
-
-const LEGEND = "An arrow leads to the thread that moves next: dashed where the one before could not go on, solid (and ! before the step) where it was " +
-	"preempted. Bars on a lane: a lock is held. A dotted line: from there on the two runs differ. Click a step, or go with \u2191 and \u2193, to see its source; + and \u2212 (or Ctrl and the wheel) zoom, " +
-	"0 takes the zoom back, n and p go to the next and the previous preemption, drawing with the mouse moves the view.";
-
-function leftOut(earlier, later) {
-	const some = (number, which) => Number(number || 0) ? [count(number) + which + " steps are left out"] : [];
-	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
-}
-
-/* The first row that is not alike; undefined: there is none in both. */
-function firstDifference(a, b) {
-	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && words(x.object) === words(y.object) && x.value === y.value;
-	const row = a.findIndex((step, at) => at >= b.length || !same(step, b[at]));
-	return row > 0 && row < b.length ? row : undefined;
-}
-
-/* Runs beside each other: [{title, steps, leftOut, leftOutLater, marks}]; with one of them it has all the room. */
-function interleavings(title, runs) {
-	const shown = runs.filter(run => run && run.steps && run.steps.length);
-	if (!shown.length) return null;
-	const differsAt = shown.length === 2 ? firstDifference(shown[0].steps, shown[1].steps) : undefined;
-	const lanes = shown.map(run => new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater), marks: run.marks, differsAt }));
-	const pair = element("div", { class: shown.length === 2 ? "pair runs" : "" },
-		...shown.map((run, at) => element("div", {}, run.title ? element("h4", { text: run.title }) : null, lanes[at].node)));
-	return { draw: () => lanes.forEach(each => each.draw()), node: section(title, pair, element("p", { class: "legend", text: LEGEND })) };
 }

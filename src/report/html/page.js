@@ -53,14 +53,13 @@ function facts(rows) {
 }
 
 function section(title, ...parts) {
-	return element("section", { "aria-label": title }, element("h3", { text: title }), ...parts);
+	return element("section", { "aria-label": title }, element("h3", { text: title }), ...parts.filter(Boolean));
 }
 
 function table(headings, rows) {
 	const body = element("tbody");
 	for (const row of rows)
-		body.append(element("tr", {}, ...row.map(cell =>
-			cell instanceof Node ? element("td", {}, cell) : element("td", { text: words(cell) }))));
+		body.append(element("tr", {}, ...row.map((cell, at) => element("td", { "data-label": headings[at] }, cell instanceof Node ? cell : breakable(words(cell))))));
 	return element("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": "Table" },
 		element("table", {}, element("thead", {}, element("tr", {}, ...headings.map(text => element("th", { text, scope: "col" })))), body));
 }
@@ -159,7 +158,7 @@ function linkTo(id) {
 /* Something that opens. `draw` is called when it is open, as often as that happens. */
 function entry(id, kind, badge, title, isOpen, draw, ...parts) {
 	const node = element("details", { class: "entry " + kind, id },
-		element("summary", {}, element("h2", {}, element("span", { class: "id", text: id }), badge, element("span", { class: "title", text: words(title) }))),
+		element("summary", {}, element("h2", {}, element("span", { class: "id", text: id }), badge, element("span", { class: "title" }, breakable(title)))),
 		...parts);
 	node.ontoggle = () => { if (node.open && draw) draw(); };
 	node.open = isOpen;

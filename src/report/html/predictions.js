@@ -41,7 +41,7 @@ function runsOfCandidate(candidate, predictions) {
 	return interleavings("The run it was inferred from" + (finding ? ", and one in which it happens" : ""), [
 		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out } : null,
 		{ title: "passes" + (others ? " (some of the places are of other runs)" : ""), steps: recorded.steps,
-			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number) }]);
+			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number), marked: "its places" }]);
 }
 
 function predictionNode(candidate, predictions, id, isOpen) {
@@ -70,28 +70,56 @@ function branchId(at, all) {
 	return (all > 0 ? "B" + (all + 1) + "." : "B") + (at + 1);
 }
 
-function sideOf(isTaken) {
-	return isTaken ? "true" : "false";
+/* What the branch does in the recorded run, and under the other schedule; by kind, the first for a condition that is true there. */
+const OUTCOMES = {
+	"switch": ["takes one case", "takes another case"], "call": ["calls one function", "calls another function"],
+	"null pointer": ["has memory", "has a null pointer"], "division by zero": ["divides by another number", "divides by zero"],
+	"index out of bounds": ["stays inside the array", "goes outside of the array"],
+};
+
+function outcomesOf(branch) {
+	const sides = ["finds the condition true", "finds the condition false"];
+	return OUTCOMES[branch.kind] || (branch.recorded ? sides : sides.reverse());
 }
 
-function branchNode(branch, id) {
-	const sort = branch.class === "bug" ? "bad" : branch.finding ? "bad" : "seen";
-	const { recorded, flipped } = branch.interleavings || {};
+function ordinal(number) {
+	const last = number % 100 > 10 && number % 100 < 20 ? 0 : number % 10;
+	return number + (["th", "st", "nd", "rd"][last] || "th");
+}
+
+/* In the user's code: of a branch in a library's header the call that leads to it. */
+function branchTitle(branch) {
+	const caller = branch.caller, own = place(branch) + (branch.function ? " in " + words(branch.function) : "");
+	return words(branch.kind) + " at " + (caller ? place(caller) + (caller.function ? " in " + caller.function : "") + ", inside " + (shortFunction(branch.function) || place(branch)) : own);
+}
+
+function branchStory(branch) {
+	const [recorded, other] = outcomesOf(branch), time = branch.occurrence ? ", coming here for the " + ordinal(branch.occurrence + 1) + " time," : "";
+	return "In the recorded run " + words(branch.thread) + time + " " + recorded + "; under another schedule it " + other + "." +
+		(branch.variables ? " That depends on what other threads write to " + words(branch.variables) + "." : "") +
+		(branch.continuations && branch.class !== "bug" ? " " + counted(branch.continuations, "random run") + " from there on passed." : "") +
+		(branch.outcome ? " A run from there on ends as " + words(branch.outcome) + "." : "");
+}
+
+function branchNode(branch, id, isOpen) {
+	const sort = branch.class === "bug" || branch.finding ? "bad" : "seen", [recordedWords, otherWords] = outcomesOf(branch);
+	const { recorded, flipped } = branch.interleavings || {}, who = words(branch.thread) + " ", caller = branch.caller;
+	const inUserCode = steps => caller && steps.length ? [...steps.slice(0, -1), Object.assign({}, steps.at(-1), { where: caller })] : steps;
 	const runs = recorded && flipped && interleavings("Both outcomes", [
-		{ title: "as recorded: the condition is " + sideOf(branch.recorded), steps: recorded.steps, leftOut: recorded.steps_left_out },
-		{ title: "the other way: it is " + sideOf(!branch.recorded), steps: flipped.steps, leftOut: flipped.steps_left_out }]);
-	return entry(id, "branch", badge(words(branch.class) || "sensitive", sort),
-		words(branch.kind) + " at " + place(branch) + (branch.function ? " in " + words(branch.function) : ""), false, runs && runs.draw,
+		{ title: "as recorded: " + who + recordedWords, steps: inUserCode(recorded.steps), leftOut: recorded.steps_left_out, failing: branch.thread },
+		{ title: "the other way: " + who + otherWords, steps: inUserCode(flipped.steps), leftOut: flipped.steps_left_out, failing: branch.thread }]);
+	return entry(id, "branch", badge(words(branch.class) || "sensitive", sort), branchTitle(branch), isOpen, runs && runs.draw,
 		branch.delayed ? element("p", { class: "detail", text: "No run can show it, as others would have to see these writes late: " + words(branch.delayed) }) : null,
-		facts([["Thread", branch.thread], ["Depends on", branch.variables], ["Condition in the recorded run", sideOf(branch.recorded)],
-			["Which time the thread comes there", branch.occurrence + 1], ["Runs from there on", branch.continuations], ["Ends as", branch.outcome]]),
+		element("p", {}, breakable(branchStory(branch))),
 		branch.finding ? element("p", {}, document.createTextNode("What came of it: "), linkTo(branch.finding)) : null,
 		branch.finding ? section("See it again", command("raddle replay " + words(branch.finding))) : null,
-		branch.schedule ? section("The schedule that gives the other outcome", element("pre", { tabindex: "0", text: words(branch.schedule) })) : null,
-		excerpt(branch) ? section("Where it is", excerpt(branch)) : null, runs ? runs.node : null);
+		caller && excerpt(caller) ? section("The call that leads to it", excerpt(caller)) : null,
+		excerpt(branch) ? section(caller ? "The branch, in " + place(branch) : "The branch", excerpt(branch)) : null, runs ? runs.node : null,
+		branch.schedule ? element("details", { class: "more" }, element("summary", { text: "The schedule that gives the other outcome" }),
+			element("pre", { tabindex: "0", text: words(branch.schedule) })) : null);
 }
 
 function branchesNode(document, all) {
-	return section("Branches that depend on the schedule", element("p", { class: "faint", text: counted(document.branches.length, "branch") + " seen to go either way." }),
-		...document.branches.map((branch, at) => branchNode(branch, branchId(at, all))));
+	return section("Branches that depend on the schedule", element("p", { class: "faint", text: counted(document.branches.length, "branch") + " seen to go either way, depending on the order of the threads." }),
+		...document.branches.map((branch, at) => branchNode(branch, branchId(at, all), !data.findings.length && at === 0)));
 }

@@ -12,7 +12,7 @@ function listNode() {
 	(data.predictions || []).forEach((predictions, all) => predictions.candidates.forEach(candidate =>
 		list.append(listed(predictionId(candidate, all), badge(...stateOf(candidate)), candidate.title))));
 	(data.branches || []).forEach((document, all) => document.branches.forEach((branch, at) =>
-		list.append(listed(branchId(at, all), badge(words(branch.class) || "sensitive", branch.class === "bug" ? "bad" : "seen"), words(branch.kind) + " at " + place(branch)))));
+		list.append(listed(branchId(at, all), badge(words(branch.class) || "sensitive", branch.class === "bug" ? "bad" : "seen"), branchTitle(branch)))));
 	return list.childNodes.length > 1 ? list : null;
 }
 
@@ -25,12 +25,18 @@ function openNamed() {
 	node.querySelector("summary").focus({ preventScroll: true });
 }
 
+/* Of the window: program and finding. */
+function titleOf(program) {
+	const [first, ...others] = data.findings, what = first ? words(first.id) + " " + words(first.title) : "";
+	return [baseName(program.split(" ")[0]), what + (others.length ? " and " + counted(others.length, "more finding") : "")].filter(Boolean).join(": ") || "raddle report";
+}
+
 function fill() {
 	const shown = (id, ...nodes) => document.getElementById(id).append(...nodes.filter(Boolean));
-	document.getElementById("command").textContent = data.campaign ? words(data.campaign.command)
-		: data.findings.length ? (data.findings[0].argv || []).map(words).join(" ") : "";
-	const curves = charts();
-	shown("summary", ...summary(), curves, curves && element("p", { class: "legend", text: COVERAGE }));
+	const program = data.campaign ? words(data.campaign.command) : data.findings.length ? (data.findings[0].argv || []).map(words).join(" ") : "";
+	document.getElementById("command").textContent = program;
+	document.title = titleOf(program);
+	shown("summary", ...summary());
 	shown("list", listNode());
 	shown("findings", ...data.findings.map((finding, at) => findingNode(finding, at === 0)));
 	shown("predictions", ...(data.predictions || []).map(predictionsNode));

@@ -21,7 +21,7 @@ SCRIPT = """
 	for (const lanes of document.querySelectorAll(".lanes")) {
 		lanes.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown" }));
 		if (!lanes.querySelector(".step")) problems.push("lanes without a step");
-		if (!lanes.parentElement.parentElement.querySelector(".detail-of-step strong")) problems.push("a step that is not told");
+		if (!lanes.querySelector(".item.chosen .detail-of-step, .item.chosen.fold")) problems.push("a chosen step shows no more");
 	}
 	for (const button of document.querySelectorAll("button")) button.click();
 	await wait();

@@ -1,0 +1,222 @@
+/* Which steps of an interleaving are shown one by one, which are folded into one row, and what each thread holds. */
+
+const STEPS_UNFOLDED = 26, STEPS_KEPT = 28, FOLD_LEAST = 3, PREEMPTIONS_KEPT = 6;
+
+const ACQUIRES = /^(re|read-|write-|spin-)?locks( stream)?$/, TRIES = /^tries to (read-|write-|spin-)?lock( stream)?$/, RELEASES = /^(spin-)?unlocks( stream)?$/;
+const WAITS = /^(starts to wait|waits) on$/;
+
+/* "mutex #1" of "mutex #1 first used at pool.cpp:34 by main.0" */
+function shortName(object) {
+	return words(object).replace(/ first used at .*$/, "");
+}
+
+/* Where a step is, in text that two steps of one line share. */
+function placeKey(step) {
+	return words(stepFrame(step).file) + ":" + stepFrame(step).line;
+}
+
+/* For each row the next row of its thread that `isWanted`; the rows are visited from the last one on. */
+function nextRows(steps, keyOf, isWanted) {
+	const next = new Map(), found = new Array(steps.length);
+	for (let row = steps.length - 1; row >= 0; row--) {
+		found[row] = next.get(keyOf(steps[row]));
+		if (isWanted(steps[row])) next.set(keyOf(steps[row]), row);
+	}
+	return found;
+}
+
+/*
+ * Critical sections: {thread, object, from, to, level}, `to` being the row of the release, or the number of rows. A wait
+ * on a condition variable releases the mutex that the thread acquires next, or acquired last.
+ */
+function heldSpans(steps) {
+	const open = new Map(), spans = [], byObject = step => words(step.thread) + "\n" + words(step.object);
+	const nextLock = nextRows(steps, step => words(step.thread), step => ACQUIRES.test(step.verb));
+	const nextUse = nextRows(steps, byObject, () => true);
+	steps.forEach((step, row) => {
+		const thread = words(step.thread), mine = open.get(thread) || open.set(thread, []).get(thread);
+		const end = span => { span.to = row; mine.splice(mine.indexOf(span), 1); };
+		const isTaken = ACQUIRES.test(step.verb) || TRIES.test(step.verb) && nextUse[row] !== undefined && RELEASES.test(steps[nextUse[row]].verb);
+		if (isTaken && !mine.some(span => span.object === words(step.object))) {
+			mine.push({ thread, object: words(step.object), from: row, to: steps.length, level: mine.length });
+			spans.push(mine.at(-1));
+		} else if (RELEASES.test(step.verb)) {
+			const span = mine.find(each => each.object === words(step.object));
+			if (span) end(span);
+		} else if (WAITS.test(step.verb) && /^condition variable/.test(words(step.object)) && mine.length) {
+			const again = nextLock[row] === undefined ? "" : words(steps[nextLock[row]].object);
+			end(mine.find(span => span.object === again) || mine.at(-1));
+		}
+	});
+	return spans;
+}
+
+/* ---- which rows ---- */
+
+function lastRows(steps) {
+	const last = new Map();
+	steps.forEach((step, row) => last.set(words(step.thread), row));
+	return last;
+}
+
+/* The last step that others did to what a thread waits for, as a signal or an unlock. */
+function lastRelease(steps, wait) {
+	return steps.findLastIndex(step => words(step.object) === words(wait.object) && words(step.thread) !== words(wait.thread) && !WAITS.test(step.verb) && !ACQUIRES.test(step.verb));
+}
+
+/*
+ * Where an interleaving is opened: what explains it, else the last signal to a condition variable that is waited for, else where it
+ * leaves the run that passes, else the last preemption.
+ */
+function decisiveRow(steps, options) {
+	const marked = steps.findIndex(step => options.marks(step));
+	if (marked >= 0) return marked;
+	const wait = (options.waits || []).find(each => /^condition variable/.test(words(each.object))), signal = wait ? lastRelease(steps, wait) : -1;
+	if (signal >= 0) return signal;
+	if (options.differsAt !== undefined) return options.differsAt;
+	const preempted = steps.findLastIndex(step => step.is_preemption);
+	return preempted >= 0 ? preempted : steps.length - 1;
+}
+
+/* One of several accesses in a row to memory by one line, or inside a library, as by a container. */
+function isSameAccess(steps, row) {
+	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : placeKey(each));
+	return row > 0 && words(steps[row].thread) === words(steps[row - 1].thread) && key(steps[row]) && key(steps[row]) === key(steps[row - 1]);
+}
+
+/* Steps of the same threads: the next and the previous ones of each important row, and of the threads that it preempts; then all. */
+function addNeighbours(steps, important, near, all) {
+	const rows = new Map();
+	steps.forEach((step, row) => (rows.get(words(step.thread)) || rows.set(words(step.thread), []).get(words(step.thread))).push(row));
+	const involved = new Set([...important].map(row => words(steps[row].thread)));
+	for (const row of important)
+		for (const thread of involved) {
+			const own = rows.get(thread), at = own.findIndex(each => each >= row);
+			if (at >= 0) near.push(...own.slice(Math.max(0, at - 1), at + 3));
+		}
+	for (const thread of involved) all.push(...rows.get(thread));
+}
+
+/* The preemptions that are nearest to a row, each with the step before it. */
+function preemptionsNear(steps, from) {
+	const rows = steps.map((step, row) => step.is_preemption ? row : -1).filter(row => row > 0).sort((a, b) => Math.abs(a - from) - Math.abs(b - from));
+	return rows.slice(0, PREEMPTIONS_KEPT).flatMap(row => [row, row - 1]);
+}
+
+/* Rows in groups; those of the first groups matter most. */
+function rowsByImportance(steps, options) {
+	const last = lastRows(steps), groups = [[], [], [], [], [], []], first = groups[0], second = groups[1];
+	const waits = waitGroups(options.waits || []).map(([wait]) => wait), objects = new Set(waits.map(wait => words(wait.object)));
+	steps.forEach((step, row) => {
+		if (options.marks(step)) {
+			first.push(row);
+			objects.add(words(step.object));
+		}
+	});
+	for (const wait of waits) first.push(last.get(words(wait.thread)), lastRelease(steps, wait));
+	second.push(...preemptionsNear(steps, decisiveRow(steps, options)));
+	if (options.failing) first.push(last.get(words(options.failing)));
+	if (options.differsAt !== undefined) first.push(options.differsAt, options.differsAt - 1);
+	const important = new Set([...first, ...second].filter(row => row >= 0 && row < steps.length));
+	second.push(steps.length - 1);
+	for (const span of options.spans)
+		for (const row of important)
+			if (row > span.from && row <= span.to && words(steps[row].thread) === span.thread) groups[2].push(span.from, span.to);
+	steps.forEach((step, row) => { if (step.object && objects.has(words(step.object))) groups[3].push(row); });
+	addNeighbours(steps, important, groups[4], groups[5]);
+	const alike = new Set(waitGroups(options.waits || []).flatMap(group => group.slice(1).map(wait => words(wait.thread))));
+	const isDetail = row => alike.has(words(steps[row].thread)) || isSameAccess(steps, row);
+	return groups.map((group, at) => at < 3 ? group : group.filter(row => !isDetail(row)));
+}
+
+/* The rows that others depend on; the rest is folded. */
+function rowsKept(steps, options) {
+	if (steps.length <= STEPS_UNFOLDED) return new Set(steps.keys());
+	const kept = new Set(), from = decisiveRow(steps, options);
+	for (const group of rowsByImportance(steps, options)) {
+		const rows = group.filter(row => row >= 0 && row < steps.length).sort((a, b) => Math.abs(a - from) - Math.abs(b - from) || a - b);
+		for (const row of rows) if (kept.size < STEPS_KEPT) kept.add(row);
+	}
+	return kept;
+}
+
+/* ---- folds ---- */
+
+/* Stretches of one thread between `from` and `to`: [from, to, thread] */
+function blocksOf(steps, from, to) {
+	const blocks = [];
+	for (let row = from; row < to; row++) {
+		const thread = words(steps[row].thread);
+		if (blocks.length && blocks.at(-1)[2] === thread) blocks.at(-1)[1] = row + 1;
+		else blocks.push([row, row + 1, thread]);
+	}
+	return blocks;
+}
+
+/* Rows of nothing that matters become folds: one for a thread that creates or joins others, one for all others in a row. */
+function foldStretch(steps, from, to, items) {
+	let open = null;
+	for (const [begin, end, thread] of blocksOf(steps, from, to)) {
+		const isAlone = steps.slice(begin, end).filter(step => /^(creates|joins)$/.test(step.verb)).length >= FOLD_LEAST;
+		if (open && !isAlone && !open.isAlone) {
+			open.to = end;
+			open.threads.add(thread);
+		} else {
+			open = { from: begin, to: end, threads: new Set([thread]), isAlone };
+			items.push(open);
+		}
+	}
+}
+
+/* What is shown, from the top: {row} of a step, {from, to, threads} of folded ones, {wait, alike} of blocked threads. */
+function itemsOf(steps, kept, waits) {
+	const items = [], whole = [];
+	for (let row = 0; row < steps.length; ) {
+		let end = row;
+		while (end < steps.length && !kept.has(end)) end++;
+		if (end > row) foldStretch(steps, row, end, items);
+		if (end < steps.length) items.push({ row: end });
+		row = end + 1;
+	}
+	for (const item of items) {
+		if (item.threads && item.to - item.from < FOLD_LEAST)
+			for (let row = item.from; row < item.to; row++) whole.push({ row });
+		else whole.push(item);
+	}
+	return [...whole, ...waitGroups(waits).map(alike => ({ wait: alike[0], alike }))];
+}
+
+/* Waits in groups: more than a few threads that are blocked alike are one group. */
+function waitGroups(waits) {
+	const groups = new Map();
+	for (const wait of waits) {
+		const key = [wait.verb, words(wait.object), place(userFrame(wait.at)), words(wait.holder), heldWords(waits, wait)].join("\n");
+		(groups.get(key) || groups.set(key, []).get(key)).push(wait);
+	}
+	return [...groups.values()].flatMap(group => group.length > FOLD_LEAST ? [group] : group.map(wait => [wait]));
+}
+
+/* What a blocked thread has that others wait for: "mutex m since bank.c:12" */
+function heldWords(waits, of) {
+	const held = waits.filter(wait => wait.holder && words(wait.holder) === words(of.thread) && wait.held_since && place(wait.held_since))
+		.map(wait => shortName(wait.object) + " since " + place(wait.held_since));
+	return [...new Set(held)].join(", ");
+}
+
+/* "main.2, main.3", "main.2 to main.13 (12 threads)" */
+function threadRange(threads) {
+	const sorted = [...threads].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+	return sorted.length <= 3 ? sorted.join(", ") : sorted[0] + " to " + sorted.at(-1) + " (" + sorted.length + " threads)";
+}
+
+/* What a thread does in steps that are folded: "creating main.0, main.1", "locking and unlocking m, in lookup" */
+function foldWords(steps, item) {
+	const part = steps.slice(item.from, item.to), objects = verb => part.filter(step => step.verb === verb).map(step => words(step.object).replace(/^thread /, ""));
+	const functions = [...new Set(part.map(stepFrame).filter(frame => frame.function && !frame.is_system).map(frame => words(frame.function)))];
+	const text = [];
+	if (objects("creates").length) text.push("creating " + threadRange(objects("creates")));
+	if (objects("joins").length) text.push("joining " + threadRange(objects("joins")));
+	if (!text.length && item.threads.size === 1 && part[0].verb === "begins" && part.at(-1).verb === "ends") text.push("from begin to end");
+	if (functions.length && functions.length <= 2 && !(text.length && functions[0] === "main")) text.push("in " + functions.join(" and "));
+	return counted(item.to - item.from, "step") + (text.length ? ", " + text.join(", ") : "");
+}

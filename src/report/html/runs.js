@@ -1,0 +1,87 @@
+/* Interleavings in the page: the words of their rows, and one run beside another. */
+
+/* Names break behind "::", "<" and ",", and not between letters. */
+function breakable(text) {
+	const node = element("span", { class: "words" });
+	words(text).split(/(?<=::|[</])|(?<=,)(?! )/).forEach((part, at) => node.append(...(at ? [element("wbr")] : []), document.createTextNode(part)));
+	return node;
+}
+
+function stepWords(step) {
+	const value = step.value === null || step.value === undefined ? "" : " = " + words(step.value);
+	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + value;
+}
+
+/* A function without the arguments of templates and its return type: "ThreadPool::submit" */
+function shortFunction(name) {
+	let depth = 0, text = "";
+	for (const letter of words(name).replace(/operator(<<|>>|<=>|<=|>=|->|<|>)/g, "operator")) {
+		if (letter === "<") depth++;
+		if (!depth) text += letter;
+		if (letter === ">" && depth) depth--;
+	}
+	return /^[\w:~<>* ]+ [\w:~]+$/.test(text) && !/ at /.test(text) ? text.replace(/^.* /, "") : text;
+}
+
+/* The place of a step in the user's code, with the function; nothing of a library's. */
+function placeNode(frame) {
+	if (!frame || frame.is_system || !place(frame)) return null;
+	const name = shortFunction(frame.function);
+	return element("span", { class: "place" }, breakable(place(frame) + (name ? " " + name : "")));
+}
+
+/* What a blocked thread waits for, and who would have to release it. */
+function waitWords(wait, threads) {
+	const object = shortName(wait.object), held = wait.held_since && place(wait.held_since), is = threads > 1 ? "are" : "is";
+	const what = wait.verb === "joins" ? is + " blocked joining " + object.replace(/^thread /, "") : is + " blocked, " + (threads > 1 ? "wait" : "waits") + " for " + object;
+	return [breakable(what), wait.holder && wait.verb !== "joins" ? element("span", { class: "holder", text: ", held by " + words(wait.holder) + (held ? " since " + held : "") }) : null].filter(Boolean);
+}
+
+/* ---- legend ---- */
+
+function legendSign(...parts) {
+	return drawn("svg", { class: "graph", viewBox: "0 0 22 18", width: 22, height: 18, "aria-hidden": "true" }, ...parts);
+}
+
+/* Only of what is in these lanes. */
+function legendOf(lanes) {
+	const has = wanted => lanes.some(each => each.steps.some(wanted)), list = element("div", { class: "legend" });
+	const add = (isShown, text, ...parts) => { if (isShown) list.append(element("span", {}, legendSign(...parts), document.createTextNode(text))); };
+	add(true, "a step", drawn("line", { x1: 11, x2: 11, y1: 0, y2: 18, class: "path t0" }), drawn("circle", { cx: 11, cy: 9, r: 4, class: "t0" }));
+	add(has((step, row) => row && step.is_switch && !step.is_preemption), "context switch", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch" }));
+	add(has(step => step.is_preemption), "! preemption", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch preempts" }));
+	add(lanes.some(each => each.spans.length), "holds a lock", drawn("line", { x1: 11, x2: 11, y1: 0, y2: 18, class: "held" }));
+	add(has(step => lanes.some(each => each.options.marks(step))), lanes.map(each => each.options.marked).find(Boolean) || "marked", drawn("path", { d: "M11 3l6 6l-6 6l-6-6z", class: "mark" }));
+	add(lanes.some(each => each.options.waits.length), "blocked", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
+	add(lanes.some(each => each.items.some(item => item.threads)), "folded steps", drawn("rect", { x: 7, y: 4, width: 8, height: 10, rx: 2, class: "folded" }));
+	add(lanes.some(each => each.options.differsAt !== undefined), "first difference", drawn("line", { x1: 0, x2: 22, y1: 9, y2: 9, class: "difference" }));
+	return list;
+}
+
+const KEYS = "A click on a step shows its source. Keys: \u2191 \u2193 go through the steps, n and p through the preemptions, Home and End to the first and the last step.";
+
+/* ---- runs beside each other ---- */
+
+function leftOut(earlier, later) {
+	const some = (number, which) => Number(number || 0) ? [count(number) + which + " steps are left out"] : [];
+	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
+}
+
+/* The first row that is not alike; undefined: there is none in both. */
+function firstDifference(a, b) {
+	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && words(x.object) === words(y.object) && x.value === y.value;
+	const row = a.findIndex((step, at) => at >= b.length || !same(step, b[at]));
+	return row > 0 && row < b.length ? row : undefined;
+}
+
+/* Runs beside each other: [{title, steps, leftOut, leftOutLater, marks, waits, failing}]; with one of them it has all the room. */
+function interleavings(title, runs) {
+	const shown = runs.filter(run => run && run.steps && run.steps.length), lanes = [];
+	if (!shown.length) return null;
+	const differsAt = shown.length === 2 ? firstDifference(shown[0].steps, shown[1].steps) : undefined;
+	for (const run of shown)
+		lanes.push(new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater), marks: run.marks || (() => ""), marked: run.marked, differsAt, waits: run.waits || [], failing: run.failing, like: lanes[0] }));
+	const pair = element("div", { class: shown.length === 2 ? "pair runs" : "" },
+		...shown.map((run, at) => element("div", {}, run.title ? element("h4", { text: run.title }) : null, lanes[at].node)));
+	return { draw: () => lanes.forEach(each => each.draw()), node: section(title, legendOf(lanes), pair, element("p", { class: "keys", text: KEYS })) };
+}
