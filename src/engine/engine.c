@@ -424,10 +424,11 @@ static bool engine_goes_on(struct engine_thread *self, const struct engine_op *o
 	const struct engine_run *run = &engine.run;
 
 	if (!run->strategy || !run->strategy->goes_on || engine.deciding || engine.attention ||
-		self->yielded_at || self->signals_pending || self->is_cancel_requested ||
-		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
-		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.patience_step ||
-		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
+		self->yielded_at || engine.follows_priorities || self->signals_pending ||
+		self->is_cancel_requested || op->deadline_ns != ENGINE_FOREVER ||
+		op->is_timeout_only || op_descriptions[op->kind].flags & OP_PAUSE ||
+		engine.step >= engine.patience_step || engine.step + 1 >= run->step_limit ||
+		(op->ready && !op->ready(op, self)))
 		return false;
 	engine.view.thread_count = engine.thread_count;
 	engine.view.current = self->id;

@@ -123,6 +123,7 @@ struct engine_thread {
 		*object_previous; /* others pending on an object of this bucket */
 	uint64_t signals_pending; /* bit signal-1 */
 	uint64_t signals_blocked;
+	uint8_t priority; /* of a real-time policy; 0: none */
 	uint8_t wake_reason; /* engine internal: why the pending op is enabled; see engine_wake_reason() */
 	uint8_t crowd; /* crowd.c's: number of the crowd that it waits in, + 1; 0: alone */
 	bool is_cancel_requested;
@@ -265,6 +266,11 @@ void engine_begin_run(const struct engine_run *run);
  */
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
+/*
+ * Only the enabled threads of the highest priority may move: where all threads share one processor, real-time policies
+ * promise that.
+ */
+void engine_follow_priorities(bool are_followed);
 /* The run goes on as one of another seed. */
 void engine_renew_run(uint64_t seed);
 /* Has the run made use of its seed? Then it cannot go on as one of another. */

@@ -53,7 +53,8 @@ struct engine {
 	bool is_live;
 	bool watches_uses; /* engine_watch_uses() */
 	bool has_woken;	   /* somebody else can move who could not at the last decision */
-	bool is_ending;	   /* a failure is being reported: no further one is */
+	bool follows_priorities;
+	bool is_ending; /* a failure is being reported: no further one is */
 	volatile sig_atomic_t attention;
 	struct engine_host host;
 	struct engine_run run;
@@ -63,7 +64,8 @@ struct engine {
 	uint32_t thread_count;
 	uint32_t live_count;
 	uint32_t enabled_count;
-	uint32_t yielder_count;
+	uint32_t
+		yielder_count; /* one more where priorities are followed: not all that are enabled are offered */
 	uint32_t spin_count; /* since the step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;

@@ -62,6 +62,23 @@ void engine_hold_back_yielder(struct engine_thread *thread)
 		engine_hold_back(thread);
 }
 
+/* Of the offered threads those of the highest priority stay. */
+static void offer_highest(void)
+{
+	uint8_t highest = 0;
+
+	bitset_each (i, engine.offered, engine.thread_count) {
+		if (engine.threads[i].priority > highest)
+			highest = engine.threads[i].priority;
+	}
+	bitset_each (i, engine.offered, engine.thread_count) {
+		if (engine.threads[i].priority == highest)
+			continue;
+		bitset_remove(engine.offered, i);
+		engine.view.enabled_count--;
+	}
+}
+
 void engine_offer(void)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -87,6 +104,8 @@ void engine_offer(void)
 		else
 			engine.view.enabled_count++;
 	}
+	if (engine.follows_priorities)
+		offer_highest();
 }
 
 void engine_give_way(void)

@@ -43,9 +43,10 @@ void engine_take_lease(void)
 	const struct engine_run *run = &engine.run;
 	uint64_t lease;
 
-	if (!engine.episodes || !engine.episodes->wants_lease || !run->strategy ||
-		!run->strategy->lease || engine.host.performed || engine.host.observe ||
-		engine.deciding || engine.attention || engine.step >= engine.patience_step ||
+	if (!engine.episodes || !engine.episodes->wants_lease || engine.follows_priorities ||
+		!run->strategy || !run->strategy->lease || engine.host.performed ||
+		engine.host.observe || engine.deciding || engine.attention ||
+		engine.step >= engine.patience_step ||
 		(engine.yielder_count && !engine_offer_stays()))
 		return;
 	lease = run->strategy->lease(

@@ -145,7 +145,7 @@ void engine_begin_child(uint64_t random_seed)
 		engine.episodes->wants_lease = false;
 	}
 	engine.zombies = NULL;
-	engine.yielder_count = self->yielded_at != 0;
+	engine.yielder_count = (self->yielded_at != 0) + engine.follows_priorities;
 	engine.live_count = 1;
 	engine.is_live = false;
 	engine.attention = 0;
@@ -154,6 +154,13 @@ void engine_begin_child(uint64_t random_seed)
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
 	if (engine.host.executor->after_fork)
 		engine.host.executor->after_fork(self);
+}
+
+void engine_follow_priorities(bool are_followed)
+{
+	engine_settle();
+	engine.yielder_count += (uint32_t)are_followed - engine.follows_priorities;
+	engine.follows_priorities = are_followed;
 }
 
 void engine_note_met(enum op_met met)

@@ -128,6 +128,13 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
+/* PTHREAD_PRIO_PROTECT: who is above the ceiling must not lock it. As glibc, looked at unless the caller holds it. */
+static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread *thread)
+{
+	return mutex->kind & MUTEX_PROTECTS_PRIORITY && thread->priority > mutex->ceiling &&
+	       !mutex_is_held_by(mutex, thread);
+}
+
 /* The effect of a lock op that mutex_is_ready() let through. SYNC_AGAIN: another process was faster. */
 static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
@@ -154,7 +161,7 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	enum engine_result result;
 	int error;
 
-	if (mutex->kind < 0)
+	if (mutex->kind < 0 || mutex_is_below(mutex, engine_current()))
 		return EINVAL;
 	do {
 		result = engine_perform(&op);
@@ -175,7 +182,7 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 
-	if (mutex->kind < 0)
+	if (mutex->kind < 0 || mutex_is_below(mutex, self))
 		return EINVAL;
 	engine_point(OP_MUTEX_TRYLOCK, mutex, site);
 	if (!mutex->lock || mutex_is_orphaned(mutex) ||

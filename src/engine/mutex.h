@@ -1,7 +1,6 @@
 /*
  * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
- * Priority protocols are remembered and otherwise without effect: the strategy alone decides who
- * moves.
+ * Of the priority protocols only the check of the ceiling has an effect: a holder's priority is not raised.
  */
 #ifndef RADDLE_ENGINE_MUTEX_H
 #define RADDLE_ENGINE_MUTEX_H

@@ -1,6 +1,7 @@
 /*
  * Processors and priorities. Threads of the target share one processor under control, so these calls
- * change nothing real: they check their arguments, remember what was set and show it again.
+ * change nothing real: they check their arguments, remember what was set and show it again. Priorities have an effect
+ * where the target has bound all its threads to one processor, as only there something follows from them.
  * Runs in the target's moving thread.
  */
 #include <limits.h>
@@ -34,6 +35,7 @@ struct thread_scheduling {
 
 /* Written by the calls below. */
 static struct thread_scheduling settings[AFFINITY_THREADS_MAX];
+static bool has_priorities; /* a thread has, or had, a real-time policy */
 
 static struct thread_scheduling *settings_of(const struct engine_thread *thread)
 {
@@ -134,8 +136,41 @@ static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set
 	return 0;
 }
 
+/* Is it certain that no two threads of the program ever run side by side? */
+static bool threads_share_processor(void)
+{
+	const cpu_set_t *processors = NULL;
+
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct thread_scheduling *own = settings_of(engine_thread(i));
+
+		if (engine_thread(i)->state != THREAD_ALIVE)
+			continue;
+		if (!own || !own->has_processors || CPU_COUNT(&own->processors) != 1 ||
+			(processors && !CPU_EQUAL(processors, &own->processors)))
+			return false;
+		processors = &own->processors;
+	}
+	return processors != NULL;
+}
+
+/* Policies, priorities or processors of a thread have changed. */
+static void scheduling_follow(struct engine_thread *thread)
+{
+	bool has_priority = false;
+
+	thread->priority = settings_of(thread) ? settings_of(thread)->priority : 0;
+	if (!thread->priority && !has_priorities)
+		return;
+	has_priorities = true;
+	for (uint32_t i = 0; i < engine_thread_count(); i++)
+		has_priority |=
+			engine_thread(i)->state == THREAD_ALIVE && engine_thread(i)->priority;
+	engine_follow_priorities(has_priority && threads_share_processor());
+}
+
 /* The kernel wants at least one processor that the machine has. */
-static int affinity_set(const struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
+static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
 {
 	struct thread_scheduling *own = settings_of(thread);
 	cpu_set_t processors;
@@ -151,6 +186,7 @@ static int affinity_set(const struct engine_thread *thread, size_t size, const c
 		own->processors = processors;
 		own->has_processors = true;
 	}
+	scheduling_follow(thread);
 	return 0;
 }
 
@@ -165,7 +201,7 @@ EXPORT int pthread_getaffinity_np(pthread_t handle, size_t size, cpu_set_t *out)
 
 EXPORT int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t *wanted)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
@@ -191,7 +227,7 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 
 EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 
 	ENTER();
 	thread = thread_of_id_or_self(pid);
@@ -214,7 +250,7 @@ static int scheduling_check(int policy, int priority)
 	return priority > 0 && platform_call(SYS_geteuid) != 0 ? EPERM : 0;
 }
 
-static int scheduling_set(const struct engine_thread *thread, int policy, int priority)
+static int scheduling_set(struct engine_thread *thread, int policy, int priority)
 {
 	struct thread_scheduling *own = settings_of(thread);
 	int error = scheduling_check(policy, priority);
@@ -222,13 +258,14 @@ static int scheduling_set(const struct engine_thread *thread, int policy, int pr
 	if (!error && own) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
+		scheduling_follow(thread);
 	}
 	return error;
 }
 
 EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sched_param *wanted)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
@@ -237,7 +274,7 @@ EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sche
 
 EXPORT int pthread_setschedprio(pthread_t handle, int priority)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 	const struct thread_scheduling *own;
 
 	ENTER();
@@ -266,7 +303,7 @@ EXPORT int pthread_getschedparam(
 
 EXPORT int sched_setscheduler(pid_t pid, int policy, const struct sched_param *wanted)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 
 	ENTER();
 	thread = thread_of_id_or_self(pid);
@@ -278,7 +315,7 @@ EXPORT int sched_setscheduler(pid_t pid, int policy, const struct sched_param *w
 
 EXPORT int sched_setparam(pid_t pid, const struct sched_param *wanted)
 {
-	const struct engine_thread *thread;
+	struct engine_thread *thread;
 	const struct thread_scheduling *own;
 
 	ENTER();
@@ -353,7 +390,7 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 		own->stack = stack;
 }
 
-void affinity_inherit(const struct engine_thread *thread, const pthread_attr_t *attributes)
+void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes)
 {
 	struct thread_scheduling *own = settings_of(thread);
 	const struct thread_scheduling *creator = settings_of(engine_current());
@@ -368,12 +405,14 @@ void affinity_inherit(const struct engine_thread *thread, const pthread_attr_t *
 		own->stack = NULL;
 		own->stack_bytes = own->guard_bytes = 0;
 	}
+	scheduling_follow(thread);
 	if (!attributes)
 		return;
 	affinity_note_stack(own, attributes);
 	if (attributes_schedule(attributes, &policy, &priority)) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
+		scheduling_follow(thread);
 	}
 	/* Where none was set, all bits are. */
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&

@@ -16,12 +16,14 @@
 #include "runtime/interpose_sync.h"
 #include "runtime/world.h"
 
+#define GROUPS_MAX 256
 #define NAMED_MAX 128 /* open or nameable at once; then sem_open() says EMFILE */
 
 /* Free: no name and no references. Unlinked: no name. */
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
+	uint32_t owner, group, mode; /* of the file that the name stands for */
 	char name[NAME_MAX + 1];
 };
 
@@ -80,7 +82,43 @@ static struct named_semaphore *named_find(const char *name)
 	return NULL;
 }
 
-static int named_create(const char *name, unsigned value, struct named_semaphore **out)
+static bool group_is_own(uint32_t group)
+{
+	uint32_t groups[GROUPS_MAX];
+	long count = platform_call(SYS_getgroups, GROUPS_MAX, groups);
+
+	for (long i = 0; i < count; i++)
+		if (groups[i] == group)
+			return true;
+	return group == (uint32_t)platform_call(SYS_getegid);
+}
+
+/* It is opened to be read and written, as a file. */
+static bool named_may_open(const struct named_semaphore *named)
+{
+	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
+	const uint32_t shift = user == named->owner ? 6 : group_is_own(named->group) ? 3 : 0;
+
+	return !user || (named->mode >> shift & 6) == 6;
+}
+
+/* Who may take a name away: the folder of semaphores is sticky. */
+static bool named_may_unlink(const struct named_semaphore *named)
+{
+	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
+
+	return !user || user == named->owner;
+}
+
+static uint32_t named_mode(mode_t wanted)
+{
+	const long mask = platform_call(SYS_umask, 0);
+
+	(void)platform_call(SYS_umask, mask); /* always succeeds */
+	return wanted & ~(uint32_t)mask;
+}
+
+static int named_create(const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
 {
 	for (unsigned i = 0; i < NAMED_MAX; i++) {
 		struct named_semaphore *named = &named_semaphores[i];
@@ -92,13 +130,18 @@ static int named_create(const char *name, unsigned value, struct named_semaphore
 		if (error)
 			return error;
 		strcpy(named->name, name);
+		named->owner = (uint32_t)platform_call(SYS_geteuid);
+		named->group = (uint32_t)platform_call(SYS_getegid);
+		named->mode = named_mode(mode);
 		*out = named;
 		return 0;
 	}
 	return EMFILE;
 }
 
-static int named_open(const char *name, int flags, unsigned value, struct named_semaphore **out)
+/* `mode` and `value` are those of a new one. */
+static int named_open(
+	const char *name, int flags, mode_t mode, unsigned value, struct named_semaphore **out)
 {
 	int error = named_check(&name);
 
@@ -106,14 +149,17 @@ static int named_open(const char *name, int flags, unsigned value, struct named_
 		return error;
 	*out = named_find(name);
 	if (*out)
-		return flags & O_CREAT && flags & O_EXCL ? EEXIST : 0;
-	return flags & O_CREAT ? named_create(name, value, out) : ENOENT;
+		return flags & O_CREAT && flags & O_EXCL ? EEXIST
+		       : named_may_open(*out)		 ? 0
+							 : EACCES;
+	return flags & O_CREAT ? named_create(name, value, mode, out) : ENOENT;
 }
 
 EXPORT sem_t *sem_open(const char *name, int flags, ...)
 {
 	struct named_semaphore *named;
 	unsigned value = 0;
+	mode_t mode = 0;
 	int error;
 
 	ENTER();
@@ -121,12 +167,12 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 		va_list arguments;
 
 		va_start(arguments, flags);
-		(void)va_arg(arguments, mode_t); /* nobody else is to be kept out */
+		mode = va_arg(arguments, mode_t);
 		value = va_arg(arguments, unsigned);
 		va_end(arguments);
 	}
 	shared_enter(named_state.is_shared);
-	error = named_open(name, flags, value, &named);
+	error = named_open(name, flags, mode, value, &named);
 	if (!error)
 		named->references++;
 	shared_leave(named_state.is_shared);
@@ -162,6 +208,8 @@ EXPORT int sem_unlink(const char *name)
 	named = named_find(name);
 	if (!named)
 		return sync_errno_result(ENOENT);
+	if (!named_may_unlink(named))
+		return sync_errno_result(EACCES);
 	named->name[0] = '\0';
 	return 0;
 }

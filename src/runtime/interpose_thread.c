@@ -140,8 +140,10 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		engine_fail(OUTCOME_JOIN_SELF, thread, site);
 		return EDEADLK;
 	}
+	/* As glibc: no circle where one of the two is cancelled, which ends its wait. */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
-		thread->op->deadline_ns == ENGINE_FOREVER)
+		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
+		(!self->is_cancel_requested || self->is_cancel_disabled))
 		return EDEADLK;
 	return 0;
 }

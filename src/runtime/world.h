@@ -36,7 +36,7 @@ uint64_t time_now_ns(void);
 /* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? interpose_affinity.c. */
 int affinity_check(const pthread_attr_t *attributes);
 /* The thread that it has made gets them. */
-void affinity_inherit(const struct engine_thread *thread, const pthread_attr_t *attributes);
+void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
 /* Named semaphores are to be seen by the child: interpose_semaphore.c. */
 void semaphore_prepare_fork(void);
 /* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: interpose_clock_set.c. */

@@ -117,6 +117,19 @@ static void *join_given(void *thread)
 	return (void *)(intptr_t)pthread_join(*(pthread_t *)thread, NULL);
 }
 
+/* Two that join each other are no circle where one of them is cancelled. */
+static void check_cancelled_joiner(void)
+{
+	pthread_t self = pthread_self();
+	pthread_t joiner;
+	void *result;
+
+	MUST(pthread_create(&joiner, NULL, join_given, &self) == 0);
+	MUST(pthread_cancel(joiner) == 0);
+	CHECK(pthread_join(joiner, &result) == 0);
+	CHECK(result == PTHREAD_CANCELED);
+}
+
 /* A thread may be joined by any other, not only by its creator. */
 static void check_joined_by_sibling(void)
 {
@@ -137,5 +150,6 @@ int main(void)
 	check_try_and_timed();
 	check_detached();
 	check_joined_by_sibling();
+	check_cancelled_joiner();
 	return check_status();
 }

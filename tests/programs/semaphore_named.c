@@ -1,9 +1,11 @@
 /* EXPECT: passed runs=20 */
-/* Named semaphores: one object per name in a process, life after unlink, errors of sem_open. */
+/* Named semaphores: one object per name in a process, life after unlink, errors of sem_open, rights as of files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -13,6 +15,41 @@ static void *post_twice(void *sem)
 	sem_post(sem);
 	sem_post(sem);
 	return NULL;
+}
+
+#define NOBODY 65534
+
+/* In a child that is an ordinary user. Bits: what is not as for a file of that mode. */
+static int lacks_rights(const char *public, const char *own)
+{
+	int wrong = 0;
+
+	if (geteuid() == 0 && seteuid(NOBODY))
+		return 0; /* nobody can be another user here */
+	wrong |= sem_open(own, O_CREAT, 0444, 1) == SEM_FAILED;
+	wrong |= (sem_open(own, 0) != SEM_FAILED || errno != EACCES) << 1;
+	wrong |= (sem_unlink(own) != 0) << 2;
+	if (getuid() != 0)
+		return wrong;
+	wrong |= (sem_open(public, 0) == SEM_FAILED) << 3;
+	wrong |= (sem_unlink(public) != -1 || errno != EACCES) << 4;
+	return wrong;
+}
+
+static void check_rights(void)
+{
+	char public[64], own[64];
+	int status = -1;
+
+	snprintf(public, sizeof public, "/raddle-public-%d", (int)getpid());
+	snprintf(own, sizeof own, "/raddle-own-%d", (int)getpid());
+	umask(0);
+	MUST(sem_open(public, O_CREAT, 0666, 1) != SEM_FAILED);
+	if (fork() == 0)
+		_exit(lacks_rights(public, own));
+	wait(&status);
+	CHECK(status == 0);
+	MUST(sem_unlink(public) == 0);
 }
 
 int main(void)
@@ -46,5 +83,6 @@ int main(void)
 	CHECK(sem_close(first) == 0);
 	CHECK(sem_open(name, 0) == SEM_FAILED && errno == ENOENT);
 	CHECK(sem_unlink("/raddle/two") == -1);
+	check_rights();
 	return check_status();
 }

@@ -2,6 +2,7 @@
 /* Sleeps in order, clocks that agree with each other and move forward, bad arguments. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -176,6 +177,14 @@ static void test_spin_for_time(void)
 	CHECK(is_reached(CLOCK_MONOTONIC, &limit));
 }
 
+static int fails_invalid(clockid_t clock)
+{
+	struct timespec time;
+
+	errno = 0;
+	return clock_gettime(clock, &time) == -1 && errno == EINVAL;
+}
+
 int main(void)
 {
 	test_order();
@@ -184,5 +193,7 @@ int main(void)
 	test_ways();
 	test_spin_for_flag();
 	test_spin_for_time();
+	CHECK(fails_invalid(-1));
+	CHECK(fails_invalid(INT_MIN));
 	return check_status();
 }
