@@ -36,11 +36,7 @@ struct state_extent {
 
 bool state_is_kept(const struct campaign *campaign, int64_t id)
 {
-	const int fd = store_state_open(campaign->store, id);
-
-	if (fd >= 0)
-		(void)close(fd); /* only read from */
-	return fd >= 0;
+	return store_state_exists(campaign->store, id);
 }
 
 static bool write_area(FILE *file, struct worker *worker, bool is_memory)
@@ -104,15 +100,14 @@ void state_save(struct campaign *campaign, bool is_last)
 		return;
 	}
 	fd = store_state_create(campaign->store, campaign->row.id);
-	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	/* Sealing reads the file again: the stream gets a descriptor of its own. */
+	file = fd < 0 ? NULL : fdopen(dup(fd), "wb");
 	if (file) {
 		is_whole = write_state(campaign, file, next_run(campaign), is_last);
 		is_whole &= fclose(file) == 0;
-	} else if (fd >= 0) {
-		(void)close(fd); /* nothing was written */
 	}
 	/* Without a state the campaign cannot be resumed, and --resume says so. */
-	if (store_state_publish(campaign->store, campaign->row.id, is_whole) &&
+	if (fd >= 0 && store_state_publish(campaign->store, campaign->row.id, fd, is_whole) &&
 		campaign->resumed_id)
 		store_state_remove(campaign->store, campaign->resumed_id);
 	campaign->state_due_ns = platform_monotonic_ns() +
@@ -124,7 +119,7 @@ static int read_header(
 {
 	if (fread(header, sizeof *header, 1, file) != 1 || header->magic != STATE_MAGIC)
 		return error_set(err, ERROR_FORMAT,
-			"what campaign %" PRId64 " has kept to go on from is damaged; begin anew "
+			"the state of campaign %" PRId64 " is damaged; start anew "
 			"without --resume",
 			campaign->resumed_id);
 	header->release[sizeof header->release - 1] = '\0';
@@ -145,18 +140,14 @@ static int read_header(
 static int open_state(const struct campaign *campaign, FILE **file, struct state_header *header,
 	struct error *err)
 {
-	const int fd = store_state_open(campaign->store, campaign->resumed_id);
-	int status;
+	uint64_t size;
+	int fd;
+	int status = store_state_open(campaign->store, campaign->resumed_id, &fd, &size, err);
 
-	*file = fd < 0 ? NULL : fdopen(fd, "rb");
-	if (!*file && fd >= 0)
-		(void)close(fd); /* only read from */
-	if (!*file)
-		return error_set(err, ERROR_NOTFOUND,
-			"campaign %" PRId64
-			" has kept nothing to go on from: it made all schedules, or "
-			"was ended in its first seconds; begin anew without --resume",
-			campaign->resumed_id);
+	if (status < 0)
+		return status;
+	*file = fdopen(fd, "rb");
+	BUG_ON(!*file);
 	status = read_header(campaign, *file, header, err);
 	if (status < 0)
 		(void)fclose(*file); /* only read from */
@@ -212,7 +203,7 @@ int state_load(struct campaign *campaign, struct error *err)
 	(void)fclose(file); /* only read from */
 	if (!is_read)
 		return error_set(err, ERROR_FORMAT,
-			"what campaign %" PRId64 " has kept to go on from is damaged; begin anew "
+			"the state of campaign %" PRId64 " is damaged; start anew "
 			"without --resume",
 			campaign->resumed_id);
 	worker->is_strategy_fresh = false;

@@ -274,6 +274,7 @@ int store_open(
 	store->access = access;
 	store->folder_fd = store->findings_fd = -1;
 	BUG_ON(asprintf(&store->folder, "%s/.raddle", directory) < 0);
+	store->key = seal_key_open(access == STORE_WRITE);
 	status = store_open_folders(store, directory, err);
 	if (!status)
 		status = store_open_database(store, err);
@@ -291,6 +292,7 @@ void store_close(struct store *store)
 	store_aside_free(store->aside);
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK); /* a statement was left open */
 	store_remove_copy(store);
+	seal_key_free(store->key);
 	if (store->folder_fd >= 0)
 		(void)close(store->folder_fd); /* synced with each change */
 	if (store->findings_fd >= 0)

@@ -74,7 +74,7 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	struct store_merged *merged, struct error *err);
 /* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
-/* Fills a finding from its folder. */
+/* Fills a finding from its folder. finding->is_own: nobody else made it, and nobody changed it since. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
 struct store_finding_row {
@@ -119,9 +119,18 @@ void store_documents_free(struct store_document *rows, uint32_t count);
  * one is there at every moment.
  */
 int store_state_create(struct store *store, int64_t campaign); /* descriptor of an empty file; -1 */
-/* Gives the file that store_state_create() made its name, or removes it where it is not whole. */
-bool store_state_publish(struct store *store, int64_t campaign, bool is_whole);
-int store_state_open(struct store *store, int64_t campaign); /* descriptor for reading; -1 */
+/*
+ * Seals the file that store_state_create() made and gives it its name; removes it where it is not whole. Takes the
+ * descriptor over, which must be readable.
+ */
+bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole);
+bool store_state_exists(struct store *store, int64_t campaign);
+/*
+ * The state for reading, up to *size bytes. Errors: there is none; somebody else made it, or changed it; this user has no
+ * key.
+ */
+int store_state_open(
+	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err);
 void store_state_remove(struct store *store, int64_t campaign);
 
 #endif

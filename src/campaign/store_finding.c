@@ -251,6 +251,7 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 		*is_new = true;
 		return 0;
 	}
+	finding->is_own = true;
 	program = program_of(finding);
 	status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
 	if (!status) {
@@ -326,6 +327,21 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 	return status;
 }
 
+/* Are these bytes the finding.json that this user's raddle wrote? */
+static bool has_valid_seal(struct store *store, const char *id, const char *text, size_t size)
+{
+	const char *const name[2] = {id, "seal"};
+	char *seal = NULL;
+	size_t length = 0;
+	bool is_valid;
+
+	if (!store->key || store_read_file(store, name, SEAL_TEXT_BYTES, &seal, &length, NULL))
+		return false;
+	is_valid = seal_is_valid(store->key, text, size, seal, length);
+	free(seal);
+	return is_valid;
+}
+
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
 {
 	const char *const name[2] = {id, "finding.json"};
@@ -346,6 +362,8 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 		status = store_read_file(store, name, FINDING_BYTES_MAX, &text, &size, err);
 	if (!status) {
 		status = finding_from_json(text, size, out, err);
+		if (!status)
+			out->is_own = has_valid_seal(store, id, text, size);
 		free(text);
 	}
 	if (!status && strcmp(out->id, id) != 0) {

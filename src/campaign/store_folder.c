@@ -1,5 +1,5 @@
 /*
- * The folders of the store: findings/F1/ with finding.json, schedule.txt, output.txt and trace. A folder is complete and
+ * The folders of the store: findings/F1/ with finding.json, its seal, schedule.txt, output.txt and trace. A folder is complete and
  * synced before it gets its name.
  *
  *   kill while the temporary folder is written    leaves a .new-F1: an orphan
@@ -324,11 +324,16 @@ static int folder_fill(
 	const struct new_folder *folder, const struct finding *finding, struct error *err)
 {
 	char *json = finding_to_json(finding);
+	char seal[SEAL_TEXT_BYTES];
 	struct strbuf schedule;
 	int status = folder_write_file(folder, "finding.json", json, strlen(json), err);
 
 	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
+	if (!status && finding->is_own && folder->store->key) {
+		seal_text(folder->store->key, json, strlen(json), seal);
+		status = folder_write_file(folder, "seal", seal, strlen(seal), err);
+	}
 	if (!status)
 		status = folder_write_file(
 			folder, "schedule.txt", schedule.text, schedule.length, err);
@@ -414,58 +419,4 @@ int store_open_file(struct store *store, const char *id, const char *file)
 	}
 	errno = cause;
 	return fd;
-}
-
-/* ---- states of campaigns ---- */
-
-#define STATE_NAME_BYTES 48
-
-static void state_name(int64_t campaign, bool is_new, char name[STATE_NAME_BYTES])
-{
-	(void)snprintf(name, STATE_NAME_BYTES, "state-%" PRId64 "%s", campaign,
-		is_new ? ".new" : ""); /* fits */
-}
-
-int store_state_create(struct store *store, int64_t campaign)
-{
-	char name[STATE_NAME_BYTES];
-
-	state_name(campaign, true, name);
-	(void)unlinkat(store->folder_fd, name, 0); /* left by a killed campaign, or not there */
-	return openat(store->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		FILE_MODE);
-}
-
-bool store_state_publish(struct store *store, int64_t campaign, bool is_whole)
-{
-	char name[STATE_NAME_BYTES], fresh[STATE_NAME_BYTES];
-
-	state_name(campaign, false, name);
-	state_name(campaign, true, fresh);
-	if (is_whole && !renameat(store->folder_fd, fresh, store->folder_fd, name))
-		return true;
-	(void)unlinkat(store->folder_fd, fresh, 0); /* of no use to anybody */
-	return false;
-}
-
-int store_state_open(struct store *store, int64_t campaign)
-{
-	char name[STATE_NAME_BYTES];
-	struct stat status;
-	int fd;
-
-	state_name(campaign, false, name);
-	fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
-		return fd;
-	(void)close(fd); /* only read from */
-	return -1;
-}
-
-void store_state_remove(struct store *store, int64_t campaign)
-{
-	char name[STATE_NAME_BYTES];
-
-	state_name(campaign, false, name);
-	(void)unlinkat(store->folder_fd, name, 0); /* or there is none */
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "campaign/store.h"
+#include "campaign/store_seal.h"
 
 struct store_aside;
 
@@ -16,10 +17,11 @@ struct store {
 	struct store_aside *aside; /* NULL: it is a real one; else the rest is empty */
 	enum store_access access;
 	sqlite3 *database;
-	char *folder;	   /* <directory>/.raddle */
-	int folder_fd;	   /* of <folder>; -1: none */
-	int findings_fd;   /* of <folder>/findings; -1: there is no such folder */
-	unsigned progress; /* how often SQLite reported progress on this connection */
+	char *folder;	      /* <directory>/.raddle */
+	int folder_fd;	      /* of <folder>; -1: none */
+	int findings_fd;      /* of <folder>/findings; -1: there is no such folder */
+	struct seal_key *key; /* NULL: nothing can be sealed, and no seal is valid */
+	unsigned progress;    /* how often SQLite reported progress on this connection */
 	char *copy; /* folder of the private copy of the database that is read; NULL: none is needed */
 };
 

@@ -85,6 +85,29 @@ static void add_name(struct strbuf *out, const char *name)
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
 }
 
+/* Is this variable one that a replay sets to `text`? */
+static bool is_restored(const char *name, const char *text)
+{
+	const char *now = getenv(name);
+
+	return text && is_kept(name) && (!now || strcmp(now, text) != 0);
+}
+
+void surroundings_list(const char *json, struct strbuf *out)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		const char *text = json_string_value(value);
+
+		if (is_restored(name, text))
+			strbuf_addf(out, "%s%s='%s'", out->length ? " " : "", name, text);
+	}
+	json_decref(then);
+}
+
 void surroundings_restore(const char *json, struct strbuf *changed)
 {
 	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
@@ -92,11 +115,9 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 
 	json_object_foreach(then, name, value)
 	{
-		const char *text = json_string_value(value), *is = getenv(name);
+		const char *text = json_string_value(value);
 
-		if (!text || !is_kept(name) || (is && !strcmp(is, text)))
-			continue;
-		if (!setenv(name, text, 1))
+		if (is_restored(name, text) && !setenv(name, text, 1))
 			add_name(changed, name);
 	}
 	json_object_foreach(now, name, value)

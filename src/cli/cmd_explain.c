@@ -17,6 +17,7 @@
 #include "cli/next_command.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
+#include "cli/trust.h"
 
 /* Of more patterns only the count is told. */
 #define PATTERNS_TOLD 2000u
@@ -25,6 +26,7 @@
 
 enum {
 	OPTION_STORE = 256,
+	OPTION_TRUST,
 	OPTION_RUNS,
 	OPTION_EXACTLY,
 	OPTION_TIME,
@@ -70,6 +72,7 @@ static const struct argp_option explain_options[] = {
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{"quiet", 'q', NULL, 0, "Only the explanations", 4},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
+	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 4},
 	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
 		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
 	{0},
@@ -83,6 +86,7 @@ struct explain_arguments {
 	struct explain_options options;
 	struct explain_work work;
 	bool is_json;
+	bool is_trusted;
 	bool is_measuring;
 	bool is_noise;
 };
@@ -171,6 +175,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'q':
 		terminal_be_quiet();
+		return 0;
+	case OPTION_TRUST:
+		arguments->is_trusted = true;
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
@@ -323,7 +330,12 @@ static int load(
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
 	store_close(store);
-	if (result == 0)
+	if (result < 0)
+		return result;
+	result = trust_finding(finding, arguments->is_trusted, err);
+	if (result < 0)
+		finding_release(finding);
+	else
 		give_environment_back(finding);
 	return result;
 }

@@ -11,8 +11,9 @@
 #include "cli/next_command.h"
 #include "cli/show_finding.h"
 #include "cli/terminal.h"
+#include "cli/trust.h"
 
-enum { OPTION_GDB = 256, OPTION_TRACE, OPTION_STORE, OPTION_SCHEDULE };
+enum { OPTION_GDB = 256, OPTION_TRACE, OPTION_STORE, OPTION_SCHEDULE, OPTION_TRUST };
 
 static const struct argp_option replay_options[] = {
 	{"gdb", OPTION_GDB, NULL, 0, "Under gdb, with real threads; stops where the run fails", 0},
@@ -21,6 +22,7 @@ static const struct argp_option replay_options[] = {
 		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
 	{"quiet", 'q', NULL, 0, "Only what the program prints, and errors", 0},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 0},
 	{0},
 };
 
@@ -30,6 +32,7 @@ struct replay_arguments {
 	const char *schedule;
 	bool is_gdb;
 	bool is_trace;
+	bool is_trusted;
 };
 
 static error_t parse_replay(int key, char *text, struct argp_state *state)
@@ -51,6 +54,9 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
+		return 0;
+	case OPTION_TRUST:
+		arguments->is_trusted = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->finding)
@@ -199,6 +205,11 @@ static int replay_run(int argc, char **argv)
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	if (load(&arguments, &finding, &err) < 0) {
+		free(runtime);
+		return command_fail("%s", err.text);
+	}
+	if (trust_finding(&finding, arguments.is_trusted, &err) < 0) {
+		finding_release(&finding);
 		free(runtime);
 		return command_fail("%s", err.text);
 	}

@@ -130,6 +130,9 @@ struct finding {
 	uint64_t passing_steps_left_out;
 	char *output; /* end of what the failing run printed, may be NULL */
 
+	/* This user made the finding on this machine (campaign/store_seal.h). The store knows; not in the JSON. */
+	bool is_own;
+
 	/* The bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored beside the JSON. */
 	char *trace;
 	size_t trace_size;

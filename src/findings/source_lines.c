@@ -189,8 +189,10 @@ char *source_lines_add(const char *text)
 
 	if (json_is_object(root)) {
 		sources = json_object_get(root, "sources") ? NULL : source_lines_collect(root);
-		if (sources)
+		if (json_object_size(sources))
 			put(root, "sources", sources);
+		else
+			json_decref(sources);
 		result = json_dumps(root, JSON_COMPACT);
 	}
 	json_decref(root);

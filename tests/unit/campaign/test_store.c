@@ -219,7 +219,7 @@ static void test_store__keeps_the_last_document(void **state)
 	store = open_store(STORE_READ);
 	assert_int_equal(store_list_documents(store, &rows, &count, &err), 0);
 	assert_int_equal(count, 2);
-	assert_string_equal(rows[0].text, "{\"a\": 2}");
+	assert_string_equal(rows[0].text, "{\"a\":2}");
 	assert_string_equal(rows[0].finding, "F12");
 	assert_int_equal(rows[0].campaign, 0);
 	assert_string_equal(rows[1].kind, "predict");

@@ -143,6 +143,8 @@ static void test_store__refuses_the_file_of_another_finding(void **state)
 static void test_store__writes_no_state_through_a_link(void **state)
 {
 	struct store *store;
+	struct error err;
+	uint64_t size;
 	int fd;
 
 	(void)state;
@@ -154,11 +156,93 @@ static void test_store__writes_no_state_through_a_link(void **state)
 	fd = store_state_create(store, 1);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "x", 1), 1);
-	(void)close(fd);
-	assert_true(store_state_publish(store, 1, true));
-	assert_int_equal(store_state_open(store, 2), -1);
+	assert_true(store_state_publish(store, 1, fd, true));
+	assert_int_equal(store_state_open(store, 2, &fd, &size, &err), ERROR_NOTFOUND);
 	assert_victim_is_whole();
 	store_close(store);
+}
+
+/* Sets where this user's key lies. */
+static void set_key_folder(const char *name)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, name); /* short */
+	(void)mkdir(path, 0700);				  /* or it is there */
+	assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
+}
+
+static bool is_own_finding(const char *id)
+{
+	struct store *store = open_store(STORE_READ);
+	struct finding finding;
+	struct error err;
+	bool is_own;
+
+	if (store_load_finding(store, id, &finding, &err))
+		fail_msg("%s", err.text);
+	is_own = finding.is_own;
+	finding_release(&finding);
+	store_close(store);
+	return is_own;
+}
+
+static void test_store__knows_the_findings_of_its_user(void **state)
+{
+	(void)state;
+	set_key_folder("mine");
+	make_store(2);
+	assert_true(is_own_finding("F1"));
+	/* As in a clone of a repository, or on another machine. */
+	set_key_folder("theirs");
+	assert_false(is_own_finding("F1"));
+	store_close(open_store(STORE_WRITE)); /* makes a key */
+	assert_false(is_own_finding("F1"));
+	set_key_folder("mine");
+	assert_true(is_own_finding("F1"));
+	run_or_fail("sed -i s/bank/banK/ %s/.raddle/findings/F1/finding.json", folder);
+	assert_false(is_own_finding("F1"));
+	run_or_fail("cd %s/.raddle/findings && cp F1/seal F2/seal", folder);
+	assert_false(is_own_finding("F2"));
+	run_or_fail("chmod 0644 %s/mine/raddle/key", folder); /* others may know the key */
+	assert_false(is_own_finding("F2"));
+}
+
+static int open_state(const char *change)
+{
+	struct store *store = open_store(STORE_WRITE);
+	char bytes[100000] = "a state";
+	struct error err;
+	uint64_t size;
+	int fd, status;
+
+	fd = store_state_create(store, 1);
+	assert_int_equal(write(fd, bytes, sizeof bytes), sizeof bytes);
+	assert_true(store_state_publish(store, 1, fd, true));
+	run_or_fail("cd %s/.raddle && %s", folder, change);
+	status = store_state_open(store, 1, &fd, &size, &err);
+	if (!status) {
+		assert_int_equal(size, sizeof bytes);
+		assert_int_equal(read(fd, bytes, 8), 8);
+		assert_string_equal(bytes, "a state");
+		(void)close(fd);
+	}
+	store_close(store);
+	return status;
+}
+
+static void test_store__resumes_from_no_state_that_was_changed(void **state)
+{
+	(void)state;
+	set_key_folder("mine");
+	assert_int_equal(open_state("true"), 0);
+	assert_int_equal(
+		open_state("printf x | dd of=state-1 seek=77777 bs=1 conv=notrunc 2> /dev/null"),
+		ERROR_FORMAT);
+	assert_int_equal(open_state("truncate -s -1 state-1"), ERROR_FORMAT);
+	assert_int_equal(open_state("echo more >> state-1"), ERROR_FORMAT);
+	assert_int_equal(open_state(": > state-1"), ERROR_FORMAT);
+	assert_int_equal(open_state("rm state-1"), ERROR_NOTFOUND);
 }
 
 static void test_store__is_private_whatever_the_umask(void **state)
@@ -285,6 +369,8 @@ int main(void)
 		WITH_FOLDER(test_store__reads_only_regular_files_of_findings),
 		WITH_FOLDER(test_store__refuses_the_file_of_another_finding),
 		WITH_FOLDER(test_store__writes_no_state_through_a_link),
+		WITH_FOLDER(test_store__knows_the_findings_of_its_user),
+		WITH_FOLDER(test_store__resumes_from_no_state_that_was_changed),
 		WITH_FOLDER(test_store__is_private_whatever_the_umask),
 		WITH_FOLDER(test_store__refuses_a_journal_with_a_super_journal),
 		WITH_FOLDER(test_store__refuses_a_schema_of_others),
