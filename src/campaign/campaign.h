@@ -35,6 +35,7 @@ struct campaign_options {
 	uint32_t strategy;     /* index in `strategies` */
 	struct strategy_config strategy_config;
 	uint64_t seed;
+	int64_t part_of;    /* a campaign of the same command that this one belongs to; 0: none */
 	uint64_t schedules; /* 0: no limit */
 	/* Of so many parts of the campaign that know nothing of each other this one, from 1; 0: it is whole. */
 	uint32_t shard, shards;

@@ -1,4 +1,5 @@
 /* What the store keeps of a campaign from its beginning on. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,21 @@
 #include "campaign/campaign.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
+
+/* The settings, and which campaign this one is part of. To be freed. */
+static char *campaign_row_options(
+	const struct campaign_options *options, const struct settings *settings)
+{
+	char *text = settings_to_json(settings);
+	struct strbuf row;
+
+	if (!options->part_of)
+		return text;
+	strbuf_init(&row);
+	strbuf_addf(&row, "{\"part_of\": %" PRId64 ", %s", options->part_of, strchr(text, '{') + 1);
+	free(text);
+	return strbuf_detach(&row);
+}
 
 void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
 	const struct settings *settings, enum contract_restart restart)
@@ -20,7 +36,7 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 		strbuf_addf(&command, "%s%s", command.length ? " " : "", *word);
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = strbuf_detach(&command);
-	row->options = settings_to_json(settings);
+	row->options = campaign_row_options(options, settings);
 	row->strategy = strdup(strategy);
 	row->seed = options->seed;
 	row->state = strdup("running");

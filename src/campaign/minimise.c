@@ -8,6 +8,7 @@ struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
+	uint64_t steps_most; /* of a run that may become the best */
 	uint64_t begun_ns;
 	bool is_over_budget;
 	uint64_t runs;
@@ -35,7 +36,7 @@ static bool has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/* Less to read: fewer preemptions, else fewer switches, else fewer steps. <0: a is better. */
+/* Less to read: fewer preemptions, else fewer switches. <0: a is better. */
 static int compare_cost(const struct failure *a, const struct failure *b)
 {
 	if (a->preemptions != b->preemptions)
@@ -43,6 +44,23 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 	if (a->switches != b->switches)
 		return a->switches < b->switches ? -1 : 1;
 	return 0;
+}
+
+/*
+ * A run with fewer switches may be a little longer, as a thread looks once more at what it waits for. One that has become
+ * much longer, as where threads spin for what a preemption would have brought, is not easier to read.
+ */
+static uint64_t minimise_steps_most(uint64_t found)
+{
+	return found + found / 16 + 16;
+}
+
+/* Is the run no worse than the best (`wanted` < 0: better)? */
+static bool minimise_is_better(
+	const struct minimiser *minimiser, const struct failure *run, int wanted)
+{
+	return run->step_count <= minimiser->steps_most &&
+	       compare_cost(run, minimiser->best) <= wanted;
 }
 
 static bool shows_again(const struct minimiser *minimiser)
@@ -122,7 +140,7 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 	int result = try_plan(minimiser, plan, &shows, &run, err);
 
 	*is_taken = result == 0 && shows &&
-		    compare_cost(&run, minimiser->best) <= (wanted == BETTER ? -1 : 0);
+		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
 	if (*is_taken) {
 		run.run_number = minimiser->best->run_number;
 		failure_release(minimiser->best);
@@ -226,7 +244,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 		parted_last = parted_at;
 		has_mended = true;
 	}
-	if (result == 0 && *is_found && compare_cost(&run, &wanted) <= 0) {
+	if (result == 0 && *is_found && minimise_is_better(minimiser, &run, 0)) {
 		run.run_number = wanted.run_number;
 		failure_release(minimiser->best);
 		*minimiser->best = run;
@@ -468,6 +486,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 	struct minimiser minimiser = {
 		.params = params,
 		.best = failure,
+		.steps_most = minimise_steps_most(failure->step_count),
 		.begun_ns = platform_monotonic_ns(),
 	};
 	bool is_found = false;

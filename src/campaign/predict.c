@@ -232,11 +232,14 @@ static const struct recording_part recording_parts[] = {
 	{&strategy_pct, 1, 1}, {&strategy_pct, 2, 3}, {&strategy_random, 0, 4}};
 #define RECORDING_PARTS (sizeof recording_parts / sizeof *recording_parts)
 
-static int record_campaign(struct predict *predict, const struct campaign_options *options,
+static int record_campaign(struct predict *predict, struct campaign_options *options,
 	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
 {
 	const int status = campaign_run(options, listener, result, err);
 
+	if (status == 0 && !predict->campaign)
+		predict->campaign = result->campaign;
+	options->part_of = predict->campaign;
 	predict->is_alone |= status == 0 && result->is_alone;
 	return status;
 }
@@ -297,6 +300,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 		if (result->is_interrupted || result->has_no_threads)
 			break;
 	}
+	result->campaign = predict->campaign;
 	return status;
 }
 

@@ -338,6 +338,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = predict->options->attempts;
 	options.workers = 1;
+	options.part_of = predict->campaign;
 	options.keep_going = true;
 	options.is_one_by_one = true;
 	/* Threads wait for each other at operations; accesses to memory would only be in the way. */

@@ -37,6 +37,7 @@ struct predict {
 	uint64_t *known_keys;
 	char (*known_findings)[32];
 	uint32_t known_count;
+	int64_t campaign; /* the first one, of which the others are parts; 0: none yet */
 	struct stat file; /* of the program, when recording began */
 	bool has_file;
 	struct symbols_memory memory; /* predict_memory()'s */

@@ -131,6 +131,7 @@ int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, 
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = runs;
 	options.workers = 1;
+	options.part_of = predict->campaign;
 	options.keep_going = true;
 	options.is_one_by_one = true;
 	options.trace_events = PREDICT_EVENTS_MAX;

@@ -103,13 +103,24 @@ static json_t *finding_to_row(const struct store_finding_row *row)
 		(json_int_t)row->found);
 }
 
+/* The campaign that this one was made for, as a part of one command; 0: none. */
+static json_int_t part_of(const struct store_campaign *row)
+{
+	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;
+	const json_int_t whole = json_integer_value(json_object_get(options, "part_of"));
+
+	json_decref(options);
+	return whole;
+}
+
 static json_t *campaign_to_row(const struct store_campaign *row)
 {
-	return json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
-		(json_int_t)row->id, "command", row->command, "state", row->state, "strategy",
-		row->strategy, "seed", (json_int_t)row->seed, "schedules", (json_int_t)row->runs,
-		"failures", (json_int_t)row->failures, "steps", (json_int_t)row->steps, "seconds",
-		row->seconds, "started", (json_int_t)row->started);
+	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
+		(json_int_t)row->id, "part_of", part_of(row), "command", row->command, "state",
+		row->state, "strategy", row->strategy, "seed", (json_int_t)row->seed, "schedules",
+		(json_int_t)row->runs, "failures", (json_int_t)row->failures, "steps",
+		(json_int_t)row->steps, "seconds", row->seconds, "started",
+		(json_int_t)row->started);
 }
 
 static void format_day(int64_t seconds, char *text, size_t size)
@@ -160,14 +171,18 @@ static int list_campaigns(struct store *store, bool is_json)
 		return command_fail("%s", err.text);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		char day[32];
+		const json_int_t whole = part_of(&rows[i]);
+		char day[32], in_part[48] = "";
 
+		if (whole)
+			(void)snprintf(
+				in_part, sizeof in_part, "  part of C%lld: ", (long long)whole);
 		format_day(rows[i].started, day, sizeof day);
 		if (is_json)
 			(void)json_array_append_new(array, campaign_to_row(&rows[i]));
 		else
-			(void)printf("C%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
-				(long long)rows[i].id, day, rows[i].state,
+			(void)printf("%sC%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
+				in_part, (long long)rows[i].id, day, rows[i].state,
 				(unsigned long long)rows[i].runs,
 				(unsigned long long)rows[i].failures, rows[i].strategy,
 				rows[i].command);

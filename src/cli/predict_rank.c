@@ -85,6 +85,14 @@ static void add_verdict(const struct candidate *candidate, const struct predicti
 			*prediction->finding ? "; to see it: raddle replay --trace " : "",
 			prediction->finding, *prediction->finding ? store : "");
 		break;
+	case PREDICTION_BENIGN:
+		strbuf_addf(out,
+			"  benign: %" PRIu64 " of %" PRIu64
+			" runs showed it, and none of these failed%s%s%s\n",
+			attempt->shown, attempt->runs,
+			*prediction->finding ? "; to see it: raddle replay --trace " : "",
+			prediction->finding, *prediction->finding ? store : "");
+		break;
 	default:
 		reason = prediction_reason(candidate, prediction);
 		strbuf_addf(

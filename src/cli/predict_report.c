@@ -13,6 +13,7 @@
 const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_CONFIRMED] = "confirmed, and it fails",
 	[PREDICTION_HARMLESS] = "confirmed, no failure seen",
+	[PREDICTION_BENIGN] = "benign",
 	[PREDICTION_CANDIDATE] = "candidate",
 	[PREDICTION_UNTRIED] = "not tried",
 };
@@ -266,7 +267,8 @@ struct strbuf prediction_reason(
 	struct strbuf out;
 
 	strbuf_init(&out);
-	if (prediction->state == PREDICTION_CONFIRMED)
+	if (prediction->state == PREDICTION_CONFIRMED || prediction->state == PREDICTION_HARMLESS ||
+		prediction->state == PREDICTION_BENIGN)
 		return out;
 	if (prediction->state == PREDICTION_UNTRIED)
 		strbuf_adds(&out, "it was not tried");
@@ -396,8 +398,9 @@ void predict_report_end(const struct predict_result *result)
 	if (is_silent(result))
 		return;
 	if (result->candidates.count)
-		(void)fprintf(stderr, "%u confirmed, %u not reached, %u not tried\n",
+		(void)fprintf(stderr, "%u confirmed, %u benign, %u not reached, %u not tried\n",
 			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
-			counts[PREDICTION_CANDIDATE], counts[PREDICTION_UNTRIED]);
+			counts[PREDICTION_BENIGN], counts[PREDICTION_CANDIDATE],
+			counts[PREDICTION_UNTRIED]);
 	say_next(result);
 }

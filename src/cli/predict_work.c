@@ -162,7 +162,10 @@ static enum prediction_state state_after(
 		return PREDICTION_CANDIDATE;
 	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
 		return PREDICTION_CONFIRMED;
-	return attempt->fails ? PREDICTION_CONFIRMED : PREDICTION_HARMLESS;
+	if (attempt->fails)
+		return PREDICTION_CONFIRMED;
+	/* A race is undefined behaviour in every run; an order of accesses is a fault only if it does harm. */
+	return candidate->kind == CANDIDATE_RACE ? PREDICTION_HARMLESS : PREDICTION_BENIGN;
 }
 
 static void *judging_of(void *context, uint32_t index)

@@ -3,7 +3,7 @@
 /* "confirmed, and it fails" -> [words, sort] */
 function stateOf(candidate) {
 	const state = words(candidate.state);
-	if (/^confirmed/.test(state)) return [state, /fail/.test(state) && !/no failure/.test(state) ? "bad" : "seen"];
+	if (/^(confirmed|benign)/.test(state)) return [state, /fail/.test(state) && !/no failure/.test(state) ? "bad" : "seen"];
 	return [state, "open"];
 }
 
