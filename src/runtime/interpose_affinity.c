@@ -208,16 +208,42 @@ EXPORT int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t
 	return thread ? affinity_set(thread, size, wanted) : ESRCH;
 }
 
+long call_sched_getaffinity(const long arguments[6], uint64_t site)
+{
+	const struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
+	const struct thread_scheduling *own = thread ? settings_of(thread) : NULL;
+	const size_t size = (size_t)(unsigned int)arguments[1];
+	long bytes;
+
+	(void)site;
+	/* The kernel checks the arguments, and says how many bytes there are. */
+	bytes = platform_call(SYS_sched_getaffinity, thread ? 0 : arguments[0], size, arguments[2]);
+	if (!platform_failed(bytes) && own && own->has_processors)
+		memcpy((void *)arguments[2], &own->processors,
+			(size_t)bytes < sizeof own->processors ? (size_t)bytes
+							       : sizeof own->processors);
+	return bytes;
+}
+
+long call_sched_setaffinity(const long arguments[6], uint64_t site)
+{
+	struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
+
+	(void)site;
+	if (!thread)
+		return target_call(SYS_sched_setaffinity, arguments[0], arguments[1], arguments[2]);
+	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[2]))
+		return -EFAULT;
+	return -affinity_set(
+		thread, (size_t)(unsigned int)arguments[1], (const cpu_set_t *)arguments[2]);
+}
+
 EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 {
-	const struct engine_thread *thread;
 	long bytes;
 
 	ENTER();
-	thread = thread_of_id_or_self(pid);
-	if (thread)
-		return (int)interpose_result(-affinity_get(thread, size, out));
-	bytes = platform_call(SYS_sched_getaffinity, pid, size, out);
+	bytes = ANSWER(sched_getaffinity, pid, size, out);
 	if (!platform_failed(bytes)) {
 		memset((char *)out + bytes, 0, size - (size_t)bytes);
 		bytes = 0;
@@ -227,13 +253,8 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 
 EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
 {
-	struct engine_thread *thread;
-
 	ENTER();
-	thread = thread_of_id_or_self(pid);
-	if (thread)
-		return (int)interpose_result(-affinity_set(thread, size, wanted));
-	return (int)interpose_result(target_call(SYS_sched_setaffinity, pid, size, wanted));
+	return (int)interpose_result(ANSWER(sched_setaffinity, pid, size, wanted));
 }
 
 /* ---- priorities ---- */
@@ -301,56 +322,17 @@ EXPORT int pthread_getschedparam(
 	return 0;
 }
 
-EXPORT int sched_setscheduler(pid_t pid, int policy, const struct sched_param *wanted)
+void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority)
 {
-	struct engine_thread *thread;
+	const struct thread_scheduling *own = settings_of(thread);
 
-	ENTER();
-	thread = thread_of_id_or_self(pid);
-	if (thread)
-		return (int)interpose_result(-scheduling_set(
-			thread, policy & ~SCHED_RESET_ON_FORK, wanted->sched_priority));
-	return (int)interpose_result(target_call(SYS_sched_setscheduler, pid, policy, wanted));
+	*policy = own ? own->policy : SCHED_OTHER;
+	*priority = own ? own->priority : 0;
 }
 
-EXPORT int sched_setparam(pid_t pid, const struct sched_param *wanted)
+long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority)
 {
-	struct engine_thread *thread;
-	const struct thread_scheduling *own;
-
-	ENTER();
-	thread = thread_of_id_or_self(pid);
-	if (!thread)
-		return (int)interpose_result(target_call(SYS_sched_setparam, pid, wanted));
-	own = settings_of(thread);
-	return (int)interpose_result(
-		-scheduling_set(thread, own ? own->policy : SCHED_OTHER, wanted->sched_priority));
-}
-
-EXPORT int sched_getscheduler(pid_t pid)
-{
-	const struct engine_thread *thread;
-	const struct thread_scheduling *own;
-
-	ENTER();
-	thread = thread_of_id_or_self(pid);
-	own = thread ? settings_of(thread) : NULL;
-	return own ? own->policy
-		   : (int)interpose_result(platform_call(SYS_sched_getscheduler, pid));
-}
-
-EXPORT int sched_getparam(pid_t pid, struct sched_param *out)
-{
-	const struct engine_thread *thread;
-	const struct thread_scheduling *own;
-
-	ENTER();
-	thread = thread_of_id_or_self(pid);
-	own = thread ? settings_of(thread) : NULL;
-	if (!own || !out)
-		return (int)interpose_result(platform_call(SYS_sched_getparam, pid, out));
-	out->sched_priority = own->priority;
-	return 0;
+	return -scheduling_set(thread, policy, priority);
 }
 
 /* ---- attributes of a creation ---- */
@@ -397,6 +379,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 	cpu_set_t processors;
 	int policy, priority;
 
+	priority_inherit(thread);
 	if (!own)
 		return;
 	*own = (struct thread_scheduling){0};

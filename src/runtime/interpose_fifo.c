@@ -13,6 +13,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
+#include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
 struct fifo_opening {
@@ -92,8 +93,10 @@ static long fifo_answer(long number, const long arguments[6], uint64_t site)
 	bool is_reader;
 	long result;
 
-	if (!engine_is_live() || !fifo_is_opened(number, arguments, &opening))
+	if (!engine_is_live())
 		return CALL_OF_KERNEL;
+	if (!fifo_is_opened(number, arguments, &opening))
+		return thread_ids_open(number, arguments);
 	is_reader = (opening.flags & O_ACCMODE) == O_RDONLY;
 	result = fifo_wait(&opening, -1, true) ? fifo_try(&opening) : -EINTR;
 	while (result == -ENXIO && !is_reader)

@@ -16,5 +16,7 @@ struct engine_thread *thread_of_id(pid_t id);
 struct engine_thread *thread_of_id_or_self(pid_t id);
 /* The id to give to the kernel in its place: that of the kernel thread which carries the thread, or `id`. */
 pid_t thread_id_for_kernel(pid_t id);
+/* open() or openat() of a path that names such an id, below /proc; else CALL_OF_KERNEL. interpose_thread_ids.c. */
+long thread_ids_open(long number, const long arguments[6]);
 
 #endif

@@ -35,6 +35,11 @@ bool time_is_valid(const struct timespec *time);
 uint64_t time_now_ns(void);
 /* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? interpose_affinity.c. */
 int affinity_check(const pthread_attr_t *attributes);
+/* The thread's policy and priority of the system's scheduler. Set: 0 or -errno. */
+void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
+long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority);
+/* A new thread of the caller: it has the caller's nice value and the like. interpose_priority.c. */
+void priority_inherit(const struct engine_thread *thread);
 /* The thread that it has made gets them. */
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
 /* Named semaphores are to be seen by the child: interpose_semaphore.c. */
