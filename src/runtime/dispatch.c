@@ -63,7 +63,7 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	if (flags & CLONE_THREAD) {
 		if (runtime.contract && !runtime.is_forked_child)
 			runtime_refuse(
-				"a kernel thread is made past pthread_create (POSIX aio, raw clone "
+				"a kernel thread is made past pthread_create (raw clone "
 				"calls), which cannot be controlled; --no-dispatch lets it run "
 				"beside the others");
 		*result = -EAGAIN;

@@ -87,6 +87,7 @@ void process_become_child(void)
 	sites_are_live = SITES_QUIET;
 	time_begin_child();
 	timer_begin_child();
+	aio_begin_child();
 	engine_begin_child(process_random_seed());
 	signals_begin_child();
 }

@@ -75,6 +75,9 @@ bool timer_is_ticking_outside(void);
 /* Fires the timers that are due. Whether any was. */
 bool timer_fire_due(void);
 
+/* Child side of fork(): requests of asynchronous input and output are the parent's. interpose_aio.c. */
+void aio_begin_child(void);
+
 /* ---- descriptors: fd_table.c ---- */
 
 enum fd_class {
