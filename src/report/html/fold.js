@@ -3,7 +3,7 @@
 const STEPS_UNFOLDED = 26, STEPS_KEPT = 28, FOLD_LEAST = 3, PREEMPTIONS_KEPT = 6;
 
 const ACQUIRES = /^(re|read-|write-|spin-)?locks( stream)?$/, TRIES = /^tries to (read-|write-|spin-)?lock( stream)?$/, RELEASES = /^(spin-)?unlocks( stream)?$/;
-const WAITS = /^(starts to wait|waits) on$/;
+const WAITS = /^waits on$/, RETURNS = /^(returns from|times out) waiting on$/;
 
 /* "mutex #1" of "mutex #1 first used at pool.cpp:34 by main.0" */
 function shortName(object) {
@@ -27,25 +27,31 @@ function nextRows(steps, keyOf, isWanted) {
 
 /*
  * Critical sections: {thread, object, from, to, level}, `to` being the row of the release, or the number of rows. A wait
- * on a condition variable releases the mutex that the thread acquires next, or acquired last.
+ * on a condition variable releases the mutex that the thread acquires next, or acquired last, and has it again when it returns.
  */
 function heldSpans(steps) {
-	const open = new Map(), spans = [], byObject = step => words(step.thread) + "\n" + words(step.object);
+	const open = new Map(), released = new Map(), spans = [], byObject = step => words(step.thread) + "\n" + words(step.object);
 	const nextLock = nextRows(steps, step => words(step.thread), step => ACQUIRES.test(step.verb));
 	const nextUse = nextRows(steps, byObject, () => true);
 	steps.forEach((step, row) => {
 		const thread = words(step.thread), mine = open.get(thread) || open.set(thread, []).get(thread);
+		const begin = object => {
+			if (mine.some(span => span.object === object)) return;
+			mine.push({ thread, object, from: row, to: steps.length, level: mine.length });
+			spans.push(mine.at(-1));
+		};
 		const end = span => { span.to = row; mine.splice(mine.indexOf(span), 1); };
 		const isTaken = ACQUIRES.test(step.verb) || TRIES.test(step.verb) && nextUse[row] !== undefined && RELEASES.test(steps[nextUse[row]].verb);
-		if (isTaken && !mine.some(span => span.object === words(step.object))) {
-			mine.push({ thread, object: words(step.object), from: row, to: steps.length, level: mine.length });
-			spans.push(mine.at(-1));
-		} else if (RELEASES.test(step.verb)) {
+		if (isTaken) begin(words(step.object));
+		else if (RETURNS.test(step.verb) && released.has(thread)) begin(released.get(thread));
+		else if (RELEASES.test(step.verb)) {
 			const span = mine.find(each => each.object === words(step.object));
 			if (span) end(span);
 		} else if (WAITS.test(step.verb) && /^condition variable/.test(words(step.object)) && mine.length) {
 			const again = nextLock[row] === undefined ? "" : words(steps[nextLock[row]].object);
-			end(mine.find(span => span.object === again) || mine.at(-1));
+			const span = mine.find(each => each.object === again) || mine.at(-1);
+			released.set(thread, span.object);
+			end(span);
 		}
 	});
 	return spans;
@@ -212,7 +218,7 @@ function threadRange(threads) {
 /* What a thread does in steps that are folded: "creating main.0, main.1", "locking and unlocking m, in lookup" */
 function foldWords(steps, item) {
 	const part = steps.slice(item.from, item.to), objects = verb => part.filter(step => step.verb === verb).map(step => words(step.object).replace(/^thread /, ""));
-	const functions = [...new Set(part.map(stepFrame).filter(frame => frame.function && !frame.is_system).map(frame => words(frame.function)))];
+	const functions = [...new Set(part.map(stepFrame).filter(frame => frame.function && !frame.is_system).map(frame => shortFunction(frame.function)))];
 	const text = [];
 	if (objects("creates").length) text.push("creating " + threadRange(objects("creates")));
 	if (objects("joins").length) text.push("joining " + threadRange(objects("joins")));

@@ -17,6 +17,7 @@ class Lanes {
 			.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 		this.colours = new Map(this.threads.map((thread, at) => [thread, at % COLOURS]));
 		this.preemptions = steps.map((step, at) => step.is_preemption ? at : -1).filter(row => row > 0);
+		this.isOneFile = new Set(steps.map(stepFrame).filter(frame => !frame.is_system).map(frame => words(frame.file)).filter(Boolean)).size === 1;
 		this.decisive = decisiveRow(steps, this.options);
 		this.keepRows();
 		this.layOut();
@@ -125,6 +126,7 @@ class Lanes {
 			bar.append(this.folding);
 		}
 		if (this.options.about) bar.append(element("span", { text: this.options.about }));
+		if (this.isOneFile) bar.append(element("span", { text: "in " + baseName(stepFrame(this.steps.find(step => !stepFrame(step).is_system && stepFrame(step).file)).file) }));
 		return bar;
 	}
 
@@ -285,11 +287,11 @@ class Lanes {
 			return [item.threads.size === 1 ? this.who([...item.threads][0]) : element("strong", { text: threadRange(item.threads) }), document.createTextNode(": "), breakable(foldWords(this.steps, item))];
 		if (item.wait) {
 			const who = item.alike.length === 1 ? this.who(words(item.wait.thread)) : element("strong", { text: threadRange(item.alike.map(each => words(each.thread))) });
-			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), placeNode(userFrame(item.wait.at))];
+			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), placeNode(userFrame(item.wait.at), this.isOneFile)];
 		}
 		const step = this.steps[item.row], before = item.row ? words(this.steps[item.row - 1].thread) : "";
 		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step)),
-			placeNode(stepFrame(step)), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
+			placeNode(stepFrame(step), this.isOneFile), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
 	}
 
 	/* What a chosen item shows besides. */

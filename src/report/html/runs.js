@@ -15,7 +15,7 @@ function stepWords(step) {
 /* A function without the arguments of templates and its return type: "ThreadPool::submit" */
 function shortFunction(name) {
 	let depth = 0, text = "";
-	for (const letter of words(name).replace(/operator(<<|>>|<=>|<=|>=|->|<|>)/g, "operator")) {
+	for (const letter of words(name).replaceAll("(anonymous namespace)::", "").replace(/operator(<<|>>|<=>|<=|>=|->|<|>)/g, "operator")) {
 		if (letter === "<") depth++;
 		if (!depth) text += letter;
 		if (letter === ">" && depth) depth--;
@@ -23,11 +23,11 @@ function shortFunction(name) {
 	return /^[\w:~<>* ]+ [\w:~]+$/.test(text) && !/ at /.test(text) ? text.replace(/^.* /, "") : text;
 }
 
-/* The place of a step in the user's code, with the function; nothing of a library's. */
-function placeNode(frame) {
+/* The place of a step in the user's code, with the function; nothing of a library's. Where all steps are of one file the line alone. */
+function placeNode(frame, isOneFile) {
 	if (!frame || frame.is_system || !place(frame)) return null;
-	const name = shortFunction(frame.function);
-	return element("span", { class: "place" }, breakable(place(frame) + (name ? " " + name : "")));
+	const where = element("span", { class: "unbroken", text: isOneFile ? ":" + frame.line : place(frame) });
+	return element("span", { class: "place" }, where, document.createTextNode(" "), breakable(shortFunction(frame.function)));
 }
 
 /* What a blocked thread waits for, and who would have to release it. */
@@ -45,11 +45,11 @@ function legendSign(...parts) {
 
 /* Only of what is in these lanes. */
 function legendOf(lanes) {
-	const has = wanted => lanes.some(each => each.steps.some(wanted)), list = element("div", { class: "legend" });
+	const has = wanted => lanes.some(each => each.steps.some((step, row) => wanted(step, row))), list = element("div", { class: "legend" });
 	const add = (isShown, text, ...parts) => { if (isShown) list.append(element("span", {}, legendSign(...parts), document.createTextNode(text))); };
 	add(true, "a step", drawn("line", { x1: 11, x2: 11, y1: 0, y2: 18, class: "path t0" }), drawn("circle", { cx: 11, cy: 9, r: 4, class: "t0" }));
 	add(has((step, row) => row && step.is_switch && !step.is_preemption), "context switch", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch" }));
-	add(has(step => step.is_preemption), "! preemption", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch preempts" }));
+	add(has((step, row) => row && step.is_preemption), "! preemption", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch preempts" }));
 	add(lanes.some(each => each.spans.length), "holds a lock", drawn("line", { x1: 11, x2: 11, y1: 0, y2: 18, class: "held" }));
 	add(has(step => lanes.some(each => each.options.marks(step))), lanes.map(each => each.options.marked).find(Boolean) || "marked", drawn("path", { d: "M11 3l6 6l-6 6l-6-6z", class: "mark" }));
 	add(lanes.some(each => each.options.waits.length), "blocked", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
