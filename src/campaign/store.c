@@ -122,6 +122,7 @@ int store_read_integer(struct store *store, const char *sql, int64_t *value, str
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement, sql, err);
 
+	*value = 0;
 	if (status)
 		return status;
 	if (sqlite3_step(statement) == SQLITE_ROW)

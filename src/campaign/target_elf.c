@@ -87,6 +87,7 @@ static int elf_program_header(
 {
 	const void *at;
 
+	*out = (Elf64_Phdr){0};
 	if (elf->header.e_phoff > elf->size)
 		return elf_damaged(elf, "its program headers lie outside the file", err);
 	at = elf_at(elf, elf->header.e_phoff + index * sizeof *out, sizeof *out);
