@@ -38,19 +38,37 @@ void campaign_options_init(struct campaign_options *options)
 	settings_init(&options->settings);
 }
 
-void campaign_notice(const struct campaign *campaign, const char *format, ...)
+static void campaign_say(const struct campaign *campaign,
+	void (*say)(void *context, const char *text), const char *format, va_list args)
 {
 	struct strbuf text;
-	va_list args;
 
-	if (!campaign->listener->notice)
+	if (!say)
 		return;
 	strbuf_init(&text);
-	va_start(args, format);
 	strbuf_vaddf(&text, format, args);
-	va_end(args);
-	campaign->listener->notice(campaign->listener->context, text.text);
+	say(campaign->listener->context, text.text);
 	strbuf_release(&text);
+}
+
+void campaign_notice(const struct campaign *campaign, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	campaign_say(campaign, campaign->listener->notice, format, args);
+	va_end(args);
+}
+
+void campaign_warn(const struct campaign *campaign, const char *format, ...)
+{
+	const struct campaign_listener *listener = campaign->listener;
+	va_list args;
+
+	va_start(args, format);
+	campaign_say(
+		campaign, listener->warning ? listener->warning : listener->notice, format, args);
+	va_end(args);
 }
 
 /* ---- adding up ---- */
@@ -196,7 +214,7 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
 		return 0;
 	campaign->progress_ns = now;
-	campaign_tell_spinning(campaign);
+	campaign_warn_unseen(campaign);
 	add_up(campaign);
 	if (campaign->listener->progress)
 		campaign->listener->progress(campaign->listener->context, &campaign->result->total);
@@ -227,7 +245,7 @@ static char *input_file(struct campaign *campaign)
 	if (campaign->reads_ours)
 		return NULL;
 	if (S_ISFIFO(ours.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)
-		campaign_notice(campaign,
+		campaign_warn(campaign,
 			"standard input is a pipe and each run would need all of it, "
 			"so runs read nothing; give --stdin FILE");
 	if (!S_ISREG(ours.st_mode))
@@ -473,6 +491,7 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		status = verdict_keep(&campaign, false, err);
 		if (status == 0)
 			status = campaign_explore(&campaign, err);
+		campaign_warn_unseen(&campaign);
 		add_up(&campaign);
 		tell_races_seen(&campaign);
 		/* What broke first is what is reported. */

@@ -118,6 +118,8 @@ struct campaign_listener {
 	void (*confirming)(void *context, const struct failure *failure);
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	void (*notice)(void *context, const char *text); /* one line, lower case, no full stop */
+	/* Likewise, of what is not explored or not seen: whoever relies on the campaign must know. NULL: as notice. */
+	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
 	/* Fills the state of a strategy that has to be told something; it is zeroed. */
 	void (*equip)(void *context, void *strategy_state);

@@ -162,7 +162,7 @@ static void go_on_alone(struct campaign *campaign)
 static void differ(struct campaign *campaign)
 {
 	if (!campaign->parts.differ)
-		campaign_notice(campaign,
+		campaign_warn(campaign,
 			"the first run is another one in a second process of the program, "
 			"whose schedule it was given: the program does not do the same in every "
 			"process (files, locks on them, process numbers?)");

@@ -167,6 +167,7 @@ struct campaign {
 	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
 	bool has_told_limit;		   /* likewise, that findings are kept without traces */
 	bool has_told_spinning;		   /* likewise, that threads wait by reading memory */
+	uint32_t told_unseen;		   /* likewise, bits UNSEEN_x */
 	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
 	bool is_stopping;	  /* no new batches */
@@ -196,6 +197,9 @@ struct campaign {
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* As campaign_notice, of what is not explored or not seen: also shown where only findings are wanted. */
+void campaign_warn(const struct campaign *campaign, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Has the strategy made every run it knows of, of the program as it is known now? campaign_runs.c. */
 bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract);
 /* Sets row.run_first, run_next and run_end; the rest of the row is known. campaign_runs.c. */
@@ -214,8 +218,8 @@ uint64_t campaign_runs_made(const struct campaign *campaign);
 
 /* campaign_notices.c. A run has reached its first thread: what raddle sees of this target. */
 void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker);
-/* Now and then. */
-void campaign_tell_spinning(struct campaign *campaign);
+/* Now and then, and at the end: what runs do that raddle does not see. */
+void campaign_warn_unseen(struct campaign *campaign);
 
 /* ---- campaign_state.c: strategies that go through all runs go on later ---- */
 

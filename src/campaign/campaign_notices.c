@@ -1,5 +1,6 @@
 /* What the user hears, once, of how raddle sees the target. */
 #include "campaign/campaign_internal.h"
+#include "symbols/symbols.h"
 
 static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -38,7 +39,7 @@ static void tell_refusal(struct campaign *campaign, const struct campaign_worker
 	if (campaign->has_told_refusal || !*refusal)
 		return;
 	campaign->has_told_refusal = true;
-	campaign_notice(campaign,
+	campaign_warn(campaign,
 		"not all accesses to memory are seen: %s; scheduling points are the others and its "
 		"synchronisation operations",
 		refusal);
@@ -51,22 +52,59 @@ void campaign_tell_start(struct campaign *campaign, const struct campaign_worker
 }
 
 /* Each such wait takes a while of computing for nothing: a campaign is slow, and the user can help. */
-void campaign_tell_spinning(struct campaign *campaign)
+static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
-	if (campaign->has_told_spinning)
+	if (campaign->has_told_spinning ||
+		!__atomic_load_n(&contract->spin.loop_count, __ATOMIC_RELAXED))
 		return;
+	campaign->has_told_spinning = true;
+	campaign_warn(campaign,
+		"a thread waits in a loop that only reads memory, which is noticed by its "
+		"processor time: 1 s at first, then 20 ms each time; %s",
+		contract->has_memory_sites ? "build the code that it waits in with raddle-cc, too"
+					   : "built with raddle-cc it would be noticed at once");
+}
+
+static void notices_warn_locks(const struct campaign *campaign, const struct contract *contract)
+{
+	struct symbols *symbols = NULL;
+	struct strbuf place;
+
+	strbuf_init(&place);
+	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
+		symbols_describe_code(symbols, contract->unseen_site, true, &place);
+	else
+		strbuf_adds(&place, "an unknown place");
+	campaign_warn(campaign,
+		"the program has locks or waits of its own (futex calls in %s), which are seen only where they "
+		"block or wake; built with raddle-cc their atomic operations are scheduling points",
+		place.text);
+	strbuf_release(&place);
+	symbols_free(symbols);
+}
+
+static void notices_warn_unseen(struct campaign *campaign, const struct contract *contract)
+{
+	/* Acquire: pairs with the guest's release behind unseen_site. */
+	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
+
+	if (unseen & ~campaign->told_unseen & UNSEEN_THREAD)
+		campaign_warn(campaign,
+			"a thread that was made past pthread_create (raw clone) runs beside "
+			"the others: its steps are not scheduled");
+	if (unseen & ~campaign->told_unseen & UNSEEN_LOCKS)
+		notices_warn_locks(campaign, contract);
+	campaign->told_unseen |= unseen;
+}
+
+void campaign_warn_unseen(struct campaign *campaign)
+{
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract *contract = campaign->workers[i].worker.contract;
 
-		if (!contract || !__atomic_load_n(&contract->spin.loop_count, __ATOMIC_RELAXED))
+		if (!contract)
 			continue;
-		campaign->has_told_spinning = true;
-		campaign_notice(campaign,
-			"a thread waits in a loop that only reads memory, which is noticed by its "
-			"processor time: 1 s at first, then 20 ms each time; %s",
-			contract->has_memory_sites
-				? "build the code that it waits in with raddle-cc, too"
-				: "built with raddle-cc it would be noticed at once");
-		return;
+		notices_warn_spinning(campaign, contract);
+		notices_warn_unseen(campaign, contract);
 	}
 }

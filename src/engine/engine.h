@@ -163,6 +163,8 @@ struct engine_thread {
 	uintptr_t handle;    /* pthread_t of the target's world */
 	char label[16];	     /* pthread_setname_np, NUL-terminated */
 	int kernel_id;	     /* what gettid() answers */
+	/* Set to 0 at the thread's end, and a waiter woken, as the kernel does (CLONE_CHILD_CLEARTID). NULL: none. */
+	uint32_t *clear_at_end;
 };
 
 /* What the engine needs of its surroundings; the runtime fills it, and so do unit tests. */
@@ -412,6 +414,8 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle);
  */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site);
+/* A thread that has not run yet gets another thread-local block, whose address is its handle. */
+void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
 /* The body of every created thread; the executor calls it in the new context. */
 void engine_thread_main(struct engine_thread *thread);
 /* The caller has ended (destructors are done): wakes joiners and moves on; does not return to a

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
+#include "engine/futex.h"
 #include "model/thread_name.h"
 
 void (*engine_thread_body)(struct engine_thread *thread);
@@ -92,26 +93,34 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	thread->start = start;
 	thread->argument = argument;
 	thread->create_site = site;
+	/* The executor may allocate, and so come to points where the strategy sees the new thread. */
+	thread->parent = parent->id;
+	thread->ordinal = parent->children;
+	thread->name = thread_name_child(parent->name, thread->ordinal);
+	engine.names[thread->id.index] = thread->name;
 	error = engine.host.executor->spawn(thread, attributes);
 	if (error) {
 		thread->state = THREAD_REAPED;
 		engine_failed();
 		return error;
 	}
-	thread->parent = parent->id;
-	thread->ordinal = parent->children++;
-	thread->name = thread_name_child(parent->name, thread->ordinal);
+	parent->children++;
 	thread->signals_blocked = parent->signals_blocked;
 	engine_settle();
 	thread->last_moved = engine.step;
 	thread->state = THREAD_ALIVE;
-	engine.names[thread->id.index] = thread->name;
 	engine.handles[thread->id.index] = thread->handle;
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
 	engine_note_other(thread->id);
 	*out = thread;
 	return 0;
+}
+
+void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base)
+{
+	thread->context.thread_base = thread->handle = thread_base;
+	engine.handles[thread->id.index] = thread_base;
 }
 
 void engine_thread_main(struct engine_thread *thread)
@@ -132,6 +141,11 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
+	/* Behind the last point: who waits for it may then reuse the stack that this code runs on. */
+	if (self->clear_at_end) {
+		*self->clear_at_end = 0;
+		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);
+	}
 	if (--engine.live_count == 0 && engine.host.last_thread_ended)
 		engine.host.last_thread_ended();
 	if (self->is_detached) {

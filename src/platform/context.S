@@ -218,6 +218,28 @@ FUNCTION platform_clone_resume
 1:	jmpq	*platform_clone_return(%rip)
 	.size platform_clone_resume, . - platform_clone_resume
 
+/* platform_thread_begin(registers, stack). A system call leaves rcx undefined, so it holds the way there. */
+FUNCTION platform_thread_begin
+	movq	%rsi, %rsp
+	movq	%rdi, %rcx
+	movq	0(%rcx), %r8
+	movq	8(%rcx), %r9
+	movq	16(%rcx), %r10
+	movq	24(%rcx), %r11
+	movq	32(%rcx), %r12
+	movq	40(%rcx), %r13
+	movq	48(%rcx), %r14
+	movq	56(%rcx), %r15
+	movq	64(%rcx), %rdi
+	movq	72(%rcx), %rsi
+	movq	80(%rcx), %rbp
+	movq	88(%rcx), %rbx
+	movq	96(%rcx), %rdx
+	movq	128(%rcx), %rcx		/* REG_RIP */
+	xorl	%eax, %eax
+	jmpq	*%rcx
+	.size platform_thread_begin, . - platform_thread_begin
+
 	.globl	platform_syscalls_end
 	.hidden	platform_syscalls_end
 platform_syscalls_end:

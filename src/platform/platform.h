@@ -46,6 +46,12 @@ void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
  */
 long platform_clone_resume(long number, const void *registers);
 
+/*
+ * Goes on with these registers (gregset_t of a trapped clone) behind the system call, on another stack and
+ * with 0 as its result: as the kernel starts a thread.
+ */
+void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
+
 /* ---- memory ---- */
 
 /* Anonymous pages, zeroed. Shared pages survive a rewind and are seen by forked children. NULL:

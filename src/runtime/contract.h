@@ -73,6 +73,12 @@ enum contract_taint {
 	TAINT_SHARED  /* nor can a fork at the first creation: it touched what all runs share */
 };
 
+/* What of the program's concurrency raddle does not see: bits of contract.unseen. */
+enum contract_unseen {
+	UNSEEN_THREAD = 1, /* a thread runs beside those that are controlled */
+	UNSEEN_LOCKS = 2   /* code at unseen_site builds its own locks from futexes */
+};
+
 /* 65,536 bits. */
 #define CONTRACT_COVERED_WORDS 1024u
 
@@ -244,6 +250,9 @@ struct contract {
 	uint32_t has_memory_sites; /* [guest] the target shows memory accesses (raddle-cc) */
 	uint32_t takes_name; /* [guest] a run bound a socket to a name that all processes of the
 				      target share: a path, a port; stays */
+	uint32_t unseen;     /* [guest] by any run: bits UNSEEN_x; stays */
+	uint64_t
+		unseen_site; /* [guest] where the first such futex call came from; before the bit */
 
 	struct contract_plan plan;
 	struct contract_spin spin;

@@ -17,6 +17,7 @@
 
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
+#include "runtime/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 
@@ -61,11 +62,13 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	else
 		return false;
 	if (flags & CLONE_THREAD) {
+		if (runtime.executor == &executor_fiber) {
+			*result = raw_thread_create(number, arguments, registers);
+			return true;
+		}
 		if (runtime.contract && !runtime.is_forked_child)
-			runtime_refuse(
-				"a kernel thread is made past pthread_create (raw clone "
-				"calls), which cannot be controlled; --no-dispatch lets it run "
-				"beside the others");
+			runtime_refuse("a thread is made past pthread_create (raw clone), which "
+				       "--executor kernel cannot control; leave that option away");
 		*result = -EAGAIN;
 		return true;
 	}

@@ -31,24 +31,28 @@
 #define LEAVE_AT_RETURN __attribute__((unused))
 #endif
 
-/* First statement of every interposed function: makes sure that the runtime has been set up. */
+/*
+ * First statement of every interposed function: makes sure that the runtime has been set up, and where threads may
+ * run beside the controlled ones that this is none of them.
+ */
 #define ENTER()                                                                                    \
 	if (__builtin_expect(!runtime_is_up, 0))                                                   \
 		runtime_set_up();                                                                  \
 	const char interposed LEAVE_AT_RETURN = 0
 
-extern bool runtime_is_up;
+extern bool runtime_is_up; /* nothing is to be looked at when an interposed function is entered */
 void runtime_set_up(void);
 
 /* The next definition of a function after ours (glibc's). Never NULL on return. */
 void *runtime_next_symbol(const char *name);
-/* Any definition of a symbol in the process, NULL: there is none. Set-up only: see runtime_find_symbols. */
+/* Likewise; NULL: there is none. */
+void *runtime_symbol_behind(const char *name);
+/* Any definition of a symbol in the process, NULL: there is none. */
 void *runtime_symbol(const char *name);
+/* What we export under this name, NULL: nothing. */
+void *runtime_own_symbol(const char *name);
 
-/*
- * A function behind our interposition, found once. Set-up finds all of them: dlsym() frees the text of the
- * caller's last dlerror(), so a later look-up of ours would lose it, and one inside free() would free it twice.
- */
+/* A function behind our interposition, found once. Set-up finds all of them: calls then cost no look-up. */
 struct symbol_slot {
 	const char *name;
 	void *function; /* NULL: not found yet */

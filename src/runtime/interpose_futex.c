@@ -9,6 +9,7 @@
 
 #include "engine/futex.h"
 #include "runtime/interpose_sync.h"
+#include "runtime/library_lock.h"
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
@@ -144,6 +145,7 @@ long call_futex(const long arguments[6], uint64_t site)
 
 	if (!futex_is_valid_word(call.word))
 		return (uintptr_t)call.word & 3 ? -EINVAL : -EFAULT;
+	library_lock_note_futex(site);
 	result = futex_perform(&call);
 	if (!is_private)
 		futex_wake_others(&call);
@@ -202,6 +204,7 @@ long call_futex_waitv(const long arguments[6], uint64_t site)
 	result = vector_copy((const struct vector_entry *)arguments[0], vector.count, words);
 	if (result)
 		return result;
+	library_lock_note_futex(site);
 	if (timeout)
 		vector.deadline_ns = runtime_deadline(clock, timeout);
 	do {

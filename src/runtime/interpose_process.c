@@ -19,6 +19,7 @@
 #include "runtime/attach.h"
 #include "runtime/family.h"
 #include "runtime/interpose.h"
+#include "runtime/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 #include "runtime/sites.h"
@@ -215,6 +216,11 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	thread_block = va_arg(rest, void *);
 	child_id = va_arg(rest, pid_t *);
 	va_end(rest);
+	if (flags & CLONE_THREAD) {
+		runtime_first_create(); /* arms what makes it a controlled thread */
+		if (!runtime.has_dispatch)
+			raw_thread_refuse();
+	}
 	if (flags & CLONE_VM || !function)
 		return REAL(clone)(
 			function, stack, flags, argument, parent_id, thread_block, child_id);

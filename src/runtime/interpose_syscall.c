@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 
@@ -20,8 +21,8 @@ static bool syscall_answer(long number, const long arguments[6], uint64_t site, 
 	const bool was_disabled = self->is_cancel_disabled;
 	bool is_answered;
 
-	if (number == SYS_exit && engine_is_live())
-		engine_thread_finish(); /* fibers end here, kernel threads below */
+	if (raw_thread_is_wanted(number, arguments))
+		runtime_first_create(); /* arms what makes it a controlled thread */
 	if (!self->is_cancel_asynchronous)
 		self->is_cancel_disabled = true;
 	is_answered = system_call_answer(number, arguments, site, result);

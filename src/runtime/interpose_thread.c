@@ -7,6 +7,7 @@
 
 #include "engine/mutex.h"
 #include "runtime/interpose.h"
+#include "runtime/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/world.h"
@@ -18,9 +19,22 @@ void runtime_prepare_threads(void)
 	runtime_add_modules();
 }
 
-/* The first creation of a run: the place where every restart but fork_main comes back to. */
-static void thread_first_create(void)
+/* A constructor makes a thread: there is no main yet that runs could begin at. */
+static void thread_reach_main(void)
 {
+	if (runtime.has_reached_main)
+		return;
+	if (runtime.restart == &restart_fork_main)
+		runtime_refuse_restart("a thread is made before main");
+	runtime.restart->at_main();
+}
+
+/* The first creation of a run: the place where every restart but fork_main comes back to. */
+void runtime_first_create(void)
+{
+	if (runtime.has_created)
+		return;
+	raw_thread_check_start();
 	runtime.has_created = true;
 	runtime_prepare_threads();
 	if (runtime.contract && runtime.is_forked_child && daemon_becomes_program())
@@ -29,6 +43,7 @@ static void thread_first_create(void)
 		process_become_child();
 	runtime.has_created = true;
 	if (runtime.contract && !runtime.is_forked_child) {
+		thread_reach_main();
 		runtime.restart->at_first_create();
 		return;
 	}
@@ -42,8 +57,7 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	struct engine_thread *thread;
 	int error;
 
-	if (!runtime.has_created)
-		thread_first_create();
+	runtime_first_create();
 	engine_point(OP_THREAD_CREATE, NULL, site);
 	error = affinity_check(attributes);
 	if (!error)
@@ -85,6 +99,7 @@ void runtime_thread_body(struct engine_thread *thread)
 {
 	__pthread_unwind_buf_t buffer;
 
+	(void)raw_thread_run(thread); /* comes back of other threads */
 	/* glibc's forced unwinding (pthread_exit, cancellation) ends its walk by jumping here. */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);

@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/quick.h"
+#include "runtime/raw_thread.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -122,6 +123,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();
+	/* Threads that nobody sees being made may enter our functions. */
+	runtime_is_up = runtime.has_dispatch || runtime.executor != &executor_fiber;
 	runtime_detect_begin();
 	contexts_begin_run();
 	engine_begin_run(&run);
@@ -406,6 +409,7 @@ void runtime_finish_run(void)
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
+	raw_thread_check_end();
 	if (contract->is_live)
 		engine_tell_ending();
 	if (contract->plan.is_recorded)

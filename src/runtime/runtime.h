@@ -27,7 +27,9 @@ struct runtime {
 	struct contract *contract; /* NULL: nobody drives this process */
 	const struct executor *executor;
 	const struct restart *restart;
-	bool has_dispatch; /* Syscall User Dispatch is armed */
+	bool is_set_up;
+	bool has_reached_main; /* of the target; constructors may make threads before */
+	bool has_dispatch;     /* Syscall User Dispatch is armed */
 	bool has_virtual_time;
 	bool has_sanitizer; /* its runtime calls us with locks of its own held */
 	/* Of AddressSanitizer: where its shadow of the memory is. NULL: it is not there. */
@@ -122,6 +124,11 @@ void runtime_detect_begin(void);
 /* What is looked up before the first thread is made: modules, functions of libc. */
 void runtime_prepare_threads(void);
 
+/*
+ * Before a thread is made: at the first one the restart's starting point, where every restart but fork_main comes
+ * back to once for each run.
+ */
+void runtime_first_create(void);
 /* pthread_create, pthread_join and pthread_detach on behalf of a call at `site`; POSIX error codes. */
 int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument, uint64_t site);

@@ -18,13 +18,14 @@
 #include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
+#include "runtime/raw_thread.h"
 #include "runtime/record.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
 HOT_STATE struct runtime runtime; /* see runtime.h for who writes it */
-bool runtime_is_up;		  /* written once, by runtime_set_up() */
+bool runtime_is_up;		  /* written by runtime_set_up() and where a run begins */
 
 void bug_report(const char *condition, const char *file, int line)
 {
@@ -177,9 +178,11 @@ void runtime_set_up(void)
 		.used = returned_check_use,
 	};
 
-	if (runtime_is_up)
+	if (runtime.is_set_up) {
+		raw_thread_check_caller();
 		return;
-	runtime_is_up = true;
+	}
+	runtime.is_set_up = runtime_is_up = true;
 	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
 	*(void **)&runtime.sanitizer_shadow = runtime_symbol("__asan_get_shadow_mapping");
 	runtime_find_symbols();
@@ -262,6 +265,7 @@ static void startup_at_exit(int status, void *unused)
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;
+	raw_thread_check_end();
 	outcome_set(&contract->outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED,
 		engine_current()->id, status);
 	contract->outcome.step = engine_step();
@@ -297,7 +301,11 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */
 	if (runtime.contract) {
 		runtime_load_unwinder();
-		runtime.restart->at_main();
+		runtime.has_reached_main = true;
+		if (runtime.restart == &restart_fork_main)
+			raw_thread_check_start();
+		if (!runtime.has_created)
+			runtime.restart->at_main();
 	}
 	if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		/* pthread_exit in main, or main was cancelled. */

@@ -1,37 +1,133 @@
-/* Looking up what lies behind our interposition. Runs in any thread of the target. */
-#include <dlfcn.h>
-#include <sys/syscall.h>
+/*
+ * Looking up what lies behind our interposition. Runs in any thread of the target, and in set-up, when an
+ * allocation would enter us: so the loader's tables are read as they are. A failed dlsym() allocates, and replaces
+ * what the program reads by dlerror().
+ */
+#include <elf.h>
+#include <link.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "runtime/interpose.h"
 
-/*
- * Tests that are linked with libraddle-check.so have the functions that we interpose a second time, behind us.
- * That library then stands back, and says what lies behind it. Written once, by the first look-up.
- */
-typedef void *symbol_behind(const char *name);
-static struct {
-	bool is_known;
-	symbol_behind *behind_check; /* NULL: it is not there */
-} symbols;
+/* Of DT_VERSYM: not the default version. */
+#define VERSION_HIDDEN 0x8000
 
 /* First slot, and behind the last one, from the linker. */
 extern struct symbol_slot __start_raddle_symbols[] __attribute__((visibility("hidden")));
 extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hidden")));
 
-static void *symbol_look_up(const char *name)
+/* Dynamic symbols of a module by the GNU hash table. */
+struct symbol_table {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const uint16_t *versions; /* NULL: there are none */
+	const uint32_t
+		*hash; /* buckets, first hashed symbol, words and shift of the filter, the filter */
+};
+
+static struct symbol_table symbol_table_of(const struct link_map *module)
 {
-	if (!symbols.is_known) {
-		symbols.is_known =
-			true; /* a look-up that fails may allocate, and come here again */
-		*(void **)&symbols.behind_check = dlsym(RTLD_NEXT, "raddle_check_next_symbol");
+	struct symbol_table table = {0};
+
+	for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++) {
+		uintptr_t address = entry->d_un.d_ptr;
+
+		if (address < module->l_addr)
+			address +=
+				module->l_addr; /* of the vDSO, which the loader does not relocate */
+		if (entry->d_tag == DT_SYMTAB)
+			table.symbols = (const ElfW(Sym) *)address;
+		else if (entry->d_tag == DT_STRTAB)
+			table.names = (const char *)address;
+		else if (entry->d_tag == DT_VERSYM)
+			table.versions = (const uint16_t *)address;
+		else if (entry->d_tag == DT_GNU_HASH)
+			table.hash = (const uint32_t *)address;
 	}
-	return symbols.behind_check ? symbols.behind_check(name) : dlsym(RTLD_NEXT, name);
+	return table;
+}
+
+static uint32_t symbol_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (const char *at = name; *at; at++)
+		hash = hash * 33 + (unsigned char)*at;
+	return hash;
+}
+
+static bool symbol_is_default(const struct symbol_table *table, uint32_t index)
+{
+	return table->symbols[index].st_shndx != SHN_UNDEF &&
+	       !(table->versions && table->versions[index] & VERSION_HIDDEN);
+}
+
+static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbol)
+{
+	const uintptr_t value = module->l_addr + symbol->st_value;
+
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(void))value)();
+	return (void *)value;
+}
+
+/* What the module itself defines under this name; NULL: nothing. */
+static void *symbol_in_module(const struct link_map *module, const char *name)
+{
+	const struct symbol_table table = symbol_table_of(module);
+	const uint32_t hash = symbol_hash(name);
+	const uint32_t *buckets, *chains;
+	uint32_t index;
+
+	if (!table.hash || !table.symbols || !table.names || !table.hash[0])
+		return NULL;
+	buckets = table.hash + 4 + table.hash[2] * (sizeof(ElfW(Addr)) / sizeof *table.hash);
+	chains = buckets + table.hash[0] - table.hash[1];
+	index = buckets[hash % table.hash[0]];
+	if (index < table.hash[1])
+		return NULL;
+	do {
+		const ElfW(Sym) *symbol = &table.symbols[index];
+
+		if ((chains[index] | 1) == (hash | 1) && symbol_is_default(&table, index) &&
+			strcmp(table.names + symbol->st_name, name) == 0)
+			return symbol_value(module, symbol);
+	} while (!(chains[index++] & 1));
+	return NULL;
+}
+
+static const struct link_map *symbol_own_module(void)
+{
+	struct dl_find_object object;
+
+	BUG_ON(_dl_find_object((void *)(uintptr_t)symbol_own_module, &object));
+	return object.dlfo_link_map;
+}
+
+void *runtime_own_symbol(const char *name)
+{
+	return symbol_in_module(symbol_own_module(), name);
+}
+
+/*
+ * Tests that are linked with libraddle-check.so have the functions that we interpose a second time, behind us.
+ * That library then stands back, and what lies behind it is looked for.
+ */
+void *runtime_symbol_behind(const char *name)
+{
+	void *found = NULL;
+
+	for (const struct link_map *module = symbol_own_module()->l_next; module && !found;
+		module = module->l_next)
+		if (!symbol_in_module(module, "raddle_check_next_symbol"))
+			found = symbol_in_module(module, name);
+	return found;
 }
 
 void *runtime_next_symbol(const char *name)
 {
-	void *symbol = symbol_look_up(name);
+	void *symbol = runtime_symbol_behind(name);
 
 	BUG_ON(!symbol);
 	return symbol;
@@ -39,16 +135,20 @@ void *runtime_next_symbol(const char *name)
 
 void *runtime_symbol(const char *name)
 {
-	return dlsym(RTLD_DEFAULT, name);
+	const struct link_map *module = symbol_own_module();
+	void *found = NULL;
+
+	while (module->l_prev)
+		module = module->l_prev;
+	for (; module && !found; module = module->l_next)
+		found = symbol_in_module(module, name);
+	return found;
 }
 
 void runtime_find_symbols(void)
 {
 	for (struct symbol_slot *slot = __start_raddle_symbols; slot < __stop_raddle_symbols;
 		slot++)
-		if (!slot->function)
-			slot->function =
-				symbol_look_up(slot->name); /* NULL: libstdc++ is not there */
-	/* A look-up that succeeds clears the error of those that failed. */
-	(void)symbol_look_up("free");
+		if (!slot->function) /* stays NULL where libstdc++ is not there */
+			slot->function = runtime_symbol_behind(slot->name);
 }

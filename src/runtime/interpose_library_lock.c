@@ -1,0 +1,106 @@
+/*
+ * Locks that libraries build from atomic operations and futexes (library_locks.def). Their meaning stays the library's:
+ * its function runs, and where it blocks the futex call is scheduled. What is added is a scheduling point before it,
+ * as an atomic update of the lock, and the order that the lock gives once it is held. Runs in the target's threads.
+ *
+ * The rest of such locks is inlined into programs (std::atomic::wait) or called inside of a library: only their
+ * futex calls are seen, and the host is told of the first one.
+ */
+#include <link.h>
+#include <string.h>
+
+#include "runtime/interpose_sync.h"
+#include "runtime/library_lock.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+
+#define LOCK_BYTES 4
+
+/* Libraries whose futex calls come from functions that we interpose, by the start of their names. */
+static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
+	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
+
+/* What calls without an object share. Never written. */
+static char library_lock_shared[LOCK_BYTES];
+
+static struct engine_op library_lock_update(long object, uint64_t site)
+{
+	return (struct engine_op){.kind = OP_ATOMIC_UPDATE,
+		.address = object ? (const void *)object : library_lock_shared,
+		.site = site,
+		.bytes = LOCK_BYTES,
+		.order = __ATOMIC_ACQ_REL,
+		.deadline_ns = ENGINE_FOREVER};
+}
+
+static void library_lock_enter(long first, long second, uint64_t site)
+{
+	struct engine_op op = library_lock_update(first, site);
+
+	if (second) { /* the lock that a wait gives up */
+		const struct engine_op release = library_lock_update(second, site);
+
+		engine_note_access(&release);
+	}
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+static void library_lock_leave(long first, long second, uint64_t site)
+{
+	const struct engine_op acquired = library_lock_update(first, site);
+
+	engine_note_access(&acquired);
+	if (second) {
+		const struct engine_op again = library_lock_update(second, site);
+
+		engine_note_access(&again);
+	}
+}
+
+/* All arguments are words, and so is the result: passing on more of them than there are does no harm. */
+#define LIBRARY_LOCK(function, objects)                                                            \
+	EXPORT long function(long a, long b, long c, long d, long e, long f);                      \
+	EXPORT long function(long a, long b, long c, long d, long e, long f)                       \
+	{                                                                                          \
+		const long first = (objects) > 0 ? a : 0;                                          \
+		const long second = (objects) > 1 ? b : 0;                                         \
+		long result;                                                                       \
+                                                                                                   \
+		ENTER();                                                                           \
+		library_lock_enter(first, second, CALL_SITE);                                      \
+		result = REAL(function)(a, b, c, d, e, f);                                         \
+		library_lock_leave(first, second, CALL_SITE);                                      \
+		return result;                                                                     \
+	}
+#include "runtime/library_locks.def"
+#undef LIBRARY_LOCK
+
+/* ---- locks that nobody interposes ---- */
+
+static bool library_lock_is_known(const void *code)
+{
+	struct dl_find_object object;
+	const char *name;
+	uintptr_t start, end;
+
+	if (_dl_find_object((void *)(uintptr_t)code, &object) || !object.dlfo_link_map)
+		return true; /* code that was made at run time */
+	name = strrchr(object.dlfo_link_map->l_name, '/');
+	for (unsigned i = 0; name && i < sizeof known_libraries / sizeof *known_libraries; i++)
+		if (strncmp(name + 1, known_libraries[i], strlen(known_libraries[i])) == 0)
+			return true;
+	return sites_find_code(
+		(uintptr_t)code, &start, &end); /* built by raddle-cc: its atomics are seen */
+}
+
+void library_lock_note_futex(uint64_t site)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!contract || contract->unseen & UNSEEN_LOCKS || !engine_is_live() ||
+		library_lock_is_known((const void *)(uintptr_t)site))
+		return;
+	contract->unseen_site = site;
+	/* Release: pairs with the host's acquire, which then reads the site. */
+	__atomic_or_fetch(&contract->unseen, UNSEEN_LOCKS, __ATOMIC_RELEASE);
+}

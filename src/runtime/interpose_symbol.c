@@ -1,0 +1,63 @@
+/*
+ * dlsym() and dlvsym(): a look-up that would give libc's definition of an interposed function gives ours, so
+ * that an allocator's dlsym(RTLD_NEXT, "pthread_create") makes a controlled thread. The answer stays the
+ * loader's where a library between us and libc defines the function, too: our definition may call that one.
+ *
+ * The entries (symbol_thunk.S) jump to the loader's functions unless symbol_interposed() has an answer: the
+ * loader looks at the return address to know who asks. Runs in any thread, also before set-up.
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include "base/bug.h"
+#include "runtime/interpose.h"
+
+typedef void *symbol_dlsym(void *handle, const char *name);
+typedef void *symbol_dlvsym(void *handle, const char *name, const char *version);
+
+/* The loader's functions, where symbol_thunk.S jumps to. Written once, by the first call. */
+extern symbol_dlsym *symbol_behind_dlsym __attribute__((visibility("hidden")));
+extern symbol_dlvsym *symbol_behind_dlvsym __attribute__((visibility("hidden")));
+symbol_dlsym *symbol_behind_dlsym;
+symbol_dlvsym *symbol_behind_dlvsym;
+
+/* Likewise. */
+static struct {
+	struct dl_find_object own, libc;
+} symbol_modules;
+
+static bool symbol_is_inside(const struct dl_find_object *module, const void *address)
+{
+	return address >= module->dlfo_map_start && address < module->dlfo_map_end;
+}
+
+static void symbol_find_loader(void)
+{
+	if (symbol_behind_dlsym)
+		return;
+	BUG_ON(_dl_find_object((void *)(uintptr_t)symbol_find_loader, &symbol_modules.own));
+	BUG_ON(_dl_find_object(runtime_next_symbol("gnu_get_libc_version"), &symbol_modules.libc));
+	*(void **)&symbol_behind_dlvsym = runtime_next_symbol("dlvsym");
+	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
+}
+
+/* Ours for the call of dlsym (`version` NULL) or dlvsym by `caller`; NULL: the loader is to answer. */
+__attribute__((visibility("hidden"))) void *symbol_interposed(
+	void *handle, const char *name, const char *version, const void *caller);
+void *symbol_interposed(void *handle, const char *name, const char *version, const void *caller)
+{
+	void *own;
+	const void *found;
+
+	symbol_find_loader();
+	if (symbol_is_inside(&symbol_modules.own, caller) || handle == RTLD_DEFAULT)
+		return NULL; /* we come before libc in the program's own order */
+	own = runtime_own_symbol(name);
+	if (!own || !symbol_is_inside(&symbol_modules.libc, runtime_symbol_behind(name)))
+		return NULL;
+	if (handle == RTLD_NEXT)
+		return own;
+	found = version ? symbol_behind_dlvsym(handle, name, version)
+			: symbol_behind_dlsym(handle, name);
+	return symbol_is_inside(&symbol_modules.libc, found) ? own : NULL;
+}

@@ -1,0 +1,217 @@
+#include "runtime/raw_thread.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/system_calls.h"
+
+/* Of the stack that we borrow below the thread's own first frame. */
+#define RED_ZONE_BYTES 256
+/* What glibc wants a stack to have at least; the lower end is not looked at. */
+#define STACK_BYTES 65536
+#define LINKS_OF_ONE_TASK 3 /* of /proc/self/task: itself twice, and one for each thread */
+
+/* The arguments of both calls. */
+struct raw_thread_call {
+	uint64_t flags;
+	uintptr_t stack; /* its upper end; 0: the creator's */
+	uintptr_t thread_base;
+	int *parent_id, *child_id;
+};
+
+/* Lies below the thread's first frame until it has begun. */
+struct raw_thread_start {
+	greg_t registers[NGREG];
+	uintptr_t stack;
+};
+
+static struct raw_thread_call raw_thread_read(long number, const long arguments[6])
+{
+	const struct clone_args *in_memory = (const struct clone_args *)arguments[0];
+
+	if (number == SYS_clone)
+		return (struct raw_thread_call){.flags = (uint64_t)arguments[0],
+			.stack = (uintptr_t)arguments[1],
+			.parent_id = (int *)arguments[2],
+			.child_id = (int *)arguments[3],
+			.thread_base = (uintptr_t)arguments[4]};
+	return (struct raw_thread_call){.flags = in_memory->flags,
+		.stack = in_memory->stack ? in_memory->stack + in_memory->stack_size : 0,
+		.parent_id = (int *)in_memory->parent_tid,
+		.child_id = (int *)in_memory->child_tid,
+		.thread_base = in_memory->tls};
+}
+
+/* Marks a raw thread: it has no start function that we know of. */
+static void *raw_thread_begin(void *argument)
+{
+	const struct raw_thread_start *start = argument;
+
+	platform_thread_begin(start->registers, start->stack);
+}
+
+static bool raw_thread_is_current(void)
+{
+	return engine_current()->start == raw_thread_begin;
+}
+
+bool raw_thread_run(struct engine_thread *thread)
+{
+	if (thread->start == raw_thread_begin)
+		thread->start(thread->argument);
+	return false;
+}
+
+long raw_thread_create(long number, const long arguments[6], const greg_t *registers)
+{
+	const struct raw_thread_call call = raw_thread_read(number, arguments);
+	const uint64_t site = (uint64_t)registers[REG_RIP];
+	struct raw_thread_start *start;
+	struct engine_thread *thread;
+	pthread_attr_t attributes;
+	int error;
+
+	if (!call.stack)
+		return -EINVAL;
+	start = (struct raw_thread_start *)((call.stack - RED_ZONE_BYTES - sizeof *start) &
+					    ~(uintptr_t)63);
+	memcpy(start->registers, registers, sizeof start->registers);
+	start->stack = call.stack;
+	engine_point(OP_THREAD_CREATE, NULL, site);
+	(void)pthread_attr_init(&attributes); /* cannot fail in glibc, nor can the next one */
+	(void)pthread_attr_setstack(&attributes, (char *)start - STACK_BYTES, STACK_BYTES);
+	error = engine_thread_create(&thread, raw_thread_begin, start, &attributes, site);
+	(void)pthread_attr_destroy(&attributes);
+	if (error)
+		return -error;
+	thread->is_detached = true;
+	if (call.flags & CLONE_SETTLS)
+		engine_thread_set_base(thread, call.thread_base);
+	else
+		thread->context.thread_base = context_thread_base();
+	if (call.flags & CLONE_CHILD_CLEARTID)
+		thread->clear_at_end = (uint32_t *)call.child_id;
+	if (call.flags & CLONE_PARENT_SETTID)
+		*call.parent_id = thread->kernel_id;
+	if (call.flags & CLONE_CHILD_SETTID)
+		*call.child_id = thread->kernel_id;
+	if (runtime.contract)
+		runtime.contract->thread_count = engine_thread_count();
+	error = thread->kernel_id;
+	engine_point(OP_THREAD_CREATED, NULL, site);
+	return error;
+}
+
+bool raw_thread_is_wanted(long number, const long arguments[6])
+{
+	return (number == SYS_clone || number == SYS_clone3) &&
+	       raw_thread_read(number, arguments).flags & CLONE_THREAD;
+}
+
+/* ---- calls about the calling kernel thread ---- */
+
+/* Of any thread: the kernel thread of fibers carries the others, too. */
+long call_exit(const long arguments[6], uint64_t site)
+{
+	(void)arguments, (void)site;
+	if (engine_is_live())
+		engine_thread_finish(); /* fibers end here, kernel threads in the kernel */
+	return CALL_OF_KERNEL;
+}
+
+long call_set_tid_address(const long arguments[6], uint64_t site)
+{
+	struct engine_thread *self = engine_current();
+
+	(void)site;
+	if (!raw_thread_is_current())
+		return CALL_OF_KERNEL;
+	self->clear_at_end = (uint32_t *)arguments[0];
+	return self->kernel_id;
+}
+
+/* Those locks are emulated. */
+long call_set_robust_list(const long arguments[6], uint64_t site)
+{
+	(void)arguments, (void)site;
+	return raw_thread_is_current() ? 0 : CALL_OF_KERNEL;
+}
+
+/* Processors are virtual; glibc would take a refusal for an error of its own. */
+long call_rseq(const long arguments[6], uint64_t site)
+{
+	(void)arguments, (void)site;
+	return raw_thread_is_current() ? 0 : CALL_OF_KERNEL;
+}
+
+long call_arch_prctl(const long arguments[6], uint64_t site)
+{
+	(void)site;
+	if (!raw_thread_is_current() || arguments[0] != ARCH_SET_FS)
+		return CALL_OF_KERNEL;
+	engine_thread_set_base(engine_current(), (uintptr_t)arguments[1]);
+	context_set_thread_base((uintptr_t)arguments[1]);
+	return 0;
+}
+
+/* ---- threads that nobody controls ---- */
+
+/* /proc not being there means no. */
+static bool raw_thread_has_others(void)
+{
+	struct stat status;
+
+	return !platform_failed(
+		       platform_call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0)) &&
+	       status.st_nlink > LINKS_OF_ONE_TASK;
+}
+
+void raw_thread_check_start(void)
+{
+	if (!runtime.contract || runtime.is_forked_child || !raw_thread_has_others())
+		return;
+	if (runtime.restart != &restart_exec)
+		runtime_refuse_restart(
+			"a thread was made past pthread_create before the first other one, "
+			"so the process cannot be copied");
+	runtime.contract->unseen |= UNSEEN_THREAD;
+}
+
+void raw_thread_check_end(void)
+{
+	static const struct timespec a_moment = {.tv_nsec = 1000000};
+
+	if (runtime.has_dispatch || runtime.executor != &executor_fiber ||
+		runtime.contract->unseen & UNSEEN_THREAD || !raw_thread_has_others())
+		return;
+	/* It may be one whose stack has been taken over, just before its end. */
+	(void)platform_call(SYS_nanosleep, &a_moment, NULL);
+	if (raw_thread_has_others())
+		runtime.contract->unseen |= UNSEEN_THREAD;
+}
+
+void raw_thread_check_caller(void)
+{
+	if (context_thread_base() != engine_current()->context.thread_base)
+		raw_thread_refuse();
+}
+
+void raw_thread_refuse(void)
+{
+	if (!runtime.contract || runtime.is_forked_child)
+		return;
+	runtime_refuse(
+		"a thread made past pthread_create (raw clone) uses what is scheduled, "
+		"and without trapped system calls it cannot be controlled; leave --no-dispatch away "
+		"(Linux 5.11)");
+}
