@@ -74,14 +74,19 @@ static void on_minimising(void *context, const struct minimise_progress *progres
 			progress->runs, progress->preemptions, progress->switches);
 }
 
+static void on_warning(void *context, const char *text)
+{
+	(void)context;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
 static void on_notice(void *context, const char *text)
 {
 	const struct predict_result *result = context;
 
-	if (is_silent(result))
-		return;
-	terminal_clear_live();
-	(void)fprintf(stderr, "note: %s\n", text);
+	if (!is_silent(result))
+		on_warning(context, text);
 }
 
 /* True once per finding of this command. */
@@ -144,6 +149,7 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 		.confirming = on_confirming,
 		.minimising = on_minimising,
 		.notice = on_notice,
+		.warning = on_warning,
 		.found = on_found,
 	};
 }

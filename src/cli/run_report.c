@@ -71,7 +71,7 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 		(void)fprintf(stderr,
 			"note: no race can be seen in it; build it with raddle-cc for --fail-on "
 			"race\n");
-	if (suppressions && suppressions->without_effect)
+	if (suppressions && suppressions->without_effect && !report->is_quiet)
 		(void)fprintf(stderr,
 			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and "
 			"without effect\n",
@@ -97,9 +97,10 @@ static void on_started(void *context, const struct campaign_start *start)
 	char number[32];
 
 	report->is_unmodified = !start->has_memory_sites;
+	terminal_clear_live();
+	say_what_races_need(report, start);
 	if (report->is_quiet)
 		return;
-	terminal_clear_live();
 	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,
 		sizeof strategy);
 	strbuf_init(&budget);
@@ -131,7 +132,6 @@ static void on_started(void *context, const struct campaign_start *start)
 				? ", so variables are locks and the like; memory is among them in a "
 				  "program built by raddle-cc"
 				: "");
-	say_what_races_need(report, start);
 	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
 		(unsigned long long)report->options->seed,
 		restart_descriptions[start->restart].word, budget.text);
@@ -181,14 +181,19 @@ static void on_minimising(void *context, const struct minimise_progress *progres
 			progress->switches);
 }
 
+static void on_warning(void *context, const char *text)
+{
+	(void)context;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
 static void on_notice(void *context, const char *text)
 {
 	const struct run_report *report = context;
 
-	if (report->is_quiet)
-		return;
-	terminal_clear_live();
-	(void)fprintf(stderr, "note: %s\n", text);
+	if (!report->is_quiet)
+		on_warning(context, text);
 }
 
 static void on_found(void *context, const struct campaign_found *found)
@@ -220,6 +225,7 @@ void run_report_listen(struct run_report *report, struct campaign_listener *list
 		.confirming = on_confirming,
 		.minimising = on_minimising,
 		.notice = on_notice,
+		.warning = on_warning,
 		.found = on_found,
 	};
 }
@@ -321,10 +327,27 @@ static void say_races(const struct run_report *report, const struct campaign_res
 		(void)fprintf(stderr, "; known ones were let pass %s times",
 			terminal_number(result->races_let_pass, times));
 	(void)fprintf(stderr, "\n");
+}
+
+/* What makes less of "nothing found", and is also said where only findings are wanted. */
+static void say_shortcomings(const struct campaign_result *result)
+{
+	char runs[32];
+
 	if (result->blind_runs)
 		(void)fprintf(stderr,
-			"in %s runs the detector ran out of memory and looked for no more races\n",
-			terminal_number(result->blind_runs, times));
+			"note: in %s runs the detector ran out of memory and looked for no more races\n",
+			terminal_number(result->blind_runs, runs));
+	if (result->total.findings || !result->is_unfinished)
+		return;
+	if (result->waits_for_outside)
+		(void)fprintf(stderr,
+			"note: the last run had not ended: it waits for something outside "
+			"the program; give it input (--stdin FILE) or an end\n");
+	else
+		(void)fprintf(stderr,
+			"note: the last run had not ended when the time was up; give it "
+			"longer (--time)\n");
 }
 
 /* The options that would let waits of this program end otherwise than they did, each behind `before`. */
@@ -360,12 +383,6 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	const struct campaign_options *options = report->options;
 	struct strbuf command;
 
-	if (result->is_unfinished && result->waits_for_outside)
-		(void)fprintf(stderr, "the last run had not ended: it waits for something outside "
-				      "the program; give it input (--stdin FILE) or an end\n");
-	else if (result->is_unfinished)
-		(void)fprintf(stderr, "the last run had not ended when the time was up; give it "
-				      "longer (--time)\n");
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
 			"accesses to memory were no scheduling points; built by raddle-cc "
@@ -426,8 +443,20 @@ static void say_replay(const struct run_report *report)
 	strbuf_release(&store);
 }
 
+/* Did no run end? Then nothing was found out, and this is why; runs of other shards are runs. */
+static const char *reason_for_no_run(const struct campaign_result *result)
+{
+	if (result->total.runs || result->total.findings || result->has_verdict ||
+		result->is_interrupted)
+		return NULL;
+	if (result->waits_for_outside)
+		return "it waits for something outside the program; give it input (--stdin FILE) or an end";
+	return "the time was up before; give it longer (--time)";
+}
+
 int run_report_finish(struct run_report *report, const struct campaign_result *result)
 {
+	const char *reason = reason_for_no_run(result);
 	int status = result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 
 	terminal_clear_live();
@@ -443,12 +472,18 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 	} else if (result->verdict.refusal[0] && !result->total.findings &&
 		   !result->is_interrupted) {
 		status = command_fail("%s", result->verdict.refusal);
-	} else if (!report->is_quiet) {
+	} else if (reason) {
+		status = command_fail("no run of %s ended, so nothing was explored: %s",
+			report->options->argv[0], reason);
+	} else if (report->is_quiet) {
+		say_shortcomings(result);
+	} else {
 		say_explored(result);
 		say_checkpoints(result);
 		say_guarantee(result);
 		say_verdict(report, result);
 		say_races(report, result);
+		say_shortcomings(result);
 		if (result->total.findings)
 			say_replay(report);
 		else
