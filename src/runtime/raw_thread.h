@@ -1,6 +1,6 @@
 /*
- * Raw threads: made by a system call of the target's own (clone, clone3), past pthread_create. Where system calls are trapped and threads are fibers they are threads
- * like any other; else they run beside the run, which is told to the host.
+ * Raw threads: made by a system call of the target's own (clone, clone3), past pthread_create. Where system calls are
+ * trapped and threads are fibers they are threads like any other. Else they run beside those; the host is told.
  */
 #ifndef RADDLE_RUNTIME_RAW_THREAD_H
 #define RADDLE_RUNTIME_RAW_THREAD_H
