@@ -375,7 +375,8 @@ static enum engine_result engine_conclude(
 	if (reason & WAKE_SIGNAL) {
 		bool has_run = engine.host.deliver_signals && engine.host.deliver_signals(self);
 
-		if (has_run && !(reason & WAKE_READY) && op->interruptions & INTERRUPT_SIGNAL)
+		if (has_run && (!(reason & WAKE_READY) || op->is_guess) &&
+			op->interruptions & INTERRUPT_SIGNAL)
 			return WAIT_INTERRUPTED;
 		*again = true;
 		return WAIT_DONE;

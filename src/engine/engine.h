@@ -56,6 +56,7 @@ struct engine_op {
 	uint8_t interruptions; /* enum engine_interruption, or'ed */
 	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
 	bool is_shared;	       /* other processes may make it ready: shared.h */
+	bool is_guess; /* ready() only says that another try is worth it: a handler interrupts all the same */
 	bool is_alike; /* ready() says the same of all such ops on the object, as long as they are pending */
 	uint8_t call;	      /* enum call_kind; for reports, as is `number` */
 	uint16_t number;      /* as in struct trace_event */

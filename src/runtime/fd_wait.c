@@ -106,6 +106,7 @@ enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
 	if (!op->number && fd >= 0)
 		op->number = fd_number(fd);
 	op->interruptions |= INTERRUPT_SIGNAL | INTERRUPT_CANCEL;
+	op->is_guess = op->ready && request->shape == FD_SHAPE_RETRY;
 	waits.announced++;
 	result = engine_perform(op);
 	waits.announced--;

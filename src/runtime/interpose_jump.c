@@ -1,9 +1,9 @@
 /*
- * Jumps out of signal handlers. The mask that sigsetjmp() saves and siglongjmp() puts back is the
- * kernel's, by calls inside libc: dispatch turns them into those of the engine's mask. Where there is
- * no dispatch, the mask from before the handlers takes its place.
+ * Jumps, also out of signal handlers. The mask that sigsetjmp() saves (setjmp.S) and siglongjmp() puts back is
+ * the engine's.
  */
 #include <setjmp.h>
+#include <sys/syscall.h>
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -21,17 +21,40 @@ static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
 	return pointer;
 }
 
+/* Called by setjmp.S. */
+__attribute__((visibility("hidden"))) void jump_save_mask(
+	struct __jmp_buf_tag *place, int saves_mask);
+void jump_save_mask(struct __jmp_buf_tag *place, int saves_mask)
+{
+	ENTER();
+	place->__mask_was_saved = saves_mask != 0;
+	if (!saves_mask)
+		return;
+	if (signals_have_left_control())
+		(void)platform_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &place->__saved_mask,
+			sizeof(uint64_t)); /* cannot fail */
+	else
+		place->__saved_mask.__val[0] = engine_current()->signals_blocked;
+}
+
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
 static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
 	__attribute__((noreturn));
 static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
 {
+	struct __jmp_buf_tag without_mask = *place;
+
 	if (runtime.jumps_to)
 		runtime.jumps_to(jump_stack_pointer(place));
-	if (!signals_have_left_control())
-		signal_left_handlers(place->__mask_was_saved && !runtime.has_dispatch);
-	((jump_function *)symbol_slot_function(next))(place, value);
+	if (!signals_have_left_control()) {
+		signal_left_handlers();
+		if (place->__mask_was_saved)
+			signal_set_mask(engine_current(), signal_set_bits(&place->__saved_mask));
+		(void)signals_deliver_now();	   /* what is unblocked comes before the jump */
+		without_mask.__mask_was_saved = 0; /* libc would give it to the kernel */
+	}
+	((jump_function *)symbol_slot_function(next))(&without_mask, value);
 	__builtin_unreachable();
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
@@ -144,15 +145,6 @@ static void *timer_thread(void *argument)
 	return NULL;
 }
 
-/* 0 or a positive errno. */
-static int timer_start_thread(struct posix_timer *timer)
-{
-	pthread_t thread;
-	int error = pthread_create(&thread, NULL, timer_thread, timer);
-
-	return error ? error : pthread_detach(thread);
-}
-
 /* ---- the calls ---- */
 
 static bool timer_can_be(clockid_t clock, const struct sigevent *event)
@@ -202,7 +194,10 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_
 	if (timer == timers.entries + TIMERS_MAX)
 		return (int)interpose_result(-EAGAIN);
 	timer_begin(timer, clock, event);
-	error = timer->notify == SIGEV_THREAD ? timer_start_thread(timer) : 0;
+	error = timer->notify == SIGEV_THREAD
+			? runtime_start_detached(
+				  event->sigev_notify_attributes, timer_thread, timer)
+			: 0;
 	if (error) {
 		timer->is_used = false;
 		return (int)interpose_result(-EAGAIN);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
@@ -28,6 +29,8 @@ struct queue_call {
 /* Stands for all of them: what changes one may be what another waits for. */
 static const char any_queue;
 
+static void notifications_note_message(mqd_t queue);
+
 static long queue_attempt(const struct queue_call *call)
 {
 	const long *a = call->arguments;
@@ -35,6 +38,8 @@ static long queue_attempt(const struct queue_call *call)
 
 	if (result == call->would_wait)
 		return result;
+	if (call->number == SYS_mq_timedsend && !platform_failed(result))
+		notifications_note_message((mqd_t)a[0]);
 	if (engine_is_live())
 		runtime_taint_shared("used a message queue or a semaphore of the system");
 	fd_retry_changed();
@@ -73,11 +78,11 @@ static long queue_perform(const struct queue_call *call)
 		enum engine_result outcome = fd_perform(&op, &request);
 		long result;
 
-		if (outcome == WAIT_INTERRUPTED && !(call->may_restart && signals_want_restart()))
-			return -EINTR;
 		result = queue_attempt(call);
 		if (result != call->would_wait)
 			return result;
+		if (outcome == WAIT_INTERRUPTED && !(call->may_restart && signals_want_restart()))
+			return -EINTR;
 		if (outcome == WAIT_TIMED_OUT)
 			return call->timed_out;
 		is_try = false;
@@ -151,6 +156,7 @@ struct notification {
 	bool is_used;
 	bool was_empty; /* the queue, since it was asked for */
 	bool is_off;	/* taken back */
+	bool is_due;	/* the message has come; another thread may have taken it since */
 	mqd_t queue;
 	void (*function)(union sigval);
 	union sigval value;
@@ -169,7 +175,47 @@ static bool notification_is_due(const struct engine_op *op, const struct engine_
 					    SYS_mq_getsetattr, notification->queue, NULL, &state)))
 		return true;
 	notification->was_empty |= !state.mq_curmsgs;
-	return notification->was_empty && state.mq_curmsgs;
+	notification->is_due |= notification->was_empty && state.mq_curmsgs;
+	return notification->is_due;
+}
+
+static bool is_same_queue(mqd_t first, mqd_t second)
+{
+	struct stat one, other;
+
+	return first == second ||
+	       (!platform_failed(platform_call(SYS_fstat, first, &one)) &&
+		       !platform_failed(platform_call(SYS_fstat, second, &other)) &&
+		       one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+/* A receiver that waits gets the message, and nobody is notified. */
+static bool queue_has_receiver(mqd_t queue)
+{
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		if (op && op->address == &any_queue && op->call == CALL_QUEUE_RECEIVE &&
+			op->ready && op->number == descriptor_number(DESCRIPTOR_QUEUE, queue))
+			return true;
+	}
+	return false;
+}
+
+static void notifications_note_message(mqd_t queue)
+{
+	struct mq_attr state = {0};
+
+	for (struct notification *at = notifications; at < notifications + NOTIFICATIONS_MAX;
+		at++) {
+		if (!at->is_used || at->is_off || !is_same_queue(at->queue, queue))
+			continue;
+		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* just used */
+		if (state.mq_curmsgs != 1)
+			continue;
+		at->was_empty = !queue_has_receiver(queue);
+		at->is_due |= at->was_empty;
+	}
 }
 
 static bool queue_is_empty(mqd_t queue)
@@ -204,7 +250,6 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 {
 	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 	struct notification *notification = notifications;
-	pthread_t thread;
 	long result = target_call(SYS_mq_notify, queue, &silent); /* it is registered as ours */
 	int error;
 
@@ -219,9 +264,8 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 		.queue = queue,
 		.function = event->sigev_notify_function,
 		.value = event->sigev_value};
-	error = pthread_create(&thread, NULL, notification_thread, notification);
-	if (!error)
-		error = pthread_detach(thread);
+	error = runtime_start_detached(
+		event->sigev_notify_attributes, notification_thread, notification);
 	if (error)
 		notification->is_used = false;
 	return (int)interpose_result(-error);

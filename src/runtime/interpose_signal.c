@@ -195,7 +195,7 @@ static int mask_change(int how, const sigset_t *set, sigset_t *old)
 		old->__val[0] = self->signals_blocked;
 	}
 	signal_take_from_kernel(self->signals_blocked & ~mask);
-	self->signals_blocked = mask;
+	signal_set_mask(self, mask);
 	if (set)
 		(void)signals_deliver_now(); /* what is unblocked comes before the call returns */
 	return 0;

@@ -57,7 +57,8 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 	long result = 0;
 
 	signal_queue_drain();
-	self->signals_blocked |= op.argument; /* while it waits, none of them goes to a handler */
+	signal_set_mask(
+		self, old_mask | op.argument); /* none of them goes to a handler meanwhile */
 	while (!result) {
 		enum engine_result reason = engine_perform(&op);
 

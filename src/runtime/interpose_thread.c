@@ -93,6 +93,19 @@ EXPORT int pthread_create(pthread_t *restrict handle, const pthread_attr_t *rest
 	return runtime_thread_create(handle, attributes, start, argument, CALL_SITE);
 }
 
+int runtime_start_detached(const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+	pthread_attr_t own;
+	pthread_t thread;
+
+	if (attributes)
+		own = *attributes; /* read by the creation, and not destroyed */
+	else
+		(void)pthread_attr_init(&own); /* cannot fail */
+	(void)pthread_attr_setdetachstate(&own, PTHREAD_CREATE_DETACHED);
+	return pthread_create(&thread, &own, start, argument);
+}
+
 /* ---- the body of a thread, and its end ---- */
 
 void runtime_thread_body(struct engine_thread *thread)
@@ -119,6 +132,7 @@ void runtime_leave_thread(void)
 	if (call_tls_destructors)
 		call_tls_destructors();
 	runtime_run_key_destructors();
+	signals_leave_thread();
 	engine_mutex_owner_died(self);
 }
 

@@ -134,6 +134,9 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument, uint64_t site);
 int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site);
 int runtime_thread_detach(pthread_t handle, uint64_t site);
+/* A thread with these attributes (NULL: none) that is detached, for notifications. POSIX error codes. */
+int runtime_start_detached(
+	const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 /* The body that engine_thread_main() runs: unwinding, result, destructors. */
 void runtime_thread_body(struct engine_thread *thread);
 /* The calling thread leaves for good: destructors, robust mutexes. Before engine_thread_finish(). */

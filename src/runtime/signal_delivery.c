@@ -19,9 +19,8 @@ static struct {
 	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
 	int dying_of;		 /* the signal whose default action is being performed, 0: none */
 	bool has_left_control;
-	bool wants_restart[THREAD_CAPACITY];   /* of the handlers that ran last in that thread */
-	uint16_t depth[THREAD_CAPACITY];       /* handlers that are running in that thread */
-	uint64_t mask_before[THREAD_CAPACITY]; /* with depth: the mask that the first one found */
+	bool wants_restart[THREAD_CAPACITY]; /* of the handlers that ran last in that thread */
+	uint16_t depth[THREAD_CAPACITY];     /* handlers that are running in that thread */
 } delivery;
 
 /* ---- dispositions ---- */
@@ -135,34 +134,51 @@ static void signal_run_handler(struct engine_thread *thread, int signal, siginfo
 	void *stack_end = is_here && action.flags & SA_ONSTACK ? signal_stack_end(thread) : NULL;
 
 	engine_note(OP_SIGNAL_WAIT, NULL, 0); /* who sent it comes before the handler */
-	if (!delivery.depth[index]++)
-		delivery.mask_before[index] = old_mask;
+	delivery.depth[index]++;
 	if (action.flags & (int)SA_RESETHAND)
 		delivery.actions[signal].handler.plain = SIG_DFL;
-	thread->signals_blocked |= action.mask & ~signal_unblockable();
-	if (!(action.flags & SA_NODEFER))
-		thread->signals_blocked |= signal_bit(signal);
+	signal_set_mask(thread,
+		old_mask | action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal)));
 	/* The handler may change the mask that it returns to. */
 	context->uc_sigmask.__val[0] = old_mask;
 	if (stack_end)
 		call_on_stack(signal_call_handler, &call, stack_end);
 	else
 		signal_call_handler(&call);
-	thread->signals_blocked = context->uc_sigmask.__val[0] & ~signal_unblockable();
+	signal_set_mask(thread, context->uc_sigmask.__val[0]);
 	context->uc_sigmask.__val[0] = kernel_mask;
 	if (delivery.depth[index])
 		delivery.depth[index]--;
 	errno = old_errno;
 }
 
-void signal_left_handlers(bool restores_mask)
+void signal_left_handlers(void)
+{
+	delivery.depth[engine_current()->id.index] = 0;
+}
+
+void signal_set_mask(struct engine_thread *thread, uint64_t mask)
+{
+	const uint64_t opened = thread->signals_blocked & ~mask;
+	bool is_any = (signal_queue_process() & opened) != 0;
+
+	mask &= ~signal_unblockable();
+	thread->signals_blocked = mask;
+	if (thread->signals_pending & mask)
+		is_any |= signal_queue_return(thread, mask);
+	if (is_any)
+		runtime_route_signals();
+}
+
+void signals_leave_thread(void)
 {
 	struct engine_thread *self = engine_current();
-	uint32_t index = self->id.index;
 
-	if (delivery.depth[index] && restores_mask)
-		self->signals_blocked = delivery.mask_before[index];
-	delivery.depth[index] = 0;
+	if (delivery.has_left_control)
+		return;
+	(void)signals_deliver_now(); /* what is not blocked still finds the thread */
+	signal_set_mask(self, ~UINT64_C(0));
+	signal_queue_forget(self);
 }
 
 /* A handler that runs at a scheduling point was not interrupted anywhere: it gets a plausible place. */
@@ -332,7 +348,7 @@ uint64_t signals_swap_mask(uint64_t mask)
 		(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old_mask, sizeof mask);
 		return old_mask;
 	}
-	self->signals_blocked = mask & ~signal_unblockable();
+	signal_set_mask(self, mask);
 	return old_mask;
 }
 

@@ -8,8 +8,8 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-#define RING_SIZE 64 /* a power of two */
-#define QUEUE_SIZE 128
+#define RING_SIZE 64	  /* a power of two */
+#define QUEUE_SIZE 8192	  /* programs may queue as many as RLIMIT_SIGPENDING says; few queue more */
 #define FIRST_REALTIME 34 /* glibc's SIGRTMIN; 32 and 33 are its own */
 
 struct ring_entry {
@@ -21,6 +21,7 @@ struct ring_entry {
 struct pending_signal {
 	siginfo_t information;
 	struct engine_thread *thread; /* NULL: the process */
+	bool is_assigned;	      /* the process's, and the thread is to take it */
 };
 
 static struct {
@@ -116,16 +117,30 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 		*pending &= ~signal_bit(signal);
 }
 
+/* Has the thread (NULL: the process) been sent one already that nobody has taken? */
+static bool queue_has(const struct engine_thread *thread, int signal)
+{
+	for (uint32_t i = 0; i < signals.count; i++) {
+		const struct pending_signal *pending = &signals.queue[i];
+		const struct engine_thread *receiver =
+			pending->is_assigned ? NULL : pending->thread;
+
+		if (pending->information.si_signo == signal && receiver == thread)
+			return true;
+	}
+	return false;
+}
+
 int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
 {
 	int signal = information->si_signo;
 
-	if (signal < FIRST_REALTIME && queue_find(thread, signal))
+	if (signal < FIRST_REALTIME && queue_has(thread, signal))
 		return 0;
 	if (signals.count == QUEUE_SIZE)
 		return EAGAIN;
-	signals.queue[signals.count].information = *information;
-	signals.queue[signals.count++].thread = thread;
+	signals.queue[signals.count++] =
+		(struct pending_signal){.information = *information, .thread = thread};
 	queue_set_pending(thread, signal, true);
 	return 0;
 }
@@ -162,11 +177,46 @@ uint64_t signal_queue_process(void)
 
 void signal_queue_assign(int signal, struct engine_thread *thread)
 {
-	siginfo_t information;
+	struct pending_signal *found = queue_find(NULL, signal);
 
-	/* There is room: one entry has just been taken. */
-	if (queue_take(NULL, signal, &information))
-		(void)signal_queue_add(thread, &information);
+	if (found) {
+		found->thread = thread;
+		found->is_assigned = true;
+		queue_set_pending(thread, signal, true);
+	}
+	queue_set_pending(NULL, signal, queue_find(NULL, signal) != NULL);
+}
+
+bool signal_queue_return(struct engine_thread *thread, uint64_t set)
+{
+	bool is_any = false;
+
+	for (uint32_t i = 0; i < signals.count; i++) {
+		struct pending_signal *pending = &signals.queue[i];
+		const int signal = pending->information.si_signo;
+
+		if (pending->thread != thread || !pending->is_assigned ||
+			!(set & signal_bit(signal)))
+			continue;
+		pending->thread = NULL;
+		pending->is_assigned = false;
+		queue_set_pending(NULL, signal, true);
+		queue_set_pending(thread, signal, queue_find(thread, signal) != NULL);
+		is_any = true;
+	}
+	return is_any;
+}
+
+void signal_queue_forget(struct engine_thread *thread)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; thread->signals_pending && i < signals.count; i++)
+		if (signals.queue[i].thread != thread)
+			signals.queue[kept++] = signals.queue[i];
+	if (thread->signals_pending)
+		signals.count = kept;
+	thread->signals_pending = 0;
 }
 
 void signal_queue_clear(void)

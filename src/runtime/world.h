@@ -224,6 +224,8 @@ bool signals_have_handler_for_others(void);
 bool signals_deliver_now(void);
 /* Did the handlers that ended the last wait of the caller all ask for SA_RESTART? */
 bool signals_want_restart(void);
+/* The caller ends: signals of the process that were to go to it go to others. */
+void signals_leave_thread(void);
 /* For ppoll and its like: another mask meanwhile. Returns the old one. */
 uint64_t signals_swap_mask(uint64_t mask);
 /* A signal of our own making, such as a timer's: for `thread`, or (NULL) for the process. */

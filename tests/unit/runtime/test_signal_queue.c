@@ -87,6 +87,39 @@ static void test_signal_queue__threads_and_process_are_apart(void **state)
 	assert_true(signal_queue_process() == 0);
 }
 
+static void test_signal_queue__assigned_signals_stay_the_process_s(void **state)
+{
+	siginfo_t out;
+
+	(void)state;
+	assert_int_equal(add(NULL, SIGUSR1, 1), 0);
+	assert_int_equal(add(&thread, SIGUSR2, 2), 0);
+	signal_queue_assign(SIGUSR1, &thread);
+	assert_int_equal(add(NULL, SIGUSR1, 3), 0); /* one is pending already */
+	assert_true(signal_queue_process() == 0);
+	assert_false(signal_queue_return(&thread, signal_bit(SIGTERM)));
+	assert_true(signal_queue_return(&thread, signal_bit(SIGUSR1) | signal_bit(SIGUSR2)));
+	assert_true(signal_queue_process() == signal_bit(SIGUSR1));
+	assert_true(thread.signals_pending == signal_bit(SIGUSR2));
+	assert_true(signal_queue_take_process(SIGUSR1, &out));
+	assert_int_equal(out.si_value.sival_int, 1);
+}
+
+static void test_signal_queue__forgets_only_what_a_thread_was_sent(void **state)
+{
+	siginfo_t out;
+
+	(void)state;
+	assert_int_equal(add(&thread, SIGUSR2, 1), 0);
+	assert_int_equal(add(NULL, SIGUSR1, 2), 0);
+	assert_int_equal(add(&thread, 40, 3), 0);
+	signal_queue_forget(&thread);
+	assert_true(thread.signals_pending == 0);
+	assert_false(signal_queue_take(&thread, 40, &out));
+	assert_true(signal_queue_take_process(SIGUSR1, &out));
+	assert_int_equal(out.si_value.sival_int, 2);
+}
+
 static void test_signal_queue__full_queue_refuses(void **state)
 {
 	(void)state;
@@ -137,6 +170,10 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_signal_queue__realtime_signals_keep_number_and_order, set_up),
 		cmocka_unit_test_setup(test_signal_queue__threads_and_process_are_apart, set_up),
+		cmocka_unit_test_setup(
+			test_signal_queue__assigned_signals_stay_the_process_s, set_up),
+		cmocka_unit_test_setup(
+			test_signal_queue__forgets_only_what_a_thread_was_sent, set_up),
 		cmocka_unit_test_setup(test_signal_queue__full_queue_refuses, set_up),
 		cmocka_unit_test_setup(
 			test_signal_queue__arrived_signals_are_drained_in_order, set_up),
