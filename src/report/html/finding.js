@@ -128,9 +128,8 @@ function rowsLike(steps, marked, first) {
 	return rows.length === marked.length ? rows : null;
 }
 
-/* The marked steps of an explanation's run, found again in these steps, where they are closest. A map from step number to mark. */
-function marksIn(steps, answer) {
-	const marked = (answer.failing_marks || []).map(number => (answer.failing_run || []).find(step => step.step === number && step.object)).filter(Boolean);
+/* `marked` steps of another run, found again in these steps, where they are closest. A map from step number to mark. */
+function marksIn(steps, marked) {
 	let best = null;
 	steps.forEach((step, first) => {
 		const rows = marked.length && isLike(step, marked[0]) ? rowsLike(steps, marked, first) : null;
@@ -142,7 +141,8 @@ function marksIn(steps, answer) {
 function causeMarks(finding) {
 	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
 	const answer = explanation && (explanation.answers.find(each => each.verdict === "cause") || explanation.answers[0]);
-	const marks = answer ? marksIn(finding.steps, answer) : new Map();
+	const marked = answer ? (answer.failing_marks || []).map(number => (answer.failing_run || []).find(step => step.step === number && step.object)) : [];
+	const marks = marksIn(finding.steps, marked.filter(Boolean));
 	return step => marks.get(step.step) || "";
 }
 

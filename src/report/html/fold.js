@@ -98,7 +98,7 @@ function addNeighbours(steps, important, near, all) {
 	for (const row of important)
 		for (const thread of involved) {
 			const own = rows.get(thread), at = own.findIndex(each => each >= row);
-			if (at >= 0) near.push(...own.slice(Math.max(0, at - 1), at + 3));
+			if (at >= 0) near.push(...own.slice(own[at] === row ? Math.max(0, at - 1) : at, at + 3));
 		}
 	for (const thread of involved) all.push(...rows.get(thread));
 }
@@ -121,10 +121,9 @@ function rowsByImportance(steps, options) {
 	});
 	for (const wait of waits) first.push(last.get(words(wait.thread)), lastRelease(steps, wait));
 	second.push(...preemptionsNear(steps, decisiveRow(steps, options)));
-	if (options.failing) first.push(last.get(words(options.failing)));
 	if (options.differsAt !== undefined) first.push(options.differsAt, options.differsAt - 1);
 	const important = new Set([...first, ...second].filter(row => row >= 0 && row < steps.length));
-	second.push(steps.length - 1);
+	second.push(steps.length - 1, last.get(words(options.failing)));
 	for (const span of options.spans)
 		for (const row of important)
 			if (row > span.from && row <= span.to && words(steps[row].thread) === span.thread) groups[2].push(span.from, span.to);

@@ -270,7 +270,7 @@ class Lanes {
 	itemNode(item, at, spans) {
 		const step = this.steps[item.row], mark = step ? this.options.marks(step) : "";
 		const sort = (step && step.is_preemption && at ? " preempts" : "") + (mark ? " marked" : "") + (item.wait ? " blocked" : "") + (item.threads ? " fold" : "") +
-			(at === this.selected ? " chosen" : "") + (item.row !== undefined && item.row === this.options.differsAt ? " differs" : "");
+			(at === this.selected ? " chosen" : "") + (item.row !== undefined && item.row === this.options.differsAt ? " differs" : "") + (item.row === this.decisive ? " decisive" : "");
 		const sign = step ? step.is_preemption && item.row ? "!" : item.row && step.is_switch ? ">" : "" : item.wait ? "\u2716" : "";
 		const number = step ? step.step : item.threads ? this.steps[item.from].step + "\u2026" : "";
 		return element("div", { class: "item" + sort, "data-item": at },

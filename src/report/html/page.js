@@ -110,7 +110,7 @@ function excerpt(frame) {
 		const isHere = line === frame.line;
 		shown.append(element("span", { class: isHere ? "line here" : "line" },
 			element("span", { class: "number", text: String(line).padStart(5) + (isHere ? " \u25b8 " : "   ") }),
-			document.createTextNode(file[line] || " ")));
+			document.createTextNode(words(file[line]).replaceAll("\t", "    ") || " ")));
 	}
 	return shown.childNodes.length ? shown : null;
 }

@@ -21,6 +21,12 @@ function marksOf(candidate, run) {
 	};
 }
 
+/* The same places in another run. */
+function marksFound(candidate, steps) {
+	const marks = marksIn(steps, candidate.places.map(each => ({ thread: each.thread, verb: each.verb, where: each.at || {} })));
+	return step => marks.get(step.step) || "";
+}
+
 function placesNode(candidate) {
 	return element("div", { class: "pair" }, ...candidate.places.map((each, at) => {
 		const held = each.held_since && each.held_since.line ? ", while " + words(each.holder) + " holds it since " + place(each.held_since) : "";
@@ -39,7 +45,8 @@ function runsOfCandidate(candidate, predictions) {
 	if (!recorded || !recorded.steps) return null;
 	const others = candidate.places.some(each => each.run !== number);
 	return interleavings("The run it was inferred from" + (finding ? ", and one in which it happens" : ""), [
-		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out } : null,
+		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out, marked: "its places", waits: finding.waits,
+			failing: finding.failing_thread, marks: marksFound(candidate, finding.steps) } : null,
 		{ title: "passes" + (others ? " (some of the places are of other runs)" : ""), steps: recorded.steps,
 			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number), marked: "its places" }]);
 }

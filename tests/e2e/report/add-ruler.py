@@ -15,12 +15,10 @@ SCRIPT = """
 	for (const frame of document.querySelectorAll(".lanes")) {
 		const items = [...frame.querySelectorAll(".item")], view = frame.getBoundingClientRect(), graph = frame.querySelector(".graph").getBoundingClientRect();
 		const isInView = node => { const box = node.getBoundingClientRect(); return box.bottom > view.top && box.top < view.bottom; };
-		const decisive = frame.querySelector(".item.marked, .item.differs");
 		if (frame.scrollWidth > frame.clientWidth) problems.push("lanes scroll sideways");
 		if (graph.width > 0.42 * view.width) problems.push("the graph takes " + Math.round(graph.width) + " of " + Math.round(view.width) + " pixels");
 		if (items.length > 60) problems.push(items.length + " rows are shown");
-		if (!items.some(isInView)) problems.push("nothing is in view");
-		if (decisive && !document.querySelector(".item.blocked") && ![...frame.querySelectorAll(".item.marked, .item.differs")].some(isInView)) problems.push("the decisive step is not in view");
+		if (!items.some(node => node.classList.contains("decisive") && isInView(node))) problems.push("the decisive step is not in view");
 	}
 	const result = problems.length ? problems.slice(0, 5).join("; ") : "passed: " + document.querySelectorAll(".lanes").length + " lanes at " + innerWidth;
 	parent.postMessage([result, document.title, document.body.textContent], "*");
