@@ -270,6 +270,16 @@ static int run_once(struct explain *explain, struct error *err)
 					       : explain_runs_take(explain, err);
 }
 
+/*
+ * Where threads wait for ever, orders of locks, waits and signals tell more than accesses; elsewhere they stand for accesses that are
+ * not seen.
+ */
+static bool explain_is_wait(enum outcome_kind kind)
+{
+	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_LOST_WAKEUP ||
+	       kind == OUTCOME_USE_AFTER_FREE;
+}
+
 int explain_learn(struct explain *explain, struct error *err)
 {
 	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
@@ -288,6 +298,10 @@ int explain_learn(struct explain *explain, struct error *err)
 		explain_runs_go_on(explain);
 		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
 	}
+	explain->has_orders =
+		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);
+	patterns_include_orders(
+		explain_patterns_state(&explain->hands[0].worker), explain->has_orders);
 	/* Runs that are compared must have seen the same memory. */
 	memory->is_frozen = true;
 	memory_view_release(&explain->memory);

@@ -431,6 +431,7 @@ static int open_hand(struct explain *explain, uint32_t number, struct error *err
 	memory_view_apply(&explain->memory, contract_memory(contract));
 	races_apply(&explain->setting.settings.races, contract);
 	patterns_configure(explain_patterns_state(&hand->worker), explain->options->window);
+	patterns_include_orders(explain_patterns_state(&hand->worker), explain->has_orders);
 	strategy_of(explain)->begin_campaign(
 		contract_strategy(contract), &explain->options->strategy_config);
 	hand->worker.is_strategy_fresh = false;

@@ -190,6 +190,7 @@ static struct probe_params show_params(const struct explain *explain)
 	params.worker.output = OUTPUT_KEEP;
 	params.has_patterns = true;
 	params.pattern_window = explain->options->window;
+	params.has_orders = explain->has_orders;
 	/* That of an endless loop is left where it is clear that it is one. */
 	params.trace_events = trace_window_events(steps < limit ? steps : limit);
 	return params;

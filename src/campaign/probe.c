@@ -63,6 +63,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	if (params->has_patterns) {
 		plan->detectors |= 1u << DETECTOR_patterns;
 		patterns_configure(probe_patterns(probe), params->pattern_window);
+		patterns_include_orders(probe_patterns(probe), params->has_orders);
 	}
 	plan->restart = params->restart;
 	plan->strategy = replay_index();

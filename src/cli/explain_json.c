@@ -28,6 +28,9 @@ static json_t *access_to_json(
 
 	set(out, "kind", json_string(pattern_is_write(pattern, access) ? "W" : "R"));
 	set(out, "thread", json_integer(pattern_party(pattern, access) + 1));
+	set(out, "operation",
+		pattern_is_order(pattern) ? json_string(op_descriptions[pattern->ops[access]].verb)
+					  : json_null());
 	set(out, "variable", json_string(pattern_variable(pattern, access) ? "y" : "x"));
 	set(out, "file", json_text(place->file));
 	set(out, "line", json_integer(place->line));
@@ -163,8 +166,7 @@ static json_t *answer_to_json(
 	set(out, "score", json_real(answer->record->score));
 	set(out, "alike", json_integer(answer->alike));
 	set(out, "verdict", json_string(verdict_word(answer)));
-	set(out, "meaning",
-		json_string(pattern_descriptions[answer->record->pattern.kind].meaning));
+	set(out, "meaning", json_string(explain_meaning(&answer->record->pattern)));
 	set(out, "remedy", remedy_to_json(result, answer));
 	if (answer->has_cause) {
 		json_t *patterns = json_array();
@@ -203,6 +205,8 @@ char *explain_to_json(const struct explain_result *result, uint32_t patterns_mos
 		BUG_ON(json_array_append_new(answers, answer_to_json(result, &result->answers[i])));
 	set(root, "raddle_explain", json_integer(1));
 	set(root, "finding", json_string(result->finding->id));
+	set(root, "cause", json_text(result->finding->cause));
+	set(root, "remedy", json_text(result->finding->remedy));
 	set(root, "suspicion", json_string(suspicion_words[result->suspicion]));
 	set(root, "window", json_integer(result->window));
 	set(root, "failed", json_integer(ranking->failed));

@@ -36,16 +36,6 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "bank.c:41", or "bank+0x1234" without lines. */
-static void add_place(struct strbuf *out, const struct explain_place *place)
-{
-	if (place->file)
-		strbuf_addf(out, "%s:%u", base_name(place->file), place->line);
-	else
-		strbuf_addf(out, "%s+0x%llx", place->module ? place->module : "?",
-			(unsigned long long)place->offset);
-}
-
 /* The source line without its indentation, as the finding keeps it; nothing where no line is known. */
 static void add_source_line(struct strbuf *out, const struct finding *finding,
 	const struct explain_place *place, size_t most)
@@ -74,16 +64,6 @@ static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 		strbuf_adds(out, function ? function : "a thread");
 }
 
-static const char *thread_of(const struct explain_answer *answer, unsigned access)
-{
-	const struct pattern *shown =
-		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
-	const struct finding_step *step =
-		shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
-
-	return step ? step->thread : NULL;
-}
-
 /* "a block allocated at bank.c:41", where that is what the variable's kind of memory says. */
 static bool add_block(
 	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
@@ -94,7 +74,7 @@ static bool add_block(
 	if (!site)
 		return false;
 	strbuf_adds(out, "a block allocated at ");
-	add_place(out, explain_site(explain, site));
+	explain_add_place(out, explain_site(explain, site));
 	return true;
 }
 
@@ -103,13 +83,13 @@ static void add_variable(struct strbuf *out, const struct explain_result *result
 	const struct explain_answer *answer, unsigned access)
 {
 	const struct pattern *pattern = &answer->record->pattern;
-	const struct pattern *shown = explain_shown_pattern(&answer->failing, pattern->key);
-	const struct finding_step *step =
-		shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
+	const struct finding_step *step = explain_answer_step(answer, access);
 	struct symbols *symbols = explain_symbols(result->explain);
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);
+	else if (pattern_is_order(pattern))
+		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
 	else if (add_block(out, result->explain, pattern, access))
 		return;
 	else if (!symbols || !symbols_describe_static_data(symbols,
@@ -125,18 +105,17 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 	const struct pattern *pattern = &answer->record->pattern;
 
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
-		const struct explain_place *place =
-			explain_site(result->explain, pattern->sites[i]);
-		const char *thread = thread_of(answer, i);
+		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
+		const struct finding_step *step = explain_answer_step(answer, i);
 		struct strbuf where, role;
 
 		strbuf_init(&where);
 		strbuf_init(&role);
-		add_place(&where, place);
+		explain_add_place(&where, &place);
 		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
-		strbuf_addf(out, "   %-10s %-7s %-22s ", thread ? thread : role.text,
-			pattern_is_write(pattern, i) ? "writes" : "reads", where.text);
-		add_source_line(out, result->finding, place, 60);
+		strbuf_addf(out, "   %-10s %-7s %-22s ", step ? step->thread : role.text,
+			explain_access_verb(pattern, i), where.text);
+		add_source_line(out, result->finding, &place, 60);
 		strbuf_adds(out, "\n");
 		strbuf_release(&where);
 		strbuf_release(&role);
@@ -183,91 +162,6 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 	strbuf_adds(out, "\n");
 }
 
-/* "14", or "18 and 19" of a thread's accesses, with the function where it is known. */
-static void add_lines(struct strbuf *out, const struct explain_result *result,
-	const struct pattern *pattern, unsigned party)
-{
-	const struct explain_place *place = NULL;
-	uint64_t last = 0;
-	bool is_first = true;
-
-	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
-		if (pattern_party(pattern, i) != party)
-			continue;
-		place = explain_site(result->explain, pattern->sites[i]);
-		if (!is_first && place->id == last)
-			continue;
-		last = place->id;
-		if (!is_first)
-			strbuf_adds(out, " to ");
-		add_place(out, place);
-		is_first = false;
-	}
-	if (place && place->function_name)
-		strbuf_addf(out, " (%s)", place->function_name);
-}
-
-static bool is_one_line(const struct explain_result *result, const struct pattern *pattern)
-{
-	const uint64_t line = explain_site(result->explain, pattern->sites[0])->id;
-
-	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
-		if (explain_site(result->explain, pattern->sites[i])->id != line)
-			return false;
-	return true;
-}
-
-/* ", at init.c:12 (fill)": a line whose value this read gets in other runs. */
-static void add_writer(
-	struct strbuf *out, const struct explain_result *result, const struct pattern *pattern)
-{
-	const struct pattern_ranking *ranking = &result->ranking;
-	const uint64_t place = explain_site(result->explain, pattern->sites[0])->id;
-
-	for (uint32_t i = ranking->count; i-- > 0;) {
-		const struct pattern *other = &ranking->records[i].pattern;
-
-		if (other->kind != PATTERN_WR ||
-			explain_site(result->explain, other->sites[1])->id != place)
-			continue;
-		strbuf_adds(out, ", at ");
-		add_lines(out, result, other, 0);
-		return;
-	}
-}
-
-void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
-	const struct explain_answer *answer)
-{
-	const struct pattern *pattern = &answer->record->pattern;
-	const bool is_crossing =
-		pattern_access_count(pattern) == 4 && pattern_party(pattern, 2) == 0;
-
-	if (pattern_access_count(pattern) == 1) {
-		add_lines(out, result, pattern, 0);
-		strbuf_adds(out, " has to wait until the variable is written");
-		add_writer(out, result, pattern);
-		return;
-	}
-	if (pattern_access_count(pattern) == 2) {
-		add_lines(out, result, pattern, 1);
-		strbuf_adds(out, " has to come before ");
-		add_lines(out, result, pattern, 0);
-		strbuf_adds(out, ": let the latter wait for it");
-		return;
-	}
-	strbuf_adds(out, "make ");
-	add_lines(out, result, pattern, 0);
-	if (is_one_line(result, pattern)) {
-		strbuf_adds(out, " one atomic step: one lock around it");
-		return;
-	}
-	strbuf_adds(out, is_crossing ? " one atomic step, and also " : " one atomic step that ");
-	add_lines(out, result, pattern, 1);
-	strbuf_adds(out,
-		is_crossing ? ": one lock around each" : " cannot interrupt: one lock around both");
-}
-
 static const char *verdict_of(const struct explain_answer *answer)
 {
 	if (!answer->has_cause || !answer->cause.is_tested)
@@ -296,9 +190,10 @@ static void add_answer(struct strbuf *out, const struct explain_result *result, 
 	strbuf_adds(out, "\n");
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
-	if (number == 0) {
-		strbuf_addf(out, "   what goes wrong: %s\n",
-			pattern_descriptions[pattern->kind].meaning);
+	/* Where the failing run itself tells what led to the failure, only a tested cause adds to that. */
+	if (number == 0 && (!result->finding->cause ||
+				   (answer->cause.is_cause && !pattern_is_order(pattern)))) {
+		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
 		strbuf_adds(out, "   to prevent it: ");
 		explain_add_remedy(out, result, answer);
 		strbuf_adds(out, "\n");
@@ -423,8 +318,25 @@ static void add_failure(struct strbuf *out, struct explain *explain)
 						       : outcome_descriptions[failure->kind].word);
 	if (site) {
 		strbuf_adds(out, " at ");
-		add_place(out, explain_site(explain, site));
+		explain_add_place(out, explain_site(explain, site));
 	}
+}
+
+/* What led to the failure in the finding's own run. */
+static void add_cause(struct strbuf *out, const struct finding *finding)
+{
+	const char *line = finding->cause;
+
+	if (line || finding->remedy)
+		strbuf_adds(out, "\nwhat led to it\n");
+	while (line) {
+		const char *end = strchr(line, '\n');
+
+		strbuf_addf(out, "   %.*s\n", end ? (int)(end - line) : (int)strlen(line), line);
+		line = end ? end + 1 : NULL;
+	}
+	if (finding->remedy)
+		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
 }
 
 void explain_print(const struct explain_result *result, FILE *stream)
@@ -438,6 +350,8 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		add_failure(&out, result->explain);
 	else
 		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
+	strbuf_adds(&out, "\n");
+	add_cause(&out, result->finding);
 	strbuf_addf(&out, "\n%u runs: %u failed like it, %u passed",
 		ranking->failed + ranking->passed + result->others, ranking->failed,
 		ranking->passed);

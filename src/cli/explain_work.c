@@ -63,10 +63,15 @@ static int make_runs(
 {
 	int status = explain_learn(result->explain, err);
 
-	if (status == 0 && !explain_sees_memory(result->explain))
+	if (status == 0 && !explain_sees_memory(result->explain) && result->is_noise)
 		status = error_set(err, ERROR_TARGET,
-			"accesses to memory are not seen in %s, and explaining compares their "
+			"accesses to memory are not seen in %s, and explaining at full speed compares their "
 			"orders; build it with raddle-cc and find the failure again",
+			result->finding->argv[0]);
+	if (status == 0 && !explain_sees_memory(result->explain))
+		strbuf_addf(&result->notes,
+			"note: accesses to memory are not seen in %s, so only orders of locks, waits, signals "
+			"and threads are compared; build it with raddle-cc to compare accesses as well\n",
 			result->finding->argv[0]);
 	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
 		struct explain_run run;
@@ -440,8 +445,8 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 		note_symbols(result);
 	if (status == 0 && !result->ranking.count)
 		strbuf_adds(&result->notes,
-			"note: threads accessed no shared variable in an order that could matter; "
-			"the order of locks and waits is shown by raddle replay --trace\n");
+			"note: no order of operations by different threads on one object was seen that "
+			"could matter; raddle replay --trace shows all operations\n");
 	if (status < 0)
 		explain_result_release(result);
 	return status;

@@ -251,6 +251,9 @@ static void patterns_note_recent(struct patterns_state *state,
 static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
+	/* Patterns over two variables are of memory only. */
+	const bool is_memory =
+		!state->has_orders || op_descriptions[access->op].object == OBJECT_MEMORY;
 	struct patterns_access *newest =
 		variable->count ? patterns_entry(state, variable, 0) : NULL;
 
@@ -262,6 +265,7 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		variable->newest_is_write == access->is_write) {
 		newest->site = access->site;
 		newest->step = access->step;
+		newest->op = access->op;
 		if (access->is_write)
 			variable->write_step = access->step;
 	} else {
@@ -270,11 +274,13 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 			(access->is_write || variable->since_write < variable->count)) {
 			if (variable->newest_thread != access->thread)
 				patterns_find(state, variable, access);
-			patterns_find_pairs(state, variable, access);
+			if (is_memory)
+				patterns_find_pairs(state, variable, access);
 		}
 		patterns_push(state, variable, access);
 	}
-	patterns_note_recent(state, variable, access);
+	if (is_memory)
+		patterns_note_recent(state, variable, access);
 }
 
 /*
@@ -284,6 +290,69 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
 
+/* In place of an object's name: beginnings, creations and joins of threads are ordered among each other. */
+#define THREAD_LIVES 1u
+
+/* False: the event is none of these, or has no place. */
+static bool patterns_is_of_thread(const struct detector_event *event)
+{
+	return (event->kind == OP_THREAD_BEGIN && event->role) ||
+	       ((event->kind == OP_THREAD_CREATED || event->kind == OP_THREAD_JOIN) &&
+		       event->site && !event->has_failed);
+}
+
+/*
+ * Operations on synchronisation objects as accesses to the object: who takes a lock, signals, posts or ends changes what
+ * others find; who begins to wait, takes a lock shared or joins reads it. Releasing a lock is no access of its
+ * own: the next one that takes it is.
+ */
+static bool patterns_is_order(const struct detector_event *event, bool *is_write)
+{
+	switch (event->kind) {
+	case OP_MUTEX_LOCK:
+	case OP_MUTEX_TRYLOCK:
+	case OP_SPIN_LOCK:
+	case OP_SPIN_TRYLOCK:
+	case OP_RWLOCK_WRLOCK:
+	case OP_RWLOCK_TRYWRLOCK:
+	case OP_COND_SIGNAL:
+	case OP_COND_BROADCAST:
+	case OP_SEM_POST:
+	case OP_FUTEX_WAKE:
+		*is_write = true;
+		return event->object && !event->has_failed;
+	case OP_RWLOCK_RDLOCK:
+	case OP_RWLOCK_TRYRDLOCK:
+	case OP_COND_WAIT:
+	case OP_SEM_WAIT:
+	case OP_SEM_TRYWAIT:
+	case OP_FUTEX_WAIT:
+		*is_write = false;
+		return event->object && !event->has_failed;
+	default:
+		return false;
+	}
+}
+
+static void patterns_observe_order(struct patterns_state *state, const struct detector_event *event,
+	struct patterns_access access)
+{
+	struct patterns_variable *variable;
+	object_name name = event->object;
+
+	if (patterns_is_of_thread(event)) {
+		name = THREAD_LIVES;
+		access.is_write = true;
+		access.site = event->kind == OP_THREAD_BEGIN ? event->role : event->site;
+	} else if (!patterns_is_order(event, &access.is_write)) {
+		return;
+	}
+	patterns_meet_thread(state, event);
+	variable = patterns_variable(state, event, name);
+	if (variable)
+		patterns_access(state, variable, &access);
+}
+
 static bool patterns_observe(
 	void *block, const struct detector_event *event, struct outcome *verdict)
 {
@@ -291,13 +360,17 @@ static bool patterns_observe(
 	const struct patterns_access access = {.site = event->site,
 		.step = (uint32_t)event->step,
 		.thread = event->thread.index,
+		.op = event->kind,
 		.is_write = event->kind != OP_LOAD && event->kind != OP_ATOMIC_LOAD};
 	const uint64_t offset = event->address % (2 * HALF_BYTES);
 	struct patterns_variable *variable;
 
 	(void)verdict; /* never */
-	if (op_descriptions[event->kind].object != OBJECT_MEMORY)
+	if (op_descriptions[event->kind].object != OBJECT_MEMORY) {
+		if (state->has_orders)
+			patterns_observe_order(state, event, access);
 		return false;
+	}
 	patterns_meet_thread(state, event);
 	variable = patterns_variable(state, event, event->object);
 	if (variable && offset < HALF_BYTES)

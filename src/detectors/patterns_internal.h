@@ -24,6 +24,7 @@ struct patterns_access {
 	uint32_t step;
 	uint16_t thread;
 	bool is_write;
+	uint8_t op; /* enum op_kind */
 };
 
 struct patterns_variable {
@@ -68,6 +69,7 @@ struct patterns_state {
 	/* [host] */
 	uint32_t window; /* 0: the standard one */
 	uint32_t limit;	 /* of patterns that are kept, 0: PATTERNS_KEPT_MAX */
+	bool has_orders; /* operations on synchronisation objects are accesses, too */
 	/* The run. */
 	uint32_t generation;
 	uint32_t variable_count;

@@ -22,6 +22,7 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 
 		pattern->sites[i] = parts[i].access->site;
 		pattern->steps[i] = parts[i].access->step;
+		pattern->ops[i] = parts[i].access->op;
 		pattern->threads[party] = thread;
 		pattern->roles[party] = state->threads[thread].role;
 		pattern->names[party] = state->threads[thread].name;
@@ -85,6 +86,18 @@ void patterns_configure(void *block, uint32_t window)
 	struct patterns_state *state = block;
 
 	state->window = window;
+}
+
+void patterns_include_orders(void *block, bool has_orders)
+{
+	struct patterns_state *state = block;
+
+	state->has_orders = has_orders;
+}
+
+bool patterns_includes_orders(const void *block)
+{
+	return ((const struct patterns_state *)block)->has_orders;
 }
 
 void patterns_limit(void *block, uint32_t kept)

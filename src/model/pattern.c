@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/op.h"
 
 const struct pattern_description pattern_descriptions[PATTERN_KIND_COUNT] = {
 #define PATTERN(name, text, kinds, parties, variables, meaning)                                    \
@@ -42,4 +43,9 @@ unsigned pattern_party(const struct pattern *pattern, unsigned access)
 unsigned pattern_variable(const struct pattern *pattern, unsigned access)
 {
 	return (unsigned)(pattern_descriptions[pattern->kind].variables[access] - 'x');
+}
+
+bool pattern_is_order(const struct pattern *pattern)
+{
+	return pattern->ops[0] && op_descriptions[pattern->ops[0]].object != OBJECT_MEMORY;
 }

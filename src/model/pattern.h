@@ -52,6 +52,7 @@ struct pattern {
 	uint8_t kind;			   /* enum pattern_kind */
 	bool is_followed;		   /* PATTERN_R: a write came after it all the same */
 	uint8_t reserved[2];
+	uint8_t ops[PATTERN_ACCESSES_MAX]; /* enum op_kind: what each access was */
 };
 
 /* Of kind, sites, roles and classes. Never 0. */
@@ -60,6 +61,8 @@ uint64_t pattern_key(const struct pattern *pattern);
 /* 1: a read too early, 2: an order pattern, 3: an atomicity pattern, 4: one over two variables. */
 unsigned pattern_access_count(const struct pattern *pattern);
 bool pattern_is_write(const struct pattern *pattern, unsigned access);
+/* Is it an order of operations on synchronisation objects: locks, waits, signals, creations, joins? */
+bool pattern_is_order(const struct pattern *pattern);
 /* 0 or 1. */
 unsigned pattern_party(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);

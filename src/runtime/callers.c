@@ -103,6 +103,14 @@ static bool callers_is_return_address(uint64_t address)
 	return !(*verdict & 1);
 }
 
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static bool callers_is_own(uint64_t address)
+{
+	return address >= (uint64_t)(uintptr_t)__ehdr_start && address < (uint64_t)(uintptr_t)etext;
+}
+
 void runtime_note_callers(
 	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count)
 {
@@ -115,6 +123,9 @@ void runtime_note_callers(
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && count && at; i++) {
 		if (!callers_read_frame(at, &frame, &page))
 			return;
+		/* The frame of site_thunk.S has a register of the target in place of a return address. */
+		is_past_site |= !site && !callers_is_own(frame.return_address) &&
+				callers_is_return_address(frame.return_address);
 		if (is_past_site) {
 			if (!callers_is_return_address(frame.return_address))
 				return;

@@ -3,6 +3,7 @@
  * state lies in the contract's shared memory, so that it outlives rewinds and forks.
  */
 #include "detectors/detector.h"
+#include "detectors/patterns.h"
 #include "base/hot_state.h"
 #include "detectors/race.h"
 #include "runtime/guarded_read.h"
@@ -170,6 +171,12 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
+/* Objects whose operations patterns are made of. */
+static bool detect_names_objects(enum object_class class)
+{
+	return class >= OBJECT_THREAD && class <= OBJECT_FUTEX;
+}
+
 static void detect_any(const struct engine_performed *performed)
 {
 	struct detector_event event = {
@@ -196,6 +203,10 @@ static void detect_any(const struct engine_performed *performed)
 		event.role = (uint64_t)(uintptr_t)thread->start;
 		event.name = thread->name;
 		event.class_of = memory_class;
+		/* Its name is known since it was announced. */
+		if (!event.object && event.address && detect_names_objects(class) &&
+			patterns_includes_orders(detect_states[DETECTOR_patterns]))
+			event.object = engine_object_name(performed->address);
 	}
 	if (class == OBJECT_MEMORY) {
 		const struct contract_plan *plan = &runtime.contract->plan;

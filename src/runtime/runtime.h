@@ -253,7 +253,8 @@ uint64_t fiber_time(void);
 
 /*
  * Return addresses of the calls around `site`, innermost first, into callers[0..count), which is
- * zero before; fewer where they are not to be had. callers.c.
+ * zero before; fewer where they are not to be had. `site` 0: all beyond our own code, as of an access to memory, whose
+ * place is none that a call returns to. callers.c.
  */
 void runtime_note_callers(
 	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count);

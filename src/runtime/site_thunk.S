@@ -144,9 +144,9 @@ raddle_site_v3:
 	PUSH	rdi
 	PUSH	r8
 	PUSH	r9
-	PUSH	rbp
 	PUSH	rbx
-	movq	%rsp, %rbp
+	PUSH	rbp
+	movq	%rsp, %rbp		/* the point's frame is the next one: callers.c */
 	.cfi_def_cfa_register rbp
 	andq	$-64, %rsp
 
@@ -157,7 +157,7 @@ raddle_site_v3:
 	addq	%rax, %rbx		/* the record */
 	movq	%r10, %rdi
 	movq	%rbx, %rdx
-	movq	8(%rbp), %rcx		/* the frame of the code at the point */
+	movq	(%rbp), %rcx		/* the frame of the code at the point */
 	cld
 	call	site_reached
 	testb	%al, %al
@@ -167,8 +167,8 @@ raddle_site_v3:
 	movq	%rbp, %rsp
 	.cfi_remember_state
 	.cfi_def_cfa_register rsp
-	POP	rbx
 	POP	rbp
+	POP	rbx
 	POP	r9
 	POP	r8
 	POP	rdi

@@ -42,10 +42,19 @@ static const struct simulated_code waits_codes[] = {
 static const struct simulated_program waits = {
 	.codes = waits_codes, .code_count = 3, .initial_count = 3};
 
+/* One looks for a flag up to 250 times, one sets it, and the run fails in any case. */
+static const struct simulated_op starts[] = {CREATE(1), CREATE(2), JOIN(0), EXPECT(1, 1)};
+static const struct simulated_op looks[] = {READ(2), READ(2), LEAVE(0, 1), READ(2)};
+static const struct simulated_op sets_flag[] = {SET(0, 1)};
+static const struct simulated_code looks_codes[] = {
+	CODE(starts), CODE_REPEATED(looks, 250), CODE(sets_flag)};
+static const struct simulated_program long_look = {
+	.codes = looks_codes, .code_count = 3, .initial_count = 1};
+
 static const struct {
 	const char *name;
 	const struct simulated_program *program;
-} programs[] = {{"window", &window}, {"cross", &cross}, {"waits", &waits}};
+} programs[] = {{"window", &window}, {"cross", &cross}, {"waits", &waits}, {"looks", &long_look}};
 
 static const volatile int never;
 
@@ -175,7 +184,7 @@ static void test_minimise__leaves_the_same_with_any_number_of_hands(void **state
 	uint64_t ahead = 0;
 
 	(void)state;
-	for (unsigned program = 0; program < sizeof programs / sizeof *programs; program++)
+	for (unsigned program = 0; program < 3; program++)
 		for (uint64_t seed = 1; seed <= 4; seed++)
 			for (uint32_t hands = 2; hands <= 5; hands += 3) {
 				ahead += compare_hands(program, seed, hands, 5000);
@@ -203,6 +212,31 @@ static void test_minimise__keeps_the_value_choices_it_needs(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++)
 		minimise_from_seed(2, seed, 2, 4);
+}
+
+/* Without preemptions the run would be a thousand steps long. */
+static void test_minimise__does_not_lengthen_the_run(void **state)
+{
+	struct minimise_params params = {
+		.budget = {.runs = 5000, .time_ns = UINT64_C(60000000000)}};
+	struct failure failure = {0};
+	struct fixture fixture;
+	uint64_t found, shortened = 0;
+	bool is_minimal;
+
+	(void)state;
+	open_fixture(&fixture, 3);
+	params.probe = fixture.params;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		find_failure(&fixture, seed, &failure);
+		found = failure.step_count;
+		shortened += found < 200;
+		assert_int_equal(minimise(&failure, &params, &is_minimal, NULL), 0);
+		assert_in_range(failure.step_count, 1, found + found / 16 + 16);
+		failure_release(&failure);
+	}
+	assert_true(shortened > 0);
+	close_fixture(&fixture);
 }
 
 static void test_minimise__stops_at_its_budget_with_a_failing_schedule(void **state)
@@ -299,6 +333,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__leaves_one_preemption_where_one_is_enough),
 		cmocka_unit_test(test_minimise__leaves_one_preemption_of_a_deadlock),
 		cmocka_unit_test(test_minimise__keeps_the_value_choices_it_needs),
+		cmocka_unit_test(test_minimise__does_not_lengthen_the_run),
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
 		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_hands),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
