@@ -87,8 +87,9 @@ class Lanes {
 		this.laneCount = Math.max(1, ends.length);
 	}
 
+	/* Steps of several threads that are folded before any other have the first lane. */
 	x(thread) {
-		return GRAPH_PADDING + (this.lanes.get(thread) + 0.5) * this.laneWidth;
+		return GRAPH_PADDING + ((this.lanes.get(thread) ?? 0) + 0.5) * this.laneWidth;
 	}
 
 	/* ---- what stays ---- */
@@ -337,7 +338,7 @@ class Lanes {
 	}
 
 	addPath(svg, item, at) {
-		if (item.wait) return;
+		if (item.wait || !this.threadBehind(at)) return;
 		const here = this.threadBehind(at), before = this.threadBehind(at - 1), colour = " t" + this.colours.get(here);
 		const to = this.x(here), isLast = !this.items[at + 1] || this.items[at + 1].wait;
 		if (before && before !== here) {
