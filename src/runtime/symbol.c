@@ -5,7 +5,6 @@
  */
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 
 #include "base/bug.h"
 #include "runtime/interpose.h"
@@ -57,6 +56,16 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
+/* Not strcmp(): a sanitizer's looks its own up by dlsym() first, and so comes here. */
+static bool symbol_is_named(const char *symbol, const char *name)
+{
+	while (*symbol && *symbol == *name) {
+		symbol++;
+		name++;
+	}
+	return *symbol == *name;
+}
+
 static bool symbol_is_default(const struct symbol_table *table, uint32_t index)
 {
 	return table->symbols[index].st_shndx != SHN_UNDEF &&
@@ -91,7 +100,7 @@ static void *symbol_in_module(const struct link_map *module, const char *name)
 		const ElfW(Sym) *symbol = &table.symbols[index];
 
 		if ((chains[index] | 1) == (hash | 1) && symbol_is_default(&table, index) &&
-			strcmp(table.names + symbol->st_name, name) == 0)
+			symbol_is_named(table.names + symbol->st_name, name))
 			return symbol_value(module, symbol);
 	} while (!(chains[index++] & 1));
 	return NULL;
