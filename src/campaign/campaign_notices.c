@@ -94,6 +94,10 @@ static void notices_warn_unseen(struct campaign *campaign, const struct contract
 			"the others: its steps are not scheduled");
 	if (unseen & ~campaign->told_unseen & UNSEEN_LOCKS)
 		notices_warn_locks(campaign, contract);
+	if (unseen & ~campaign->told_unseen & UNSEEN_CALLS)
+		campaign_warn(campaign,
+			"the program loads a library by dlmopen or with RTLD_DEEPBIND, so that its calls are "
+			"seen only where they enter the kernel; load it without");
 	campaign->told_unseen |= unseen;
 }
 

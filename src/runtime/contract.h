@@ -76,7 +76,8 @@ enum contract_taint {
 /* What of the program's concurrency raddle does not see: bits of contract.unseen. */
 enum contract_unseen {
 	UNSEEN_THREAD = 1, /* a thread runs beside those that are controlled */
-	UNSEEN_LOCKS = 2   /* code at unseen_site builds its own locks from futexes */
+	UNSEEN_LOCKS = 2,  /* code at unseen_site builds its own locks from futexes */
+	UNSEEN_CALLS = 4   /* a library was loaded such that its calls go to libc directly */
 };
 
 /* 65,536 bits. */

@@ -3,23 +3,29 @@
  * that an allocator's dlsym(RTLD_NEXT, "pthread_create") makes a controlled thread. The answer stays the
  * loader's where a library between us and libc defines the function, too: our definition may call that one.
  *
- * The entries (symbol_thunk.S) jump to the loader's functions unless symbol_interposed() has an answer: the
- * loader looks at the return address to know who asks. Runs in any thread, also before set-up.
+ * The entries (symbol_thunk.S) jump to the loader's functions unless ours have an answer: the
+ * loader looks at the return address to know who asks. So do dlopen() and dlmopen(), of which only the host is
+ * told. Runs in any thread, also before set-up.
  */
 #include <dlfcn.h>
 #include <link.h>
 
 #include "base/bug.h"
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
 
 typedef void *symbol_dlsym(void *handle, const char *name);
 typedef void *symbol_dlvsym(void *handle, const char *name, const char *version);
 
 /* The loader's functions, where symbol_thunk.S jumps to. Written once, by the first call. */
-extern symbol_dlsym *symbol_behind_dlsym __attribute__((visibility("hidden")));
-extern symbol_dlvsym *symbol_behind_dlvsym __attribute__((visibility("hidden")));
+extern HIDDEN symbol_dlsym *symbol_behind_dlsym;
+extern HIDDEN symbol_dlvsym *symbol_behind_dlvsym;
+extern HIDDEN void *symbol_behind_dlopen, *symbol_behind_dlmopen;
 symbol_dlsym *symbol_behind_dlsym;
 symbol_dlvsym *symbol_behind_dlvsym;
+void *symbol_behind_dlopen, *symbol_behind_dlmopen;
 
 /* Likewise. */
 static struct {
@@ -37,14 +43,15 @@ static void symbol_find_loader(void)
 		return;
 	BUG_ON(_dl_find_object((void *)(uintptr_t)symbol_find_loader, &symbol_modules.own));
 	BUG_ON(_dl_find_object(runtime_next_symbol("gnu_get_libc_version"), &symbol_modules.libc));
+	symbol_behind_dlopen = runtime_next_symbol("dlopen");
+	symbol_behind_dlmopen = runtime_next_symbol("dlmopen");
 	*(void **)&symbol_behind_dlvsym = runtime_next_symbol("dlvsym");
 	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
 }
 
-/* Ours for the call of dlsym (`version` NULL) or dlvsym by `caller`; NULL: the loader is to answer. */
-__attribute__((visibility("hidden"))) void *symbol_interposed(
-	void *handle, const char *name, const char *version, const void *caller);
-void *symbol_interposed(void *handle, const char *name, const char *version, const void *caller)
+/* Ours for the look-up (`version` NULL: dlsym) by `caller`; NULL: the loader is to answer. */
+static void *symbol_interposed(
+	void *handle, const char *name, const char *version, const void *caller)
 {
 	void *own;
 	const void *found;
@@ -60,4 +67,41 @@ void *symbol_interposed(void *handle, const char *name, const char *version, con
 	found = version ? symbol_behind_dlvsym(handle, name, version)
 			: symbol_behind_dlsym(handle, name);
 	return symbol_is_inside(&symbol_modules.libc, found) ? own : NULL;
+}
+
+HIDDEN void *symbol_answer_dlsym(
+	void *handle, const char *name, const char *unused, const void *caller);
+void *symbol_answer_dlsym(void *handle, const char *name, const char *unused, const void *caller)
+{
+	(void)unused;
+	return symbol_interposed(handle, name, NULL, caller);
+}
+
+HIDDEN void *symbol_answer_dlvsym(
+	void *handle, const char *name, const char *version, const void *caller);
+void *symbol_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+{
+	return symbol_interposed(handle, name, version, caller);
+}
+
+/* ---- libraries whose calls go to libc directly ---- */
+
+static void *symbol_note_direct_calls(bool has_them)
+{
+	symbol_find_loader();
+	if (has_them && runtime.contract)
+		runtime.contract->unseen |= UNSEEN_CALLS;
+	return NULL; /* the loader's own */
+}
+
+HIDDEN void *symbol_answer_dlopen(const char *file, int mode);
+void *symbol_answer_dlopen(const char *file, int mode)
+{
+	return symbol_note_direct_calls(file && mode & RTLD_DEEPBIND);
+}
+
+HIDDEN void *symbol_answer_dlmopen(Lmid_t space, const char *file, int mode);
+void *symbol_answer_dlmopen(Lmid_t space, const char *file, int mode)
+{
+	return symbol_note_direct_calls(file && (space != LM_ID_BASE || mode & RTLD_DEEPBIND));
 }

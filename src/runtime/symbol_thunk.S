@@ -1,39 +1,13 @@
 /*
- * dlsym() and dlvsym(), see interpose_symbol.c. Where ours has no answer the loader's function is jumped to,
- * with the caller's return address on the stack.
+ * dlsym(), dlvsym(), dlopen() and dlmopen(), see interpose_symbol.c. The loader's function is jumped to with the caller's
+ * return address on the stack, unless `answer`, called with the same arguments and the caller behind them, has a result.
  */
 	.text
 
-	.globl	dlsym
-	.type	dlsym, @function
-dlsym:
-	.cfi_startproc
-	endbr64
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	subq	$8, %rsp
-	.cfi_adjust_cfa_offset 8
-	xorl	%edx, %edx
-	movq	24(%rsp), %rcx
-	call	symbol_interposed
-	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	testq	%rax, %rax
-	jnz	1f
-	jmpq	*symbol_behind_dlsym(%rip)
-1:	ret
-	.cfi_endproc
-	.size	dlsym, . - dlsym
-
-	.globl	dlvsym
-	.type	dlvsym, @function
-dlvsym:
+.macro LOADER_ENTRY name, answer, behind
+	.globl	\name
+	.type	\name, @function
+\name:
 	.cfi_startproc
 	endbr64
 	pushq	%rdi
@@ -43,7 +17,7 @@ dlvsym:
 	pushq	%rdx
 	.cfi_adjust_cfa_offset 8
 	movq	24(%rsp), %rcx
-	call	symbol_interposed
+	call	\answer
 	popq	%rdx
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi
@@ -52,9 +26,15 @@ dlvsym:
 	.cfi_adjust_cfa_offset -8
 	testq	%rax, %rax
 	jnz	1f
-	jmpq	*symbol_behind_dlvsym(%rip)
+	jmpq	*\behind(%rip)
 1:	ret
 	.cfi_endproc
-	.size	dlvsym, . - dlvsym
+	.size	\name, . - \name
+.endm
+
+LOADER_ENTRY dlsym, symbol_answer_dlsym, symbol_behind_dlsym
+LOADER_ENTRY dlvsym, symbol_answer_dlvsym, symbol_behind_dlvsym
+LOADER_ENTRY dlopen, symbol_answer_dlopen, symbol_behind_dlopen
+LOADER_ENTRY dlmopen, symbol_answer_dlmopen, symbol_behind_dlmopen
 
 	.section .note.GNU-stack, "", @progbits
