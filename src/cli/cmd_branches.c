@@ -281,6 +281,13 @@ static bool has_shown(const struct branches_result *result)
 	return result->count > result->relaxed_count || result->early_count;
 }
 
+/* Branches there are, and none was asked about. */
+static bool has_asked_nothing(const struct branches_result *result)
+{
+	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&
+	       !has_shown(result) && !result->is_interrupted;
+}
+
 static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
@@ -305,6 +312,11 @@ static int work(const struct branches_arguments *arguments)
 	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	if (stored < 0)
 		status = command_fail("%s", err.text);
+	else if (has_asked_nothing(&result))
+		status = command_fail(
+			"none of %llu branch events was asked about, so nothing was found out; give it "
+			"longer (--time), or more --queries",
+			(unsigned long long)result.figures.branches);
 	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))
 		_exit(status); /* what it uses must not be taken from under it */
 	branches_result_release(&result);

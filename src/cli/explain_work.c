@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/terminal.h"
 
 /* Below ten runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
@@ -85,6 +86,12 @@ static int make_runs(
 			take_run(result, &run);
 	}
 	terminal_clear_live();
+	if (status == 0 && !result->ranking.failed && !result->ranking.passed && !result->others &&
+		!*command_interruption())
+		return error_set(err, ERROR_TARGET,
+			"no run of %s ended before the time was up, so nothing is compared; give it "
+			"longer (--time)",
+			result->finding->argv[0]);
 	return status;
 }
 

@@ -165,6 +165,31 @@ static int waits_for_ever(void)
 	return read(ends[0], &byte, 1) == 1;
 }
 
+static int pauses(void)
+{
+	make_thread();
+	return pause();
+}
+
+static volatile int is_written;
+
+static void *write_flag(void *argument)
+{
+	is_written = 1;
+	return argument;
+}
+
+static int waits_blindly(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, write_flag, NULL);
+	while (!is_written)
+		continue;
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 static int reads_input(void)
 {
 	char word[16] = "";
@@ -317,6 +342,8 @@ static const struct {
 	{"spins_first", spins_first},
 	{"kills_itself", kills_itself},
 	{"waits_for_ever", waits_for_ever},
+	{"pauses", pauses},
+	{"waits_blindly", waits_blindly},
 	{"reads_input", reads_input},
 	{"fails", fails},
 	{"order_matters", order_matters},
