@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps check check-real check-fresh demo bench install clean format
+.PHONY: build deps check check-full check-real check-fresh demo bench install clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -14,6 +14,10 @@ deps:
 
 check: deps
 	@tools/check
+
+# The same, and once more in the other build types: Release, and with link-time optimisation.
+check-full: deps
+	@tools/check-full
 
 # Projects of others, built with raddle-cc: a quarter of an hour.
 check-real: build
