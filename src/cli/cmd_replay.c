@@ -13,11 +13,21 @@
 #include "cli/terminal.h"
 #include "cli/trust.h"
 
-enum { OPTION_GDB = 256, OPTION_TRACE, OPTION_STORE, OPTION_SCHEDULE, OPTION_TRUST };
+enum {
+	OPTION_GDB = 256,
+	OPTION_TRACE,
+	OPTION_STORE,
+	OPTION_SCHEDULE,
+	OPTION_TRUST,
+	OPTION_CALLERS
+};
 
 static const struct argp_option replay_options[] = {
 	{"gdb", OPTION_GDB, NULL, 0, "Under gdb, with real threads; stops where the run fails", 0},
 	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
+	{"callers", OPTION_CALLERS, NULL, 0,
+		"As --trace, with the calls around each step and each access inside of libraries",
+		0},
 	{"schedule", OPTION_SCHEDULE, "FILE", 0,
 		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
 	{"quiet", 'q', NULL, 0, "Only what the program prints, and errors", 0},
@@ -32,6 +42,7 @@ struct replay_arguments {
 	const char *schedule;
 	bool is_gdb;
 	bool is_trace;
+	bool has_callers;
 	bool is_trusted;
 };
 
@@ -45,6 +56,9 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_TRACE:
 		arguments->is_trace = true;
+		return 0;
+	case OPTION_CALLERS:
+		arguments->is_trace = arguments->has_callers = true;
 		return 0;
 	case OPTION_SCHEDULE:
 		arguments->schedule = text;
@@ -184,7 +198,7 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		return command_fail("%s", err.text);
 	}
 	if (options->is_traced) {
-		show_interleaving(&result.traced, stdout);
+		show_interleaving(&result.traced, arguments->has_callers, stdout);
 		finding_release(&result.traced);
 	}
 	status = conclude(finding, &result, &again);

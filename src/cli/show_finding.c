@@ -66,12 +66,13 @@ void show_candidate(const struct candidate *candidate, FILE *stream)
 	put(&text, stream);
 }
 
-void show_interleaving(const struct finding *finding, FILE *stream)
+void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream)
 {
 	struct report_style style = style_of(stream);
 	struct strbuf text;
 
 	style.steps_most = 0;
+	style.has_callers = has_callers;
 	strbuf_init(&text);
 	report_interleaving(finding, &style, &text);
 	put(&text, stream);

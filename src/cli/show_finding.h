@@ -17,6 +17,6 @@ void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
 /* The steps alone, all that the finding has. */
-void show_interleaving(const struct finding *finding, FILE *stream);
+void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream);
 
 #endif

@@ -95,6 +95,8 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, option.text);
 	if (!kind->names_debug)
 		arguments_add(command, "-g");
+	/* Also of classes that another library defines: members are named by them. */
+	arguments_add(command, "-fstandalone-debug");
 	arguments_add(command, "-fno-discard-value-names"); /* of locals, for --points-to */
 	arguments_add(command, "-fno-omit-frame-pointer");
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");

@@ -314,9 +314,11 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		status = builder_fill_trace(&builder, err);
 	if (!status) {
 		builder_note_first_uses(&builder);
+		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);
 		fill(&builder);
 		builder_forget_first_uses(&builder);
+		builder_forget_wrappers(&builder);
 		*out = finding;
 	} else {
 		finding_release(&finding);

@@ -6,6 +6,13 @@
 #include "findings/build.h"
 #include "findings/signals.h"
 
+/* Frames of one place, with those that were inlined there. */
+#define SITE_FRAMES_MAX 16
+
+/* A place in the code: where a call returns to, or an access to memory. */
+enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
+
+struct wrapper;	  /* call_chain.c: a short function with the places that call it */
 struct first_use; /* words.c: where an object was used first, by address and class */
 
 struct builder {
@@ -15,6 +22,7 @@ struct builder {
 	char **paths;			/* creation path by thread index */
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
+	struct wrapper *wrappers;
 	uint32_t culprit; /* index of the wait that lost its signal; UINT32_MAX: none is known */
 	struct signal_history signals; /* of the culprit */
 	char *failing_name; /* of the failing thread, as titles show it; NULL: there is none */
@@ -37,6 +45,9 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
  * "memory #3 first used at pool.c:12 by main.0". To be freed.
  */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
+/* Adds " pool.cv_" of an object on a stack, or in a part of the heap whose type is known. False: it has no name. */
+bool builder_add_placed_name(const struct builder *builder, enum object_class class,
+	uint64_t address, struct strbuf *out);
 /* The object of an event. NULL: no object. To be freed. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
 /* "accepts on", "sends SIGUSR1 to the process", "times out waiting on". To be freed. */
@@ -50,6 +61,14 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* A line for each module whose variables have no names, and the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
+/* Frames at the place, innermost first; their number, 0: nothing is known of it. */
+unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
+	struct symbols_frame frames[SITE_FRAMES_MAX]);
+/* The innermost of the user's code among them, else the innermost. */
+struct finding_frame builder_frame_at(
+	const struct builder *builder, uint64_t site, enum code_place place);
+struct finding_frame builder_frame_from(
+	const struct builder *builder, const struct symbols_frame *frame);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
 /* The same of an event, through the calls around it where its own place is a library's header. */
@@ -74,6 +93,17 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 
 /* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
 void frame_place(const struct finding_frame *frame, struct strbuf *out);
+
+/* ---- call_chain.c ---- */
+
+/* Learns from the trace which short functions are called from many places: before frames are asked for. */
+void builder_note_wrappers(struct builder *builder);
+void builder_forget_wrappers(struct builder *builder);
+/* Does the frame say less than its caller's: a short function of a header, or one that many places call? */
+bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
+/* Fills where the step is, and what lies inside and around that place. */
+void builder_fill_place(
+	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
 
 /* ---- waits.c ---- */
 

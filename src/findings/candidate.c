@@ -65,7 +65,7 @@ static uint64_t event_code(const struct trace_event *event)
 {
 	uint64_t code = hash_pair(event->kind, event->site);
 
-	for (unsigned i = 0; i < TRACE_CALLERS; i++)
+	for (unsigned i = 0; i < TRACE_PLACE_CALLERS; i++)
 		code = hash_pair(code, event->callers[i]);
 	return code;
 }

@@ -39,7 +39,7 @@ static void describe_place(const struct candidate_words *words, const struct can
 	const struct builder builder = {.source = &nothing, .symbols = words->symbols};
 	unsigned count = 0;
 
-	while (count < TRACE_CALLERS && place->op.callers[count])
+	while (count < TRACE_PLACE_CALLERS && place->op.callers[count])
 		count++;
 	*out = (struct finding_wait){
 		.thread = copy_text(place->op.thread < words->path_count

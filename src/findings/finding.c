@@ -49,7 +49,10 @@ static void step_release(struct finding_step *step)
 	free(step->thread);
 	free(step->verb);
 	free(step->object);
+	free(step->library_call);
 	frame_release(&step->where);
+	frame_release(&step->inner);
+	stack_release(&step->callers);
 }
 
 void finding_release(struct finding *finding)
@@ -96,16 +99,19 @@ void finding_release(struct finding *finding)
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack)
 {
 	const struct finding_frame *best = stack->count ? &stack->frames[0] : NULL;
+	const struct finding_frame *wrapper = NULL;
 
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct finding_frame *frame = &stack->frames[i];
 
-		if (!frame->is_system && frame->file)
+		if (!frame->is_system && frame->file && !frame->is_wrapper)
 			return frame;
+		if (!frame->is_system && frame->file && !wrapper)
+			wrapper = frame;
 		if (!frame->is_system && best->is_system)
 			best = frame;
 	}
-	return best;
+	return wrapper ? wrapper : best;
 }
 
 const char *finding_thread_label(const struct finding *finding, const char *path)
@@ -223,13 +229,22 @@ static uint64_t variable_hash(const char *name)
 	return hash;
 }
 
+/* Of the user's code, wrappers among it: which are wrappers depends on what the run called. */
+static const struct finding_frame *innermost_frame(const struct finding_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (!stack->frames[i].is_system && stack->frames[i].file)
+			return &stack->frames[i];
+	return finding_user_frame(stack);
+}
+
 /* Added: which of the two comes first is an accident. */
 static uint64_t race_hash(const struct finding *finding)
 {
 	uint64_t places = 0;
 
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
-		const struct finding_frame *frame = finding_user_frame(&finding->race[i].at);
+		const struct finding_frame *frame = innermost_frame(&finding->race[i].at);
 
 		places += frame ? frame_hash(frame) : 0;
 	}

@@ -22,6 +22,7 @@ struct finding_frame {
 	unsigned line;
 	char *module;
 	bool is_system;
+	bool is_wrapper; /* short, and called from many places: its caller says more */
 };
 
 struct finding_stack {
@@ -63,7 +64,11 @@ struct finding_step {
 	char *thread;
 	char *verb;
 	char *object;
-	struct finding_frame where;
+	struct finding_frame where; /* past the program's wrappers */
+	struct finding_frame inner; /* the wrapper that `where` calls; function NULL: none */
+	struct finding_stack
+		callers; /* of `where`, in the program's code, as far as they are known */
+	char *library_call; /* "jobs.push_back(...)": the access is made inside of it; NULL: it is not */
 	bool is_switch;	    /* another thread moved before */
 	bool is_preemption; /* ... and could have gone on */
 };

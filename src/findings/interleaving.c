@@ -75,7 +75,7 @@ static void fill_step(
 	step->verb = builder_event_verb(event);
 	BUG_ON(!step->thread || !step->verb);
 	step->object = builder_event_object(builder, event);
-	step->where = builder_event_frame(builder, event);
+	builder_fill_place(builder, event, step);
 }
 
 /*

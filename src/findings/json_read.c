@@ -170,6 +170,8 @@ static void read_frame(struct reader *reader, json_t *value, struct finding_fram
 	frame->line = (unsigned)get_integer(reader, value, "line", 0, INT32_MAX);
 	frame->module = get_text(reader, value, "module", true);
 	frame->is_system = get_boolean(reader, value, "is_system");
+	frame->is_wrapper =
+		json_object_get(value, "is_wrapper") && get_boolean(reader, value, "is_wrapper");
 }
 
 static void read_stack(
@@ -248,6 +250,17 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 	}
 }
 
+/* Not there: the step's own line is the one that is shown, and nothing else is known. */
+static void read_step_calls(struct reader *reader, json_t *entry, struct finding_step *step)
+{
+	if (json_object_get(entry, "inner"))
+		read_frame(reader, get(reader, entry, "inner"), &step->inner);
+	if (json_object_get(entry, "callers"))
+		read_stack(reader, entry, "callers", &step->callers);
+	if (json_object_get(entry, "library_call"))
+		step->library_call = get_text(reader, entry, "library_call", true);
+}
+
 static void read_steps(struct reader *reader, json_t *root, struct finding_step **steps,
 	uint32_t *step_count, uint64_t *left_out)
 {
@@ -264,6 +277,7 @@ static void read_steps(struct reader *reader, json_t *root, struct finding_step 
 		step->verb = get_text(reader, entry, "verb", false);
 		step->object = get_text(reader, entry, "object", true);
 		read_frame(reader, get(reader, entry, "where"), &step->where);
+		read_step_calls(reader, entry, step);
 		step->is_switch = get_boolean(reader, entry, "is_switch");
 		step->is_preemption = get_boolean(reader, entry, "is_preemption");
 	}

@@ -55,6 +55,8 @@ static json_t *frame_value(const struct finding_frame *frame)
 	put(value, "line", json_integer(frame->line));
 	put(value, "module", text_value(frame->module));
 	put(value, "is_system", json_boolean(frame->is_system));
+	if (frame->is_wrapper)
+		put(value, "is_wrapper", json_true());
 	return value;
 }
 
@@ -122,6 +124,12 @@ static json_t *steps_value(const struct finding_step *steps, uint32_t count)
 		put(entry, "verb", text_value(step->verb));
 		put(entry, "object", text_value(step->object));
 		put(entry, "where", frame_value(&step->where));
+		if (step->inner.function)
+			put(entry, "inner", frame_value(&step->inner));
+		if (step->callers.count)
+			put(entry, "callers", stack_value(&step->callers));
+		if (step->library_call)
+			put(entry, "library_call", text_value(step->library_call));
 		put(entry, "is_switch", json_boolean(step->is_switch));
 		put(entry, "is_preemption", json_boolean(step->is_preemption));
 		BUG_ON(json_array_append_new(value, entry));

@@ -1,4 +1,6 @@
 /* Accesses to memory in words: which variable, of which block, on whose stack. */
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 
 #include "findings/build_internal.h"
@@ -22,6 +24,12 @@ static struct symbols_access access_of(const struct trace_event *event)
 		.site = event->site,
 		.step = event->step,
 		.is_brief = true};
+}
+
+/* No name: memory whose type is not known, "(malloc at bank.c:41, #3)+16", and "libfoo.so+0x40". */
+static bool is_name(const char *text)
+{
+	return strncmp(text, "((", 2) == 0 || (*text != '(' && !strstr(text, "+0x"));
 }
 
 static bool is_access(const struct trace_event *event)
@@ -56,6 +64,37 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
 	}
 	return strbuf_detach(&text);
+}
+
+/* What glibc's objects take on x86-64; 0: nothing tells such an object from an integer. */
+static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
+	[OBJECT_MUTEX] = sizeof(pthread_mutex_t),
+	[OBJECT_COND] = sizeof(pthread_cond_t),
+	[OBJECT_RWLOCK] = sizeof(pthread_rwlock_t),
+	[OBJECT_BARRIER] = sizeof(pthread_barrier_t),
+	[OBJECT_SEM] = sizeof(sem_t),
+};
+
+bool builder_add_placed_name(const struct builder *builder, enum object_class class,
+	uint64_t address, struct strbuf *out)
+{
+	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_access access = {.address = address,
+		.step = UINT64_MAX,
+		.is_brief = true,
+		.object_bytes = object_bytes[class]};
+	struct strbuf name;
+	bool is_named;
+
+	if (!builder->symbols || !access.object_bytes)
+		return false;
+	strbuf_init(&name);
+	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&
+		   is_name(name.text);
+	if (is_named)
+		strbuf_addf(out, " %s", name.text);
+	strbuf_release(&name);
+	return is_named;
 }
 
 char *builder_event_object(const struct builder *builder, const struct trace_event *event)

@@ -11,7 +11,6 @@
 
 /* Deeper stacks are cut at their outer end. */
 #define STACK_ADDRESSES_MAX 64
-#define SITE_FRAMES_MAX 16
 
 /* Memory may serve as a mutex first and as a semaphore later, so the class belongs to the key. */
 struct object_key {
@@ -152,7 +151,8 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 		return strbuf_detach(&text);
 	}
 	strbuf_adds(&text, object_class_text(class));
-	if (!add_static_name(builder, address, &text))
+	if (!add_static_name(builder, address, &text) &&
+		!builder_add_placed_name(builder, class, address, &text))
 		builder_add_first_use(builder, class, address, &text);
 	return strbuf_detach(&text);
 }
@@ -167,14 +167,15 @@ static char *copy(const char *text)
 	return result;
 }
 
-static struct finding_frame frame_from(
+struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame)
 {
 	struct finding_frame result = {.function = copy(frame->function),
 		.file = copy(frame->file),
 		.line = frame->line,
 		.module = copy(frame->module),
-		.is_system = frame->is_system};
+		.is_system = frame->is_system,
+		.is_wrapper = builder_is_wrapper(builder, frame)};
 	const char *module = NULL;
 
 	/* Module and offset are a name that holds in every run; the address is not. */
@@ -192,9 +193,7 @@ static struct finding_frame frame_from(
  * A place in the code: where a call returns to, or an access to memory, which may be told by the address
  * of its point. The two can be the same number: the point of an access right behind a call.
  */
-enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
-
-static unsigned frames_at(const struct builder *builder, uint64_t site, enum code_place place,
+unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
 	struct symbols_frame frames[SITE_FRAMES_MAX])
 {
 	bool is_point;
@@ -205,71 +204,21 @@ static unsigned frames_at(const struct builder *builder, uint64_t site, enum cod
 	return symbols_lookup(builder->symbols, site, !is_point, frames, SITE_FRAMES_MAX);
 }
 
-static enum code_place place_of(const struct trace_event *event)
-{
-	return op_descriptions[event->kind].object == OBJECT_MEMORY || event->kind == OP_FENCE
-		       ? PLACE_OF_ACCESS
-		       : PLACE_OF_CALL;
-}
-
-static struct finding_frame frame_at(
+struct finding_frame builder_frame_at(
 	const struct builder *builder, uint64_t site, enum code_place place)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, place, frames);
+	const unsigned count = builder_frames_at(builder, site, place, frames);
 
 	for (unsigned i = 0; i < count; i++)
 		if (!frames[i].is_system)
-			return frame_from(builder, &frames[i]);
-	return count ? frame_from(builder, &frames[0]) : (struct finding_frame){0};
+			return builder_frame_from(builder, &frames[i]);
+	return count ? builder_frame_from(builder, &frames[0]) : (struct finding_frame){0};
 }
 
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 {
-	return frame_at(builder, site, PLACE_OF_CALL);
-}
-
-/* The wrapper is in the user's own object file, so it was compiled as the user's code was. */
-static bool is_user_module(const struct builder *builder, uint64_t site, enum code_place place)
-{
-	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, place, frames);
-
-	return count && frames[count - 1].file && frames[count - 1].module &&
-	       !symbols_is_system_module(builder->symbols, site);
-}
-
-struct finding_frame builder_event_frame(
-	const struct builder *builder, const struct trace_event *event)
-{
-	struct symbols_frame frames[SITE_FRAMES_MAX];
-	enum code_place place = place_of(event);
-	uint64_t site = event->site;
-
-	for (unsigned caller = 0; builder->symbols && is_user_module(builder, site, place);
-		caller++) {
-		const unsigned count = frames_at(builder, site, place, frames);
-
-		for (unsigned i = 0; i < count; i++)
-			if (!frames[i].is_system && frames[i].file)
-				return frame_from(builder, &frames[i]);
-		if (caller == TRACE_CALLERS)
-			break;
-		site = event->callers[caller];
-		place = PLACE_OF_CALL;
-	}
-	return frame_at(builder, event->site, place_of(event));
-}
-
-void builder_add_event_place(
-	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
-{
-	struct finding_frame frame = builder_event_frame(builder, event);
-
-	frame_place(&frame, out);
-	free(frame.function);
-	free(frame.file);
-	free(frame.module);
+	return builder_frame_at(builder, site, PLACE_OF_CALL);
 }
 
 struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
@@ -290,13 +239,13 @@ static void add_frames(const struct builder *builder, uint64_t site, enum code_p
 	struct finding_stack *stack)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = frames_at(builder, site, place, frames);
+	const unsigned count = builder_frames_at(builder, site, place, frames);
 
 	stack->frames =
 		realloc(stack->frames, (stack->count + (size_t)count + 1) * sizeof *stack->frames);
 	BUG_ON(!stack->frames);
 	for (unsigned i = 0; i < count; i++)
-		stack->frames[stack->count++] = frame_from(builder, &frames[i]);
+		stack->frames[stack->count++] = builder_frame_from(builder, &frames[i]);
 }
 
 static bool is_runtime(const struct builder *builder, uint64_t address)

@@ -14,7 +14,9 @@
  * Return addresses that are kept of the calls around `site`. A std::mutex that was not inlined is
  * locked two calls below the user's code.
  */
-#define TRACE_CALLERS 4
+#define TRACE_CALLERS 10
+/* Of these the first tell one place of the program from another. */
+#define TRACE_PLACE_CALLERS 4
 
 struct trace_event {
 	uint64_t step;	  /* position in the run; never smaller than that of the event before */

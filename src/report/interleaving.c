@@ -59,6 +59,21 @@ static bool is_internal(const struct interleaving *table, const struct finding_s
 	return false;
 }
 
+/* Accesses inside of a library's function are one row, where nobody asks for its frames. */
+static bool is_folded(const struct interleaving *table, const struct finding_step *step)
+{
+	return step->library_call && !table->style->has_system_frames && !table->style->has_callers;
+}
+
+/* Does the step belong to the row of the one before? */
+static bool goes_with(const struct interleaving *table, const struct finding_step *before,
+	const struct finding_step *step)
+{
+	return is_folded(table, step) && is_folded(table, before) && !step->is_switch &&
+	       step->where.line == before->where.line && step->where.file && before->where.file &&
+	       !strcmp(step->where.file, before->where.file);
+}
+
 /* Ends up in a thread's column: its steps that are shown and, at the end, its wait. */
 static void add_thread(struct interleaving *table, const char *thread)
 {
@@ -191,6 +206,31 @@ static void add_line(const struct interleaving *table, const char *mark, const c
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
+/* ", ring_push (ring.h:88) by produce at line 41" */
+static void add_wrapped_place(
+	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
+{
+	const struct finding_frame *where = &step->where;
+
+	strbuf_addf(out, ", %s (%s:%u) by %s at ", step->inner.function,
+		base_name(step->inner.file ? step->inner.file : ""), step->inner.line,
+		where->function ? where->function : "?");
+	if (table->file && where->file && !strcmp(table->file, base_name(where->file)))
+		strbuf_addf(out, "line %u", where->line);
+	else
+		strbuf_addf(out, "%s:%u", base_name(where->file ? where->file : "?"), where->line);
+}
+
+static void add_callers(const struct finding_step *step, struct strbuf *out)
+{
+	for (uint32_t i = 0; i < step->callers.count; i++) {
+		const struct finding_frame *frame = &step->callers.frames[i];
+
+		strbuf_addf(out, ", from %s (%s:%u)", frame->function ? frame->function : "?",
+			base_name(frame->file), frame->line);
+	}
+}
+
 static void add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
@@ -199,10 +239,18 @@ static void add_step(
 	char number[24];
 
 	strbuf_init(&text);
-	strbuf_adds(&text, step->verb);
-	if (step->object)
+	if (is_folded(table, step))
+		strbuf_addf(&text, "calls %s", step->library_call);
+	else
+		strbuf_adds(&text, step->verb);
+	if (step->object && !is_folded(table, step))
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
-	add_where(table, &step->where, &text);
+	if (step->inner.function)
+		add_wrapped_place(table, step, &text);
+	else
+		add_where(table, &step->where, &text);
+	if (table->style->has_callers)
+		add_callers(step, &text);
 	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
 		step->step); /* 20 digits */
 	add_line(table, mark, number, step->thread, text.text, out);
@@ -285,6 +333,9 @@ void report_interleaving(
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		if (is_shown(&table, i) && is_internal(&table, &finding->steps[i]))
 			internal++;
+		else if (i && is_shown(&table, i - 1) && is_shown(&table, i) &&
+			 goes_with(&table, &finding->steps[i - 1], &finding->steps[i]))
+			continue;
 		else if (is_shown(&table, i))
 			add_step(&table, &finding->steps[i], out);
 		else if (i == table.skip_from)

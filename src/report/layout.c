@@ -63,10 +63,16 @@ void add_heading(struct strbuf *out, const struct report_style *style, const cha
 	strbuf_adds(out, "\n");
 }
 
+/* May a name that is longer than its column be broken behind this byte? */
+static bool is_joint(const char *at)
+{
+	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
+}
+
 size_t next_piece(const char **text, unsigned width)
 {
 	const char *const start = *text;
-	const char *at = start, *blank = NULL;
+	const char *at = start, *blank = NULL, *joint = NULL;
 	size_t length;
 
 	for (unsigned columns = 0; *at && *at != '\n'; at++) {
@@ -74,9 +80,15 @@ size_t next_piece(const char **text, unsigned width)
 			break;
 		if (*at == ' ')
 			blank = at;
+		else if (is_joint(at))
+			joint = at + 1;
 	}
-	if (*at && *at != '\n' && *at != ' ' && blank && blank > start)
-		at = blank;
+	if (*at && *at != '\n' && *at != ' ') {
+		if (blank && blank > start)
+			at = blank;
+		else if (joint && joint > start && joint < at)
+			at = joint;
+	}
 	length = (size_t)(at - start);
 	while (*at == ' ')
 		at++;

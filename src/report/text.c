@@ -199,7 +199,9 @@ static void add_frame(
 
 	strbuf_init(&line);
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
-	if (frame->file && frame->line)
+	if (frame->function && !strncmp(frame->function, "lambda at ", 10))
+		strbuf_addf(&line, ", line %u", frame->line);
+	else if (frame->file && frame->line)
 		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
 	else if (frame->file) /* code that the compiler made of no line */
 		strbuf_addf(&line, " in %s", frame->file);

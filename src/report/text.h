@@ -18,6 +18,7 @@ struct report_style {
 	unsigned columns;	/* of the terminal; lines are no longer. 0: 80 */
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show frames of libraries, too */
+	bool has_callers; /* steps with the calls around them, and each access inside of libraries */
 	const char
 		*store_option; /* behind commands that read the store: " --store DIR"; NULL: none */
 	unsigned steps_most;   /* longer interleavings lose their middle; 0: all are shown */

@@ -30,6 +30,11 @@ struct call_frame {
 
 #define PAGE_BYTES 4096
 
+/* Functions of libraries that call us have small frames. */
+#define CALLERS_LIBRARY_WORDS 24
+/* Code of one function. */
+#define CALLERS_FUNCTION_MOST (UINT64_C(1) << 16)
+
 /* Verdicts about return addresses, by hash: the address, and a bit that says it is none. */
 #define VERDICTS 2048
 static uint64_t verdicts[VERDICTS]; /* written by the moving thread; only ever a short cut */
@@ -103,39 +108,122 @@ static bool callers_is_return_address(uint64_t address)
 	return !(*verdict & 1);
 }
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static bool callers_is_own(uint64_t address)
+/* The target of the direct call before a return address; 0: the call is an indirect one. */
+static uint64_t callers_call_target(uint64_t return_address)
 {
-	return address >= (uint64_t)(uintptr_t)__ehdr_start && address < (uint64_t)(uintptr_t)etext;
+	unsigned char call[5];
+	int32_t distance;
+
+	if (!callers_read(return_address - sizeof call, call, sizeof call) || call[0] != 0xe8)
+		return 0;
+	memcpy(&distance, call + 1, sizeof distance);
+	return return_address + (uint64_t)(int64_t)distance;
 }
 
-void runtime_note_callers(
-	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count)
+static bool callers_is_program(uint64_t address)
+{
+	return address - runtime.program_start < runtime.program_end - runtime.program_start;
+}
+
+/* Within our own code there are frames of nobody. */
+static bool callers_is_own(uint64_t address)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char etext[] __attribute__((visibility("hidden")));
+
+	return address - (uint64_t)(uintptr_t)__ehdr_start <
+	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
+}
+
+/* Does the function with the call at `site` keep a frame pointer, and return to this address? */
+static bool callers_is_returned_from(uint64_t site, uint64_t return_address)
+{
+	const uint64_t target = callers_call_target(return_address);
+
+	return callers_is_program(site) || (target && site - target < CALLERS_FUNCTION_MOST);
+}
+
+/*
+ * The site is in a function of a library, which keeps no frame pointer. What called it from the program is the first
+ * return address into the program above the library's frame at `slot`; the frame pointer of that function is among
+ * the registers that the library saved, or still in place (`outer`). Returns it; 0: nothing is certain.
+ */
+static uint64_t callers_past_library(uint64_t slot, uint64_t outer, uint64_t *caller)
+{
+	uint64_t words[CALLERS_LIBRARY_WORDS];
+	struct call_frame frame;
+	size_t found = 0;
+
+	if (!callers_read(slot, words, sizeof words))
+		return 0;
+	while (found < CALLERS_LIBRARY_WORDS &&
+		!(callers_is_program(words[found]) && callers_is_return_address(words[found])))
+		found++;
+	if (found == CALLERS_LIBRARY_WORDS)
+		return 0;
+	*caller = words[found];
+	for (size_t i = 0; i <= found; i++) {
+		const uint64_t at = i < found ? words[found - 1 - i] : outer;
+
+		if (at > slot + found * sizeof *words && at - slot < CALLERS_FRAME_MOST &&
+			at % 8 == 0 && callers_read(at, &frame, sizeof frame) &&
+			callers_is_return_address(frame.return_address))
+			return at;
+	}
+	return 0;
+}
+
+void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
+	uint64_t *callers, unsigned count)
 {
 	uint64_t at = callers_start(thread);
 	/* Our own frame is where nothing can go wrong. */
 	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
-	bool is_past_site = false;
+	bool is_past_site = false, is_at_site = false;
 	struct call_frame frame;
+	uint64_t slot = 0;
 
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && count && at; i++) {
 		if (!callers_read_frame(at, &frame, &page))
 			return;
-		/* The frame of site_thunk.S has a register of the target in place of a return address. */
-		is_past_site |= !site && !callers_is_own(frame.return_address) &&
-				callers_is_return_address(frame.return_address);
+		/* A point of raddle-cc is no call: our outermost frame is site_thunk.S's, where that of the function is saved. */
+		if (is_access && !is_past_site && !callers_is_own(frame.return_address)) {
+			is_past_site = true;
+			frame.outer = frame.return_address;
+			if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST ||
+				frame.outer % 8)
+				return;
+			at = frame.outer;
+			continue;
+		}
+		if (is_at_site && !(callers_is_return_address(frame.return_address) &&
+					  callers_is_returned_from(site, frame.return_address))) {
+			at = count > 1 ? callers_past_library(slot, at, callers) : 0;
+			if (!at) {
+				*callers = 0;
+				return;
+			}
+			callers++;
+			count--;
+			is_at_site = false;
+			continue;
+		}
+		is_at_site = false;
 		if (is_past_site) {
 			if (!callers_is_return_address(frame.return_address))
 				return;
 			*callers++ = frame.return_address;
 			count--;
+		} else if (frame.return_address == site) {
+			is_past_site = is_at_site = true;
+			slot = at + sizeof frame;
 		}
-		is_past_site |= frame.return_address == site;
 		/* Stacks grow downwards: an outer frame lies above, and not far. */
-		if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST || frame.outer % 8)
-			return;
+		if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST || frame.outer % 8) {
+			if (!is_at_site)
+				return;
+			frame.outer = slot; /* a register that a library uses otherwise */
+		}
 		at = frame.outer;
 	}
 }

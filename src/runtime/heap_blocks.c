@@ -60,7 +60,7 @@ void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 		.ordinal = block->ordinal,
 		.thread = block->thread,
 		.kind = kind};
-	runtime_note_callers(engine_current(), block->site, entry->callers,
+	runtime_note_callers(engine_current(), block->site, false, entry->callers,
 		sizeof entry->callers / sizeof *entry->callers);
 	head = blocks_head(block->start);
 	blocks.index->older[blocks.count - 1] = *head;

@@ -47,6 +47,8 @@ struct runtime {
 	void (*watchdog)(void *context);
 	/* longjmp() to a frame at this address: ends the run where that is out of bounds. NULL: nothing is. */
 	void (*jumps_to)(uintptr_t stack_pointer);
+	uint64_t program_start,
+		program_end; /* addresses of the program itself, without its libraries */
 	/* Where main's part of a run is on a stack of its own: the end of that, and of the frame that it left. */
 	uintptr_t main_stack_end, main_frame;
 };
@@ -253,10 +255,10 @@ uint64_t fiber_time(void);
 
 /*
  * Return addresses of the calls around `site`, innermost first, into callers[0..count), which is
- * zero before; fewer where they are not to be had. `site` 0: all beyond our own code, as of an access to memory, whose
- * place is none that a call returns to. callers.c.
+ * zero before; fewer where they are not to be had. `is_access`: the site is a point of raddle-cc, and no call.
+ * callers.c.
  */
-void runtime_note_callers(
-	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count);
+void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
+	uint64_t *callers, unsigned count);
 
 #endif

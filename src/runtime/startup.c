@@ -131,8 +131,9 @@ static void startup_observe(
 			.other = startup_other(op),
 		};
 		if (!contexts_callers(thread->id, op->site, event->callers, TRACE_CALLERS))
-			runtime_note_callers(thread,
-				op_descriptions[op->kind].object == OBJECT_MEMORY ? 0 : op->site,
+			runtime_note_callers(thread, op->site,
+				op_descriptions[op->kind].object == OBJECT_MEMORY &&
+					!runtime.has_tsan_calls,
 				event->callers, TRACE_CALLERS);
 	}
 	contract->trace_count++;

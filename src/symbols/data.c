@@ -78,12 +78,14 @@ static bool describe_local(struct symbols *symbols, const struct symbols_memory 
 		.stack_pointer = owner ? owner->stack_pointer : 0,
 		.address = access->address,
 		.bytes = access->bytes,
+		.is_brief = access->is_brief,
+		.object_bytes = access->object_bytes,
 		.is_standing = owner && access->step > owner->last_step};
 
 	if (!place.stack_pointer || !place.pid || !locals_describe(symbols, &place, out))
 		return false;
 	if (owner != memory->threads)
-		strbuf_addf(out, " in %s", owner->path);
+		strbuf_addf(out, access->is_brief ? " of %s" : " in %s", owner->path);
 	return true;
 }
 

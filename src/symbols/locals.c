@@ -201,9 +201,36 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 /* What is looked for in a frame. */
 struct local_search {
 	struct evaluation evaluation;
-	uint64_t address, bytes;
+	uint64_t address, bytes, object_bytes;
+	bool is_brief, has_object;
 	struct strbuf *out;
 };
+
+/* types_visit: is it as large as the object? Of a declared class the size is not known. */
+static void note_object(Dwarf_Die *type, void *argument)
+{
+	struct local_search *search = argument;
+
+	const uint64_t size = types_size(type);
+
+	search->has_object |= !size || size == search->object_bytes;
+}
+
+static bool holds_object(struct local_search *search, Dwarf_Die *type, uint64_t offset)
+{
+	struct strbuf unused;
+
+	if (!search->object_bytes)
+		return true;
+	search->has_object = false;
+	strbuf_init(&unused);
+	(void)types_follow(
+		&(struct types_path){
+			.type = type, .offset = offset, .bytes = search->bytes, .out = &unused},
+		note_object, search); /* shows in has_object */
+	strbuf_release(&unused);
+	return search->has_object;
+}
 
 static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 {
@@ -236,8 +263,12 @@ static bool describe_if_there(struct symbols *symbols, struct local *local, void
 	size = types_size(&type);
 	if (search->address - start >= (size ? size : 1))
 		return false;
-	strbuf_addf(search->out, "local '%s", name);
+	if (!holds_object(search, &type, search->address - start))
+		return false;
+	strbuf_addf(search->out, search->is_brief ? "%s" : "local '%s", name);
 	types_describe_inside(&type, search->address - start, search->bytes, search->out);
+	if (search->is_brief)
+		return true;
 	strbuf_adds(search->out, "' of ");
 	add_function_name(&local->function, search->out);
 	return true;
@@ -263,7 +294,8 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 	struct stack_frame frames[FRAMES_MAX];
 	const unsigned count =
 		unwind_frames(symbols, place->pid, place->stack_pointer, frames, FRAMES_MAX);
-	const unsigned least = place->is_standing ? 0 : first_call(symbols, frames, count);
+	const unsigned least =
+		place->is_standing || place->object_bytes ? 0 : first_call(symbols, frames, count);
 
 	for (unsigned i = least; i + 1 < count; i++) {
 		const uint64_t low = frames[i].registers[REGISTER_RSP] - (i ? 0 : RED_ZONE_BYTES);
@@ -274,6 +306,8 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 						      .canonical = high},
 			.address = place->address,
 			.bytes = place->bytes,
+			.object_bytes = place->object_bytes,
+			.is_brief = place->is_brief,
 			.out = out};
 
 		if (!(frames[i].known & frames[i + 1].known & 1u << REGISTER_RSP) ||

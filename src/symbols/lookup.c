@@ -2,6 +2,7 @@
  * Source places of code addresses. What was found is kept by address: a trace of thousands of
  * events has a few dozen different sites.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,99 @@ static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 	return 0;
 }
 
+/* Lines of statements that a function may have and still be a mere wrapper. */
+#define SHORT_LINES 3
+/* With those of the declaration and of the end. */
+#define SHORT_LINES_ALL (SHORT_LINES + 2)
+
+/* Adds a line to a short list of different ones; false: the list is full. */
+static bool note_line(int *lines, unsigned *count, int line)
+{
+	for (unsigned i = 0; i < *count; i++)
+		if (lines[i] == line)
+			return true;
+	if (*count == SHORT_LINES_ALL)
+		return false;
+	lines[(*count)++] = line;
+	return true;
+}
+
+/* Lines of the function's own file in one range of its code. */
+static bool note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
+	int *numbers, unsigned *count)
+{
+	Dwarf_Lines *lines;
+	size_t total;
+
+	if (dwarf_getsrclines(unit, &lines, &total))
+		return false;
+	for (size_t i = 0; i < total; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *own = dwarf_linesrc(line, NULL, NULL);
+		Dwarf_Addr address;
+		int number;
+
+		if (dwarf_lineaddr(line, &address) || address < start || address >= end ||
+			dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0)
+			continue;
+		if (!note_line(numbers, count, number))
+			return false;
+	}
+	return true;
+}
+
+/* Few lines beside that of the declaration; one that was not inlined has a line for its end. */
+static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
+{
+	const char *file = dwarf_decl_file(function);
+	const bool has_end = dwarf_tag(function) == DW_TAG_subprogram;
+	int numbers[SHORT_LINES_ALL], declared = 0;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	unsigned count = 0;
+
+	if (!file || dwarf_decl_line(function, &declared))
+		return false;
+	(void)note_line(numbers, &count, declared);
+	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0)
+		if (!note_range(unit, start, end, file, numbers, &count))
+			return false;
+	return count <= SHORT_LINES + (has_end ? 2u : 1u);
+}
+
+/* "main::{lambda()#1}::operator()" says less than where it stands. */
+static void name_lambda(
+	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
+{
+	static const char call[] = "::operator()";
+	const char *name = frame->function;
+	const size_t length = name ? strlen(name) : 0;
+	const char *file, *slash;
+	Dwarf_Line *source;
+	Dwarf_Addr start;
+	unsigned line;
+	int number;
+	char *text;
+
+	if (length <= sizeof call || strcmp(name + length - (sizeof call - 1), call) != 0 ||
+		!symbols_is_lambda(name, length - (sizeof call - 1)))
+		return;
+	file = symbols_die_file(symbols, unit, function, DW_AT_decl_file);
+	line = symbols_die_number(function, DW_AT_decl_line);
+	/* gcc does not say where one is declared, but where its code begins. */
+	if (!line && !dwarf_entrypc(function, &start) && (source = dwarf_getsrc_die(unit, start)) &&
+		!dwarf_lineno(source, &number)) {
+		file = dwarf_linesrc(source, NULL, NULL);
+		line = (unsigned)number;
+	}
+	if (!file || !line)
+		return;
+	slash = strrchr(file, '/');
+	BUG_ON(asprintf(&text, "lambda at %s:%u", slash ? slash + 1 : file, line) < 0);
+	frame->function = symbols_keep(symbols, text);
+	free(text);
+}
+
 static void set_source(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Addr address)
 {
@@ -197,6 +291,8 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 		Dwarf_Die *function = &chain.functions[--chain.count];
 
 		set_function(symbols, frame, scope_name(function, module, frame->address));
+		name_lambda(symbols, frame, unit, function);
+		frame->is_short = is_short(unit, function);
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
 		frame->is_inlined = true;

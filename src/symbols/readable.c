@@ -1,4 +1,5 @@
 /* Names and paths as people write them. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,43 @@ static void drop_tags(char *name)
 	}
 }
 
+/* gcc's "{lambda(int)#1}", clang's "$_0" and "'lambda'(int)". */
+bool symbols_is_lambda(const char *name, size_t length)
+{
+	const char *const end = name + length;
+
+	if (length && end[-1] == '}')
+		return memmem(name, length, "{lambda(", 8);
+	for (const char *at = end; at > name + 1 && (isdigit((unsigned char)at[-1]) || at < end);
+		at--)
+		if (at[-1] == '_' && at[-2] == '$')
+			return true;
+	return memmem(name, length, "'lambda", 7) && !memmem(name, length, "::operator()", 12);
+}
+
+/* Inside of names, as in "submit<main::{lambda()#1}>": "submit<lambda>". */
+static void shorten_lambdas(char *name)
+{
+	char *lambda;
+
+	while ((lambda = strstr(name, "{lambda("))) {
+		const char *end = strchr(lambda, '}');
+		char *start = lambda;
+
+		if (!end)
+			return;
+		/* The scope before it, up to where the list of arguments begins. */
+		for (unsigned depth = 0; start > name; start--) {
+			depth += start[-1] == ')' || start[-1] == '>';
+			if (!depth && strchr("<(, ", start[-1]))
+				break;
+			depth -= depth && (start[-1] == '(' || start[-1] == '<');
+		}
+		memmove(start + 6, end + 1, strlen(end + 1) + 1);
+		memcpy(start, "lambda", 6);
+	}
+}
+
 /* How much of "operator<<" and the like is the operator's name; 0: nothing is. */
 static size_t operator_length(const char *at)
 {
@@ -80,6 +118,13 @@ char *symbols_short_name(const char *name)
 	return copy;
 }
 
+static bool is_lambda_itself(const char *name)
+{
+	const char *call = strstr(name, "::operator()");
+
+	return call && !call[12] && symbols_is_lambda(name, (size_t)(call - name));
+}
+
 char *symbols_readable_name(const char *raw)
 {
 	int status = 0;
@@ -97,8 +142,11 @@ char *symbols_readable_name(const char *raw)
 	}
 	if (stop)
 		*stop = '\0';
-	if (strncmp(raw, "_Z", 2) == 0)
+	if (strncmp(raw, "_Z", 2) == 0) {
 		drop_tags(name);
+		if (!is_lambda_itself(name))
+			shorten_lambdas(name);
+	}
 	if (strncmp(raw, "_Z", 2) == 0 && strlen(name) > NAME_MOST) {
 		char *whole = name;
 

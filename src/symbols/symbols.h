@@ -30,6 +30,7 @@ struct symbols_frame {
 	unsigned line;
 	const char *module; /* base name of the object file */
 	bool is_inlined;
+	bool is_short;	/* its function has at most three lines of statements */
 	bool is_system; /* libc, libstdc++, the loader or raddle itself: not the user's code */
 };
 
@@ -75,7 +76,9 @@ struct symbols_access {
 	uint64_t bytes; /* 0: not known */
 	uint64_t site;	/* code address of the point, or a return address; 0: not known */
 	uint64_t step;	/* of the run; UINT64_MAX: its end */
-	bool is_brief;	/* without the place where static data is declared */
+	bool is_brief; /* without the place where static data is declared, and the function of a local */
+	/* A lock or the like: what it takes in memory. 0: the access is to plain memory. */
+	uint64_t object_bytes;
 };
 
 /*
@@ -148,6 +151,8 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
  * suffixes (.part.0, .1234, @@VERSION). Long ones have "..." for the arguments of templates. To be freed.
  */
 char *symbols_readable_name(const char *raw);
+/* Is the last part of the first `length` bytes of a readable name what compilers call a lambda? */
+bool symbols_is_lambda(const char *name, size_t length);
 /* The same of a name that is readable but for its length. To be freed. */
 char *symbols_short_name(const char *name);
 /* Likewise of a type, which may be there as the name of its description ("_ZTS7account"). */

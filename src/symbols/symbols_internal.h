@@ -186,6 +186,9 @@ struct local_place {
 	uint64_t stack_pointer; /* of the thread, which stands still */
 	uint64_t address, bytes;
 	bool is_standing; /* the thread has not moved since the access */
+	bool is_brief;	  /* the name alone */
+	/* Not 0: what lies there is so large, and only a variable with such a part is it, in whichever call. */
+	uint64_t object_bytes;
 };
 /*
  * "local 'done' of main". Of a thread that has moved since the access, only its first call is sure

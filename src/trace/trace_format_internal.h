@@ -13,7 +13,7 @@
 #define TRACE_MAGIC "raddletr"
 #define TRACE_HEADER_BYTES 24
 #define TRACE_BLOCK_HEADER_BYTES 32
-#define TRACE_EVENT_BYTES 75
+#define TRACE_EVENT_BYTES 123
 #define TRACE_EDGE_BYTES 36
 /* A block is closed once it has this many bytes; an item behind it may make it longer. */
 #define TRACE_BLOCK_TARGET ((uint32_t)1 << 18)

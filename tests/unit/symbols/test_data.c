@@ -212,10 +212,10 @@ static void test_data__names_locals_of_a_parked_fiber(void **state)
 {
 	struct subject *subject = *state;
 
-	assert_word(subject, "local", 4, "local 'local.position.y' of fiber_main");
-	assert_word(subject, "done_flag", 4, "local 'done' of fiber_main");
-	assert_word(subject, "nested", 8, "local 'nested[2]' of fiber_main");
-	assert_word(subject, "inner", 4, "local 'inner[1].y' of call_park");
+	assert_word(subject, "local", 4, "local.position.y");
+	assert_word(subject, "done_flag", 4, "done");
+	assert_word(subject, "nested", 8, "nested[2]");
+	assert_word(subject, "inner", 4, "inner[1].y");
 }
 
 /* The accounts of the subject, made in main, and its text. */
@@ -391,8 +391,8 @@ static void test_cxx__names_locals_of_a_parked_fiber(void **state)
 {
 	struct subject *subject = *state;
 
-	assert_word(subject, "local", 4, "local 'local.inherited' of fiber_main");
-	assert_word(subject, "done_flag", 1, "local 'done' of fiber_main");
+	assert_word(subject, "local", 4, "local.inherited");
+	assert_word(subject, "done_flag", 1, "done");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
