@@ -186,10 +186,9 @@ void runtime_note_callers(const struct engine_thread *thread, uint64_t site, boo
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && count && at; i++) {
 		if (!callers_read_frame(at, &frame, &page))
 			return;
-		/* A point of raddle-cc is no call: our outermost frame is site_thunk.S's, where that of the function is saved. */
+		/* A point of raddle-cc is no call: the frame of site_thunk.S has no return address, but that of the function. */
 		if (is_access && !is_past_site && !callers_is_own(frame.return_address)) {
 			is_past_site = true;
-			frame.outer = frame.return_address;
 			if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST ||
 				frame.outer % 8)
 				return;
