@@ -86,18 +86,48 @@ void engine_clock_wait_for_nothing(void)
 }
 
 /*
- * Steps cost no time. But some threads can always move, handing something to and fro until another one that
- * sleeps says that it is over; so many steps would take of real time about what is made of them here.
+ * Time passes by itself only when no thread can move. In a run where some thread can always move, time passes as a
+ * function of the steps, so every restart and every replay see the same times:
+ *
+ * - For a thread that sleeps, CLOCK_SLEEP_STEPS steps take CLOCK_SLEEP_NS, the next as many twice that, and so on until
+ *   a sleep ends. A sleep of 1 s takes some 33,000 steps of the others.
+ * - For a wait with a limit and for a timer, CLOCK_LIMIT_STEPS steps take CLOCK_LIMIT_NS, doubled likewise. This is
+ *   slower, because a limit that passes too early is a failure that the program does not have.
  */
-#define CLOCK_PATIENCE_STEPS 65536
-#define CLOCK_PATIENCE_NS UINT64_C(65536000)
+#define CLOCK_SLEEP_STEPS 4096
+#define CLOCK_SLEEP_NS UINT64_C(4096000)
+#define CLOCK_LIMIT_STEPS 65536
+#define CLOCK_LIMIT_NS UINT64_C(65536000)
+
+static void clock_set_patience_step(void)
+{
+	engine.patience_step =
+		engine.sleep_step < engine.fairness_step ? engine.sleep_step : engine.fairness_step;
+}
+
+static uint64_t clock_sooner(uint64_t step, uint32_t count)
+{
+	return step > engine.step + count ? step - count : engine.step;
+}
+
+void engine_clock_note_calls(uint32_t count)
+{
+	engine_settle();
+	engine.sleep_step = clock_sooner(engine.sleep_step, count);
+	engine.limit_step = clock_sooner(engine.limit_step, count);
+	engine.fairness_step = clock_sooner(engine.fairness_step, count);
+	clock_set_patience_step();
+}
 
 void engine_clock_begin_patience(void)
 {
-	engine.clock_polls = engine.clock_waits = engine.clock_passes = 0;
-	engine.patience_steps = CLOCK_PATIENCE_STEPS;
+	engine.clock_polls = engine.clock_waits = 0;
+	engine.sleep_passes = engine.limit_passes = 0;
+	engine.sleep_step = engine.step + CLOCK_SLEEP_STEPS;
+	engine.limit_step = engine.fairness_step = engine.step + CLOCK_LIMIT_STEPS;
+	engine.patience_steps = CLOCK_LIMIT_STEPS;
 	engine.patience_looks = 0;
-	engine.patience_step = engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
+	clock_set_patience_step();
 }
 
 /*
@@ -107,9 +137,10 @@ void engine_clock_begin_patience(void)
 #define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
 #define CLOCK_PATIENCE_STEPS_LEAST 1024
 /*
- * Who waits for a lock that a loop takes and gives back could move at some steps of the loop only. So as many in a row are
- * looked at, one for so many steps from turn to turn, and the next turn is at another step of the loop.
+ * A thread that waits for a lock which a loop takes and releases is enabled at some steps of the loop only. So starved
+ * threads are looked for at several steps in a row, and the next time at another step of the loop.
  */
+#define CLOCK_LOOKS_LEAST 8
 #define CLOCK_STEPS_PER_LOOK 1024
 
 static void clock_help_starved(void)
@@ -120,30 +151,86 @@ static void clock_help_starved(void)
 			engine_hold_back(&engine.threads[i]);
 }
 
-/*
- * Time that passes for threads that sleep stops at the first one whose sleep is long: it is to move before others learn
- * that still more has passed.
- */
-static uint64_t clock_after_pass(void)
+/* The earliest end of a sleep, or (`of_sleeps` false) of a wait with a limit. */
+static uint64_t clock_earliest(bool of_sleeps)
 {
-	const uint64_t least_ns = engine.clock_ns + CLOCK_PATIENCE_NS;
-	uint64_t end_ns = engine.clock_ns + (CLOCK_PATIENCE_NS << engine.clock_passes);
+	uint64_t earliest_ns = ENGINE_FOREVER;
 
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_op *op = engine.threads[i].op;
+
+		if (op && op->is_timeout_only == of_sleeps && op->deadline_ns > engine.clock_ns &&
+			op->deadline_ns < earliest_ns)
+			earliest_ns = op->deadline_ns;
+	}
+	return earliest_ns;
+}
+
+static uint64_t clock_fire_timers(void)
+{
+	return engine.host.fire_timers ? engine.host.fire_timers() : ENGINE_FOREVER;
+}
+
+/* At engine.sleep_step. Stops before any limit: those pass at their own rate. */
+static void clock_pass_for_sleeps(void)
+{
+	const uint64_t sleep_ns = clock_earliest(true);
+	uint64_t end_ns = engine.clock_ns + (CLOCK_SLEEP_NS << engine.sleep_passes);
+	uint64_t limit_ns, timer_ns;
+
+	engine.sleep_step = engine.step + CLOCK_SLEEP_STEPS;
+	if (sleep_ns == ENGINE_FOREVER)
+		return;
+	limit_ns = clock_earliest(false);
+	timer_ns = clock_fire_timers();
+	if (timer_ns < limit_ns)
+		limit_ns = timer_ns;
+	if (end_ns >= sleep_ns) {
+		end_ns = sleep_ns;
+		engine.sleep_passes = 0;
+	} else if (engine.sleep_passes < CLOCK_HASTE_DOUBLINGS_MAX) {
+		engine.sleep_passes++;
+	}
+	engine_clock_advance_to(end_ns < limit_ns ? end_ns : limit_ns - 1);
+}
+
+/* Stops at the first deadline that is far: its thread is to move before others learn that still more time has passed. */
+static void clock_pass_for_limits(void)
+{
+	const uint64_t least_ns = engine.clock_ns + CLOCK_LIMIT_NS;
+	uint64_t end_ns = engine.clock_ns + (CLOCK_LIMIT_NS << engine.limit_passes);
+	const uint64_t timer_ns = clock_fire_timers();
+
+	engine.limit_step = engine.step + CLOCK_LIMIT_STEPS;
+	if (engine.earliest_deadline == ENGINE_FOREVER && timer_ns == ENGINE_FOREVER)
+		return;
+	if (timer_ns > least_ns && timer_ns < end_ns)
+		end_ns = timer_ns;
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_op *op = engine.threads[i].op;
 
 		if (op && op->deadline_ns > least_ns && op->deadline_ns < end_ns)
 			end_ns = op->deadline_ns;
 	}
-	return end_ns;
+	engine_clock_advance_to(end_ns);
+	(void)clock_fire_timers(); /* when the next one fires is asked again next time */
+	if (engine.limit_passes < CLOCK_HASTE_DOUBLINGS_MAX)
+		engine.limit_passes++;
 }
 
-void engine_clock_lose_patience(void)
+/*
+ * At engine.fairness_step. A thread that could move and never does may be the one that the waits with a limit are for,
+ * so limits do not pass before it has turns, which in a long run it is given more and more often.
+ */
+static void clock_help(void)
 {
 	const bool is_starved = clock_somebody_starves(engine.patience_steps);
+	uint64_t looks = engine.patience_steps / CLOCK_STEPS_PER_LOOK;
 
-	if (!is_starved && ++engine.patience_looks < engine.patience_steps / CLOCK_STEPS_PER_LOOK) {
-		engine.patience_step = engine.step + 1;
+	if (looks < CLOCK_LOOKS_LEAST)
+		looks = CLOCK_LOOKS_LEAST;
+	if (!is_starved && ++engine.patience_looks < looks) {
+		engine.fairness_step = engine.step + 1;
 		return;
 	}
 	engine.patience_looks = 0;
@@ -154,14 +241,46 @@ void engine_clock_lose_patience(void)
 		if (engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
 			engine.patience_steps /= 2;
 	}
-	engine.patience_step = engine.step + engine.patience_steps + !is_starved;
-	if (engine.earliest_deadline == ENGINE_FOREVER || engine.step < engine.pass_step ||
-		is_starved)
+	engine.fairness_step = engine.step + engine.patience_steps + !is_starved;
+	if (engine.step >= engine.limit_step &&
+		(!is_starved || engine.patience_steps == CLOCK_PATIENCE_STEPS_LEAST))
+		clock_pass_for_limits();
+}
+
+void engine_clock_lose_patience(void)
+{
+	if (engine.step >= engine.sleep_step)
+		clock_pass_for_sleeps();
+	if (engine.step >= engine.fairness_step)
+		clock_help();
+	clock_set_patience_step();
+}
+
+/* No thread is enabled: the real world, then virtual time, or nothing ever. */
+void engine_clock_idle(void)
+{
+	uint64_t deadline = ENGINE_FOREVER;
+
+	engine_clock_begin_patience();
+	engine_note_idle();
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_op *op = engine.threads[i].op;
+
+		if (op && op->deadline_ns < deadline)
+			deadline = op->deadline_ns;
+	}
+	if (engine.host.wait_outside && engine.host.wait_outside(deadline)) {
+		engine_changed_kind(OP_FD_READ);
+		engine_changed_kind(OP_FD_WRITE);
+		engine_changed_kind(OP_FD_POLL);
+		engine_changed_kind(OP_CHILD_WAIT);
+		engine_changed_kind(OP_SIGNAL_WAIT);
+		engine_changed_shared();
 		return;
-	engine.pass_step = engine.step + CLOCK_PATIENCE_STEPS;
-	engine_clock_advance_to(clock_after_pass());
-	if (engine.clock_passes < CLOCK_HASTE_DOUBLINGS_MAX)
-		engine.clock_passes++;
+	}
+	if (deadline == ENGINE_FOREVER)
+		engine_stuck();
+	engine_clock_advance_to(deadline);
 }
 
 /* Somebody who can move, and is not about to go on spinning. */

@@ -208,32 +208,6 @@ void engine_raise_attention(void)
 
 /* ---- the decision ---- */
 
-/* No thread is enabled: the real world, then virtual time, or nothing ever. */
-static void engine_idle(void)
-{
-	uint64_t deadline = ENGINE_FOREVER;
-
-	engine_clock_begin_patience();
-	for (uint32_t i = 0; i < engine.thread_count; i++) {
-		const struct engine_op *op = engine.threads[i].op;
-
-		if (op && op->deadline_ns < deadline)
-			deadline = op->deadline_ns;
-	}
-	if (engine.host.wait_outside && engine.host.wait_outside(deadline)) {
-		engine_changed_kind(OP_FD_READ);
-		engine_changed_kind(OP_FD_WRITE);
-		engine_changed_kind(OP_FD_POLL);
-		engine_changed_kind(OP_CHILD_WAIT);
-		engine_changed_kind(OP_SIGNAL_WAIT);
-		engine_changed_shared();
-		return;
-	}
-	if (deadline == ENGINE_FOREVER)
-		engine_stuck();
-	engine_clock_advance_to(deadline);
-}
-
 static void engine_wait_for_enabled(void)
 {
 	bool is_idle = false;
@@ -247,7 +221,7 @@ static void engine_wait_for_enabled(void)
 			break;
 		engine.idle_periods += !is_idle;
 		is_idle = true;
-		engine_idle();
+		engine_clock_idle();
 	} while (!engine.enabled_count);
 }
 
@@ -373,8 +347,12 @@ static enum engine_result engine_conclude(
 		return WAIT_CANCELLED;
 	}
 	if (reason & WAKE_SIGNAL) {
-		bool has_run = engine.host.deliver_signals && engine.host.deliver_signals(self);
+		const struct engine_op *outer = self->interrupted;
+		bool has_run;
 
+		self->interrupted = op;
+		has_run = engine.host.deliver_signals && engine.host.deliver_signals(self);
+		self->interrupted = outer;
 		if (has_run && (!(reason & WAKE_READY) || op->is_guess) &&
 			op->interruptions & INTERRUPT_SIGNAL)
 			return WAIT_INTERRUPTED;

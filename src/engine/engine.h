@@ -131,6 +131,8 @@ struct engine_thread {
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
 	bool is_exiting; /* past its last cancellation point */
+	const struct engine_op
+		*interrupted; /* the op that its signal handlers run in; NULL: none run */
 	struct thread_id id;
 	struct engine_thread
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
@@ -190,6 +192,11 @@ struct engine_host {
 	 * for.
 	 */
 	bool (*wait_outside)(uint64_t deadline_ns);
+	/*
+	 * Fires the timers that are due by the engine's clock. Returns when the next one is, or ENGINE_FOREVER. NULL:
+	 * there are no timers.
+	 */
+	uint64_t (*fire_timers)(void);
 	/* Called with every step when tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
@@ -408,6 +415,8 @@ void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
 
 struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
+/* Threads other than the moving one that could move. */
+uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
 /* The live or unjoined thread with this pthread_t, NULL: none. */
 struct engine_thread *engine_thread_by_handle(uintptr_t handle);
@@ -441,6 +450,8 @@ uint64_t engine_clock_read_ns(void);
 void engine_clock_advance_to(uint64_t clock_ns);
 /* Something was done in vain: it takes a little time, and more when that is all that happens. */
 void engine_clock_wait_for_nothing(void);
+/* So many calls that were no steps: for threads that wait for time they last as long as steps do. */
+void engine_clock_note_calls(uint32_t count);
 /* For engine_run.met. */
 void engine_note_met(enum op_met met);
 /* A thread waits until then, at most. */
@@ -463,6 +474,11 @@ void engine_fail_at_lock(
 void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run as the process does: exit status. */
 void engine_exited(int status) __attribute__((noreturn));
+/*
+ * The process ends in failure. Where a watchdog of the target ended it because threads are blocked for good, the outcome
+ * becomes theirs, with the watchdog in its text.
+ */
+void engine_blame_blocked(struct outcome *outcome);
 /* The outcome of a process that nobody drives. */
 const struct outcome *engine_private_outcome(void);
 /* Fills outcome->waits from the threads as they stand. */

@@ -48,6 +48,13 @@ struct engine_name_entry {
 	object_name name;
 };
 
+/* When no thread could move last; see watchdog.c. */
+struct engine_idle_state {
+	uint64_t step;
+	uint64_t clock_ns;
+	bool has_limit; /* some thread waited with a limit */
+};
+
 struct engine {
 	bool is_up;
 	bool is_live;
@@ -75,15 +82,19 @@ struct engine {
 	int64_t lease_given;   /* of episodes->lease; 0: there is none */
 	uint64_t idle_periods; /* how often no thread could move */
 	uint64_t clock_ns;
+	struct engine_idle_state idle;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_step;	    /* of the last reading */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t clock_waits;	    /* waits for no time since then */
-	uint64_t clock_passes;	    /* that engine_clock_lose_patience() has made since then */
-	uint64_t patience_step;	    /* where its turn is */
-	uint64_t patience_steps;    /* from one turn to the next */
-	uint64_t patience_looks;    /* in a row, at this turn */
-	uint64_t pass_step;	    /* from where on it lets time pass again */
+	uint64_t sleep_passes;	    /* of time since then, and since a sleep ended */
+	uint64_t limit_passes;	    /* of time since then, for waits with a limit */
+	uint64_t sleep_step;	    /* where time passes next for threads that sleep */
+	uint64_t limit_step;	    /* from where on time passes next for waits with a limit */
+	uint64_t fairness_step;	    /* where starved threads are looked for next */
+	uint64_t patience_step;	    /* the earlier of sleep_step and fairness_step */
+	uint64_t patience_steps;    /* from one look for starved threads to the next */
+	uint64_t patience_looks;    /* in a row, at this one */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed
 		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */
@@ -196,11 +207,19 @@ static inline void engine_settle(void)
 }
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
+/* Kind, waits and place of a run in which threads are blocked for good. */
+void engine_set_stuck(struct outcome *outcome);
+/* watchdog.c: no thread can move. */
+void engine_note_idle(void);
+/* What the thread is blocked in, also while it runs a signal handler in there; NULL: it is not blocked. */
+const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
 /* Finds threads whose deadline has come. */
 void engine_expire(void);
 /* Nobody could move, and time passes. */
 void engine_clock_begin_patience(void);
-/* At engine.patience_step: somebody could move all the time. Lets time pass for those who wait for it. */
+/* No thread is enabled: waits in the real world, lets time pass, or ends the run. */
+void engine_clock_idle(void);
+/* At engine.patience_step: some thread could move at every step so far. Lets time pass, and starved threads move. */
 void engine_clock_lose_patience(void);
 /* The thread at hand has computed for a long time: where nobody else can move, that is as long as sleepers sleep. */
 void engine_clock_wait_for_sleepers(void);

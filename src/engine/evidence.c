@@ -29,7 +29,7 @@ static struct thread_id engine_find_holder(const struct engine_op *op, uint64_t 
 
 static void engine_collect_wait(struct outcome *outcome, const struct engine_thread *thread)
 {
-	const struct engine_op *op = thread->op;
+	const struct engine_op *op = engine_blocked_op(thread);
 	struct wait_edge *edge;
 
 	if (outcome->wait_count == OUTCOME_WAITS_MAX) {
@@ -43,7 +43,9 @@ static void engine_collect_wait(struct outcome *outcome, const struct engine_thr
 	edge->number = op->number;
 	edge->is_on_cycle = 0;
 	edge->lost_signals = 0;
-	edge->object = engine.pending[thread->id.index].object;
+	edge->object = thread->op    ? engine.pending[thread->id.index].object
+		       : op->address ? engine_object_name(op->address)
+				     : 0;
 	edge->object_address = (uint64_t)(uintptr_t)op->address;
 	edge->site = op->site;
 	edge->holder = engine_find_holder(op, &edge->holder_site);
@@ -83,7 +85,7 @@ void engine_collect_waits(struct outcome *outcome)
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_thread *thread = &engine.threads[i];
 
-		if (thread->state == THREAD_ALIVE && thread->op && !engine_wake_reason(thread))
+		if (engine_blocked_op(thread))
 			engine_collect_wait(outcome, thread);
 	}
 	engine_mark_cycles(outcome);
@@ -150,19 +152,26 @@ static struct outcome *engine_outcome(void)
 	return engine.run.outcome ? engine.run.outcome : &private_outcome;
 }
 
+void engine_set_stuck(struct outcome *outcome)
+{
+	outcome->kind = (uint16_t)engine_classify_waits(outcome);
+	outcome->code = 0;
+	outcome->other_site = 0;
+	if (!outcome->wait_count)
+		return;
+	if (!engine_blocked_op(engine.current)) /* its end was the last step, or it is a watchdog */
+		outcome->thread = outcome->waits[0].waiter;
+	outcome->site = outcome->waits[0].site;
+	outcome->address = outcome->waits[0].object_address;
+}
+
 void engine_stuck(void)
 {
 	struct outcome *outcome = engine_outcome();
 
 	outcome_set(outcome, OUTCOME_DEADLOCK, engine.current->id, 0);
 	engine_collect_waits(outcome);
-	outcome->kind = (uint16_t)engine_classify_waits(outcome);
-	if (outcome->wait_count) {
-		if (engine.current->state != THREAD_ALIVE) /* its end was the last step */
-			outcome->thread = outcome->waits[0].waiter;
-		outcome->site = outcome->waits[0].site;
-		outcome->address = outcome->waits[0].object_address;
-	}
+	engine_set_stuck(outcome);
 	engine_end(outcome);
 	__builtin_unreachable();
 }
@@ -228,6 +237,8 @@ void engine_exited(int status)
 	struct outcome *outcome = engine_outcome();
 
 	outcome_set(outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED, engine.current->id, status);
+	if (status)
+		engine_blame_blocked(outcome);
 	engine_end(outcome);
 	__builtin_unreachable();
 }

@@ -22,6 +22,11 @@ void engine_set_main(uintptr_t handle, int kernel_id)
 	engine.threads[0].kernel_id = kernel_id;
 }
 
+uint32_t engine_enabled_count(void)
+{
+	return engine.enabled_count;
+}
+
 uint32_t engine_thread_count(void)
 {
 	return engine.thread_count;

@@ -199,6 +199,12 @@ void runtime_set_up(void)
 		set_action(fatal[i], crash_handle);
 }
 
+void runtime_enter(uint64_t site)
+{
+	(void)site;
+	runtime_set_up();
+}
+
 __attribute__((constructor)) static void startup_constructor(void)
 {
 	runtime_set_up();

@@ -164,7 +164,8 @@ struct contract_thread {
 /* What the host says with a queued SIGSYS: its integer. */
 enum contract_signal {
 	CONTRACT_SIGNAL_HANG, /* the run makes no progress: end it and say where it stands */
-	CONTRACT_SIGNAL_SPIN /* it may be spinning: give the other threads a turn, and keep watch */
+	CONTRACT_SIGNAL_SPIN, /* it may be spinning: give the other threads a turn, and keep watch */
+	CONTRACT_SIGNAL_NATIVE /* it may be computing: let it run at native speed up to its next operation */
 };
 
 /* Loops in which threads of the target were found spinning on memory. [guest] */
@@ -242,7 +243,9 @@ struct contract {
 	uint64_t run_number;	     /* [guest] of the current or last run */
 	uint64_t run_seed;	     /* [guest] of the current or last run */
 	uint32_t is_waiting_outside; /* [guest] the run waits for the real world: no hang */
-	uint32_t is_live;	     /* [guest] the run has reached its first thread creation */
+	uint32_t
+		hang_extensions; /* [guest] incremented: the time without a step counts from here on */
+	uint32_t is_live;	 /* [guest] the run has reached its first thread creation */
 	uint32_t has_dispatch;	     /* [guest] Syscall User Dispatch is armed */
 	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
 	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */

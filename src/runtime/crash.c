@@ -36,6 +36,13 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
+/* The processor's own, as opposed to one that somebody sent. */
+static bool crash_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	       signal == SIGTRAP || signal == SIGSYS;
+}
+
 static void crash_record(enum outcome_kind kind, int signal, uint64_t site, uint64_t address)
 {
 	struct outcome *outcome = &runtime.contract->outcome;
@@ -45,6 +52,8 @@ static void crash_record(enum outcome_kind kind, int signal, uint64_t site, uint
 	outcome->address = address;
 	outcome->step = engine_step();
 	outcome->clock_ns = engine_clock_ns();
+	if (kind == OUTCOME_ABORT || (kind == OUTCOME_CRASH && !crash_is_fault(signal)))
+		engine_blame_blocked(outcome);
 }
 
 /* Entered by a diverted context: the stack may have any alignment. */
@@ -102,7 +111,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	}
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
 		(uint64_t)registers[REG_RIP], address);
-	if (signal == SIGABRT)
+	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
 		runtime.contract->outcome.other_site = abort_site;
 	if (crash_is_stack_overflow(signal, info, registers)) {
 		struct text text;

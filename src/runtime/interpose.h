@@ -37,11 +37,14 @@
  */
 #define ENTER()                                                                                    \
 	if (__builtin_expect(!runtime_is_up, 0))                                                   \
-		runtime_set_up();                                                                  \
+		runtime_enter(CALL_SITE);                                                          \
 	const char interposed LEAVE_AT_RETURN = 0
 
-extern bool runtime_is_up; /* nothing is to be looked at when an interposed function is entered */
+/* False: an interposed function looks further when it is entered (set-up, raw threads, spin.c). */
+extern bool runtime_is_up;
 void runtime_set_up(void);
+/* What ENTER() does while runtime_is_up is false. */
+void runtime_enter(uint64_t site);
 
 /* The next definition of a function after ours (glibc's). Never NULL on return. */
 void *runtime_next_symbol(const char *name);

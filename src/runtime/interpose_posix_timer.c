@@ -13,6 +13,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
@@ -30,6 +31,7 @@ struct posix_timer {
 	void (*function)(union sigval);
 	uint64_t deadline_ns;
 	uint64_t interval_ns;
+	uint64_t fired_ns;   /* when it last notified, 0: not since it was set */
 	uint32_t life;	     /* grows with every timer that lived in this entry */
 	uint32_t generation; /* grows with every setting: its thread looks again */
 };
@@ -47,10 +49,18 @@ static struct posix_timer *timer_of(timer_t id)
 	return index < TIMERS_MAX && timers.entries[index].is_used ? &timers.entries[index] : NULL;
 }
 
+/* When it notifies next. */
+static uint64_t timer_wake_ns(const struct posix_timer *timer)
+{
+	return timer_no_sooner(timer->deadline_ns, timer->fired_ns, timer->interval_ns);
+}
+
 /* It has expired: the next time. Returns how many were missed. */
 static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 {
 	uint64_t missed;
+
+	timer->fired_ns = now_ns;
 
 	if (!timer->interval_ns) {
 		timer->is_armed = false;
@@ -68,19 +78,47 @@ static bool timer_is_silent(const struct posix_timer *timer)
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
+/* An expiration that nobody notices but by its count: none is waited for. */
+static bool timer_only_counts(const struct posix_timer *timer)
+{
+	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
+	       signals_pending_of_timer(timer->signal, (int)(timer - timers.entries));
+}
+
 uint64_t posix_timer_next_ns(void)
 {
 	uint64_t next_ns = ENGINE_FOREVER;
 
 	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++)
-		if (!timer_is_silent(&timers.entries[i]) && timers.entries[i].deadline_ns < next_ns)
-			next_ns = timers.entries[i].deadline_ns;
+		if (!timer_is_silent(&timers.entries[i]) &&
+			timer_wake_ns(&timers.entries[i]) < next_ns &&
+			!timer_only_counts(&timers.entries[i]))
+			next_ns = timer_wake_ns(&timers.entries[i]);
 	return next_ns;
 }
 
 static struct engine_thread *timer_receiver(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
+}
+
+/* One signal at a time is on its way; it stands for those that would follow. */
+static void timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
+{
+	int64_t overrun;
+
+	if (!timer->is_armed || timer->deadline_ns > now_ns)
+		return;
+	overrun = pending->si_overrun + INT64_C(1) + timer_advance(timer, now_ns);
+	timer->overrun = pending->si_overrun = overrun < INT32_MAX ? (int)overrun : INT32_MAX;
+}
+
+void posix_timer_was_taken(siginfo_t *information)
+{
+	struct posix_timer *timer = &timers.entries[information->si_timerid % TIMERS_MAX];
+
+	if (timer->is_used && !timer_is_silent(timer))
+		timer_count_into(timer, information, engine_clock_ns());
 }
 
 bool posix_timer_fire_due(uint64_t now_ns)
@@ -93,18 +131,16 @@ bool posix_timer_fire_due(uint64_t now_ns)
 		siginfo_t *pending;
 		int missed;
 
-		if (timer_is_silent(timer) || timer->deadline_ns > now_ns)
+		if (timer_is_silent(timer) || timer_wake_ns(timer) > now_ns)
 			continue;
+		pending = signals_pending_of_timer(timer->signal, i);
+		if (pending) {
+			timer_count_into(timer, pending, now_ns);
+			continue;
+		}
 		missed = timer_advance(timer, now_ns);
 		if (timer->notify == SIGEV_NONE)
 			continue;
-		/* One signal at a time is on its way; it stands for those that would follow. */
-		pending = signals_pending_of_timer(timer->signal, i);
-		if (pending) {
-			pending->si_overrun += missed + 1;
-			timer->overrun = pending->si_overrun;
-			continue;
-		}
 		timer->overrun = missed;
 		information.si_timerid = i;
 		information.si_overrun = timer->overrun;
@@ -134,7 +170,7 @@ static void *timer_thread(void *argument)
 		struct engine_op op = {.kind = OP_SLEEP,
 			.address = timer,
 			.ready = timer_is_set_anew,
-			.deadline_ns = timer->is_armed ? timer->deadline_ns : ENGINE_FOREVER,
+			.deadline_ns = timer->is_armed ? timer_wake_ns(timer) : ENGINE_FOREVER,
 			.argument = timer->generation};
 
 		if (engine_perform(&op) != WAIT_TIMED_OUT)
@@ -262,6 +298,7 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 				     ? runtime_deadline(timer->clock, &wanted->it_value)
 				     : runtime_deadline_after(&wanted->it_value);
 	timer->overrun = 0;
+	timer->fired_ns = 0;
 	timer->generation++;
 	engine_changed(timer);
 	return 0;

@@ -11,6 +11,7 @@
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
 #include "runtime/world.h"
 
 #define NS_PER_US UINT64_C(1000)
@@ -20,7 +21,19 @@ static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
 	uint64_t interval_ns; /* 0: fires once */
+	uint64_t fired_ns;    /* last, 0: not since it was set */
 } timer;
+
+static uint64_t timer_wake_ns(void)
+{
+	return timer_no_sooner(timer.deadline_ns, timer.fired_ns, timer.interval_ns);
+}
+
+/* Its signal is still pending, or would be thrown away: another one makes no difference. */
+static bool timer_goes_unnoticed(void)
+{
+	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);
+}
 
 uint64_t timer_next_ns(void)
 {
@@ -29,7 +42,9 @@ uint64_t timer_next_ns(void)
 
 	if (descriptor_ns < next_ns)
 		next_ns = descriptor_ns;
-	return timer.is_armed && timer.deadline_ns < next_ns ? timer.deadline_ns : next_ns;
+	return timer.is_armed && timer_wake_ns() < next_ns && !timer_goes_unnoticed()
+		       ? timer_wake_ns()
+		       : next_ns;
 }
 
 bool timer_fire_due(void)
@@ -40,8 +55,9 @@ bool timer_fire_due(void)
 
 	has_fired |= timerfd_fire_due(now_ns);
 
-	if (!timer.is_armed || timer.deadline_ns > now_ns)
+	if (!timer.is_armed || timer_wake_ns() > now_ns)
 		return has_fired;
+	timer.fired_ns = now_ns;
 	if (timer.interval_ns) {
 		/* Expirations that nobody saw merge into one, as a pending signal does. */
 		timer.deadline_ns +=
@@ -52,6 +68,14 @@ bool timer_fire_due(void)
 	}
 	signals_raise(NULL, &information);
 	return true;
+}
+
+uint64_t timer_fire_and_next_ns(void)
+{
+	if (!time_is_virtual())
+		return ENGINE_FOREVER;
+	(void)timer_fire_due();
+	return timer_next_ns();
 }
 
 void timer_begin_child(void)
@@ -84,6 +108,7 @@ static void timer_arm(uint64_t first_ns, uint64_t interval_ns)
 	timer.is_armed = first_ns != 0;
 	timer.deadline_ns = time_after(first_ns);
 	timer.interval_ns = interval_ns;
+	timer.fired_ns = 0;
 }
 
 static uint64_t ns_from_timeval(const struct timeval *time)

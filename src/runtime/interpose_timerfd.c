@@ -79,7 +79,9 @@ uint64_t timerfd_next_ns(void)
 	uint64_t next_ns = ENGINE_FOREVER;
 
 	for (int i = 0; timers.used_count && i < TIMER_DESCRIPTORS_MAX; i++)
-		if (timers.entries[i].is_armed && timers.entries[i].deadline_ns < next_ns)
+		/* Who waits for one that is readable already waits for no further expiration. */
+		if (timers.entries[i].is_armed && !timers.entries[i].expirations &&
+			timers.entries[i].deadline_ns < next_ns)
 			next_ns = timers.entries[i].deadline_ns;
 	return next_ns;
 }
@@ -195,6 +197,8 @@ void timerfd_was_read(int fd, const struct iovec *vector)
 
 	if (!timer || vector[0].iov_len < sizeof timer->expirations)
 		return;
+	if (timer->is_armed && timer->deadline_ns <= engine_clock_ns())
+		timer_expire(timer, engine_clock_ns());
 	memcpy(vector[0].iov_base, &timer->expirations, sizeof timer->expirations);
 	timer->expirations = 0;
 }

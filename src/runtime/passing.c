@@ -25,6 +25,8 @@ void runtime_pass(uint64_t site)
 		passing.step = engine_step();
 		passing.calls = 0;
 	}
-	if (++passing.calls >= CALLS_BEFORE_YIELD)
-		runtime_yield(site);
+	if (++passing.calls < CALLS_BEFORE_YIELD)
+		return;
+	engine_clock_note_calls(CALLS_BEFORE_YIELD);
+	runtime_yield(site);
 }

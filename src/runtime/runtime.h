@@ -168,6 +168,17 @@ void runtime_spin_watch(void);
 void runtime_spin_stop(void);
 /* The timer rang while the code at `site` ran. */
 void runtime_spin_tick(uint64_t site);
+/*
+ * The run has made no step for long. Turns the sites off up to the next operation, so that a thread which computes does
+ * so at native speed.
+ */
+void runtime_run_natively(void);
+/* An operation is about to be performed: undoes that. */
+void runtime_run_controlled(void);
+/* As many threads as may be computing one after the other get the time of a hang each. True: another one gets it now. */
+bool runtime_hang_is_doubtful(void);
+/* The moving thread calls an interposed function, after runtime_spin_tick() has asked to be told. */
+void runtime_spin_enter(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
 

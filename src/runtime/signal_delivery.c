@@ -155,6 +155,7 @@ static void signal_run_handler(struct engine_thread *thread, int signal, siginfo
 void signal_left_handlers(void)
 {
 	delivery.depth[engine_current()->id.index] = 0;
+	engine_current()->interrupted = NULL;
 }
 
 void signal_set_mask(struct engine_thread *thread, uint64_t mask)
@@ -296,6 +297,7 @@ static bool signal_route(int signal)
 
 void runtime_route_signals(void)
 {
+	runtime_run_controlled();
 	signal_queue_drain();
 	for (int signal = 1; signal_queue_process() && signal <= SIGNAL_LAST; signal++)
 		while (signal_queue_process() & signal_bit(signal) && signal_route(signal))

@@ -153,6 +153,8 @@ static bool queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 		queue_set_pending(thread, signal, false);
 		return false;
 	}
+	if (found->information.si_code == SI_TIMER)
+		posix_timer_was_taken(&found->information);
 	*out = found->information;
 	signals.count--;
 	memmove(found, found + 1, (size_t)((char *)&signals.queue[signals.count] - (char *)found));

@@ -16,7 +16,10 @@
 
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/quick.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/sites.h"
 
 #define TICK_NS 20000000
 /* A second: compression programs compute for half of one between two locks. */
@@ -101,6 +104,95 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 	return *is_own_code ? memory_last_site() : site;
 }
 
+/* The next call of an interposed function comes to runtime_spin_enter(). Put back with the run. */
+static struct {
+	bool is_awaited;
+	bool was_up; /* runtime_is_up before */
+} next_call;
+
+/* In a loop of interposed calls most ticks find our own code: then the caller gives way at its next call. */
+static void spin_wait_for_call(void)
+{
+	if (!next_call.is_awaited)
+		next_call.was_up = runtime_is_up;
+	next_call.is_awaited = true;
+	runtime_is_up = false;
+}
+
+/* Of the current stretch of the run without a step; put back with the run. */
+static struct {
+	uint64_t step; /* + 1 */
+	uint32_t extensions;
+	uint8_t sites_before; /* sites_are_live before the sites were turned off, 0: they are not */
+} stretch;
+
+static void spin_begin_stretch(void)
+{
+	if (stretch.step == engine_step() + 1)
+		return;
+	stretch.step = engine_step() + 1;
+	stretch.extensions = 0;
+}
+
+static void spin_extend(void)
+{
+	__atomic_add_fetch(&runtime.contract->hang_extensions, 1, __ATOMIC_RELAXED);
+}
+
+void runtime_run_natively(void)
+{
+	if (!runtime.contract || runtime.is_forked_child || record_is_on() || !sites_are_live)
+		return;
+	spin_begin_stretch();
+	stretch.sites_before = sites_are_live;
+	sites_are_live = SITES_QUIET;
+	engine_raise_attention(); /* runtime_run_controlled() is called */
+	spin_extend();
+}
+
+void runtime_run_controlled(void)
+{
+	const struct engine_op *op = engine_current()->op;
+
+	if (!stretch.sites_before)
+		return;
+	if (op && op->kind == OP_SPIN) { /* the next thread may be computing, too */
+		engine_raise_attention();
+		return;
+	}
+	if (sites_are_live == SITES_QUIET)
+		sites_are_live = stretch.sites_before;
+	stretch.sites_before = 0;
+	quick_forget_all();
+}
+
+bool runtime_hang_is_doubtful(void)
+{
+	if (!runtime.contract || runtime.is_forked_child)
+		return false;
+	spin_begin_stretch();
+	if (stretch.extensions >= engine_enabled_count())
+		return false;
+	stretch.extensions++;
+	spin_extend();
+	return true;
+}
+
+void runtime_spin_enter(uint64_t site)
+{
+	struct contract_spin *spin;
+
+	if (!next_call.is_awaited)
+		return;
+	next_call.is_awaited = false;
+	runtime_is_up = next_call.was_up;
+	if (!runtime.contract || runtime.is_forked_child || !engine_is_live())
+		return;
+	spin = &runtime.contract->spin;
+	if (spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
+		spin_found(spin, site, false);
+}
+
 void runtime_spin_look(uint64_t site)
 {
 	struct contract_spin *spin;
@@ -112,8 +204,12 @@ void runtime_spin_look(uint64_t site)
 	spin->is_needed = 1;
 	runtime_spin_watch();
 	site = spin_site(site, &is_own_code);
-	if (site)
+	if (site) {
 		spin_found(spin, site, is_own_code);
+		return;
+	}
+	spin->quiet_ticks = TICKS_BEFORE_SPIN;
+	spin_wait_for_call();
 }
 
 void runtime_spin_tick(uint64_t site)
@@ -131,8 +227,11 @@ void runtime_spin_tick(uint64_t site)
 		return;
 	}
 	site = spin_site(site, &is_own_code);
-	if (!site)
+	if (!site) {
+		spin->quiet_ticks++;
+		spin_wait_for_call();
 		return;
+	}
 	if (++spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
 		spin_found(spin, site, is_own_code);
 }

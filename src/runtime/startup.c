@@ -175,16 +175,15 @@ void runtime_set_up(void)
 		.last_thread_ended = startup_last_thread_ended,
 		.deliver_signals = runtime_deliver_signals,
 		.wait_outside = runtime_wait_outside,
+		.fire_timers = timer_fire_and_next_ns,
 		.cancel_now = runtime_act_on_cancel,
 		.place = memory_place,
 		.name = memory_object_name,
 		.used = returned_check_use,
 	};
 
-	if (runtime.is_set_up) {
-		raw_thread_check_caller();
+	if (runtime.is_set_up)
 		return;
-	}
 	runtime.is_set_up = runtime_is_up = true;
 	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
 	*(void **)&runtime.sanitizer_shadow = runtime_symbol("__asan_get_shadow_mapping");
@@ -223,6 +222,16 @@ void runtime_set_up(void)
 	runtime.traces_calls = host.observe == startup_observe;
 	if (host.observe)
 		heap_start_recording();
+}
+
+void runtime_enter(uint64_t site)
+{
+	if (runtime.is_set_up) {
+		raw_thread_check_caller();
+		runtime_spin_enter(site);
+	} else {
+		runtime_set_up();
+	}
 }
 
 /* libc's list of all streams. */

@@ -57,6 +57,21 @@ void time_begin_child(void);
 /* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
+/* Brings the overrun count of a timer's signal up to date. */
+void posix_timer_was_taken(siginfo_t *information);
+/*
+ * A timer with an interval below TIMER_SLACK_NS notifies this long after it last did; the expirations between are
+ * overruns. The kernel cannot notify for each of them either.
+ */
+#define TIMER_SLACK_NS UINT64_C(50000)
+static inline uint64_t timer_no_sooner(
+	uint64_t deadline_ns, uint64_t fired_ns, uint64_t interval_ns)
+{
+	return interval_ns && fired_ns && interval_ns < TIMER_SLACK_NS &&
+			       deadline_ns < fired_ns + TIMER_SLACK_NS
+		       ? fired_ns + TIMER_SLACK_NS
+		       : deadline_ns;
+}
 /* Child side of fork(): no timer is inherited. */
 void posix_timer_begin_child(void);
 void timer_begin_child(void);
@@ -74,6 +89,8 @@ uint64_t timer_next_ns(void);
 bool timer_is_ticking_outside(void);
 /* Fires the timers that are due. Whether any was. */
 bool timer_fire_due(void);
+/* An engine_host.fire_timers. */
+uint64_t timer_fire_and_next_ns(void);
 
 /* Child side of fork(): requests of asynchronous input and output are the parent's. interpose_aio.c. */
 void aio_begin_child(void);

@@ -22,8 +22,9 @@ struct runtime runtime;
 const uint8_t filter_all[FILTER_LINES];
 bool runtime_is_up = true;
 
-void runtime_set_up(void)
+void runtime_enter(uint64_t site)
 {
+	(void)site;
 }
 
 void runtime_refuse(const char *why)
