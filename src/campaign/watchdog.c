@@ -12,6 +12,8 @@
 /* What the runtime gets to end the run itself: in processor time, or in time if it has none. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
+/* After this part of the limit the guest runs at native speed: what is slow only by its sites does not hang. */
+#define NATIVE_PART 4
 /* Then the runtime looks whether a thread waits by reading memory: programs compute for shorter. */
 #define SPIN_NS UINT64_C(1000000000)
 
@@ -64,6 +66,17 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 	return true;
 }
 
+/* The runtime has granted more time: what has passed so far does not count. */
+static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
+{
+	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);
+
+	if (extensions == watchdog->extensions)
+		return false;
+	watchdog->extensions = extensions;
+	return true;
+}
+
 static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, uint64_t now_ns)
 {
 	uint64_t stalled_ns = processor_ns - watchdog->processor_ns;
@@ -74,6 +87,11 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 	}
 	if (!watchdog->limit_ns)
 		return;
+	if (stalled_ns >= watchdog->limit_ns / NATIVE_PART && !watchdog->has_asked_native) {
+		watchdog->has_asked_native = true;
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_NATIVE});
+		return;
+	}
 	if (watchdog->state == WATCHDOG_QUIET) {
 		if (stalled_ns < watchdog->limit_ns && watchdog->asleep_ns < watchdog->limit_ns)
 			return;
@@ -104,12 +122,17 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
 		watchdog->state = WATCHDOG_QUIET;
-		watchdog->has_asked_spin = false;
+		watchdog->has_asked_spin = watchdog->has_asked_native = false;
 		watchdog->processor_ns = processor_time_ns(pid);
 		watchdog->asleep_ns = 0;
 		return;
 	}
 	processor_ns = processor_time_ns(pid);
+	if (is_extended(watchdog, contract)) {
+		watchdog->state = WATCHDOG_QUIET;
+		watchdog->processor_ns = processor_ns;
+		watchdog->asleep_ns = 0;
+	}
 	if (processor_ns < watchdog->processor_ns) /* another process of a fork server, or gone */
 		watchdog->processor_ns = processor_ns;
 	/* A gap in our own looking must not count as the guest's sleep. */

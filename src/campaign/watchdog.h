@@ -30,7 +30,9 @@ struct watchdog {
 	uint64_t asleep_ns;    /* time seen asleep since then */
 	uint64_t asked_ns;     /* when SIGSYS was sent */
 	int32_t killed_pid;
-	bool has_asked_spin; /* since it last moved */
+	uint32_t extensions;   /* contract.hang_extensions, when it was last looked at */
+	bool has_asked_spin;   /* since it last moved */
+	bool has_asked_native; /* likewise */
 };
 
 /* A guest sets out: everything seen so far is forgotten. */

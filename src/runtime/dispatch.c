@@ -127,7 +127,10 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	if (info->si_code != SYS_USER_DISPATCH) {
 		if (info->si_code == SI_QUEUE && info->si_value.sival_int == CONTRACT_SIGNAL_SPIN)
 			runtime_spin_look((uint64_t)registers[REG_RIP]);
-		else
+		else if (info->si_code == SI_QUEUE &&
+			 info->si_value.sival_int == CONTRACT_SIGNAL_NATIVE)
+			runtime_run_natively();
+		else if (!runtime_hang_is_doubtful())
 			runtime_hang(context);
 		return;
 	}
