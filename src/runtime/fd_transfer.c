@@ -6,6 +6,7 @@
  * Writes are tried once before they wait: a pipe or socket that is not "writable" for poll() may still
  * have room. Runs in the target's moving thread.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -85,11 +86,20 @@ static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, ui
 	}
 }
 
+/* One that the kernel refuses at once, while poll() never says that it is ready. */
+static bool fd_is_write_only(int fd)
+{
+	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
+
+	return !platform_failed(flags) && (flags & O_ACCMODE) == O_WRONLY;
+}
+
 long fd_transfer(const struct fd_transfer *transfer)
 {
 	uint64_t deadline_ns = ENGINE_FOREVER;
 	bool never_waits = transfer->never_waits || !fd_waits(transfer->fd);
-	bool is_try = never_waits || transfer->kind == OP_FD_WRITE;
+	bool is_try =
+		never_waits || transfer->kind == OP_FD_WRITE || fd_is_write_only(transfer->fd);
 	long result;
 
 	if (!is_try && fd_classify(transfer->fd) == FD_SOCKET && !fd_polls(transfer->fd, POLLIN))

@@ -27,7 +27,7 @@ static long clock_set(clockid_t clock, const struct timespec *wanted)
 {
 	struct timespec time;
 
-	if (!runtime.has_virtual_time)
+	if (!runtime.has_virtual_time || interpose_is_bad_pointer(wanted))
 		return target_call(SYS_clock_settime, clock, wanted);
 	if (clock != CLOCK_REALTIME || !time_is_valid(wanted) || wanted->tv_sec < 0)
 		return -EINVAL;
@@ -58,7 +58,7 @@ static long clock_adjust(long number, clockid_t clock, struct timex *timex)
 	struct timex question = {0};
 	long result;
 
-	if (!runtime.has_virtual_time || !timex->modes)
+	if (!runtime.has_virtual_time || interpose_is_bad_pointer(timex) || !timex->modes)
 		return number == SYS_adjtimex ? target_call(SYS_adjtimex, timex)
 					      : target_call(SYS_clock_adjtime, clock, timex);
 	if (!may_set_clock())

@@ -104,6 +104,17 @@ static long attempt_accept(const struct fd_transfer *transfer)
 		transfer->flags);
 }
 
+/* All others are refused by the kernel at once. */
+static bool accept_may_wait(int fd)
+{
+	int is_listening = 0;
+	unsigned int size = sizeof is_listening;
+
+	return !platform_failed(platform_call(
+		       SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size)) &&
+	       is_listening;
+}
+
 long call_accept4(const long arguments[6], uint64_t site)
 {
 	struct msghdr where = {
@@ -117,7 +128,7 @@ long call_accept4(const long arguments[6], uint64_t site)
 		.flags = (int)arguments[3]};
 	long result;
 
-	if (fd_is_scheduled(transfer.fd, OP_FD_READ)) {
+	if (fd_is_scheduled(transfer.fd, OP_FD_READ) && accept_may_wait(transfer.fd)) {
 		result = fd_transfer(&transfer);
 	} else {
 		runtime_test_cancel();

@@ -326,8 +326,8 @@ static long ask_epoll(const struct poll_call *call)
 static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
 	int capacity, const struct timespec *timeout)
 {
-	if (capacity <= 0)
-		return -EINVAL;
+	if (capacity <= 0) /* refused, for this or a better reason */
+		return platform_call(SYS_epoll_pwait, epoll_fd, events, capacity, 0, NULL, 0);
 	call->request =
 		(struct fd_request){.shape = FD_SHAPE_ONE, .fd = epoll_fd, .events = POLLIN};
 	call->object = fd_object(epoll_fd);

@@ -50,7 +50,7 @@ static long receive_once(int fd, struct msghdr *message, int flags, uint64_t sit
 		.message = message,
 		.flags = flags};
 
-	if (!fd_is_scheduled(fd, OP_FD_READ)) {
+	if (!fd_is_scheduled(fd, OP_FD_READ) || fd_classify(fd) != FD_SOCKET) {
 		runtime_test_cancel();
 		return target_call(SYS_recvmsg, fd, message, flags);
 	}
@@ -228,7 +228,7 @@ static long send_message(int fd, const struct msghdr *message, int flags, uint64
 
 	if (!fd_is_internal(fd))
 		each_descriptor(message, fd_was_sent);
-	if (!fd_is_scheduled(fd, OP_FD_WRITE)) {
+	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_classify(fd) != FD_SOCKET) {
 		long result;
 
 		runtime_test_cancel();

@@ -98,9 +98,15 @@ static long splice_once(struct splice *splice, uint64_t site)
 	return result;
 }
 
+static bool splice_is_open(int fd)
+{
+	return !platform_failed(platform_call(SYS_fcntl, fd, F_GETFD));
+}
+
 static bool splice_is_scheduled(const struct splice *splice)
 {
-	return engine_is_live() && splice->bytes &&
+	return engine_is_live() && splice->bytes && splice_is_open(splice->in) &&
+	       splice_is_open(splice->out) &&
 	       (fd_is_scheduled(splice->in, OP_FD_READ) ||
 		       fd_is_scheduled(splice->out, OP_FD_WRITE));
 }

@@ -1,21 +1,9 @@
 #include "runtime/system_calls.h"
 
-#include <sys/syscall.h>
-
 #include "runtime/interpose.h"
-
-/* Younger than the headers of some systems. */
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2 441
-#endif
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
 
 /* Beyond the newest call in the table. */
 #define NUMBERS_MAX 512
-
-typedef long system_call(const long arguments[6], uint64_t site);
 
 static system_call *const system_calls[NUMBERS_MAX] = {
 #define SYSTEM_CALL(name) [SYS_##name] = call_##name,
@@ -24,6 +12,15 @@ static system_call *const system_calls[NUMBERS_MAX] = {
 #undef SYSTEM_CALL
 #undef BLOCKING_CALL
 };
+
+long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site)
+{
+	const long *a = arguments;
+	long answer = function(a, site);
+
+	return answer == CALL_OF_KERNEL ? target_call(number, a[0], a[1], a[2], a[3], a[4], a[5])
+					: answer;
+}
 
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result)
 {

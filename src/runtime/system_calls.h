@@ -9,6 +9,15 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+
+/* Younger than the headers of some systems. */
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
 
 /* Answer of a function that leaves this call to the kernel. */
 #define CALL_OF_KERNEL LONG_MIN
@@ -19,9 +28,14 @@
 #undef SYSTEM_CALL
 #undef BLOCKING_CALL
 
+typedef long system_call(const long arguments[6], uint64_t site);
+
+/* The function's answer, or the kernel's. */
+long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site);
+
 /* In an interposed function: the answer to the same system call, with the caller as the site. */
 #define ANSWER_ARGUMENTS(name, a, b, c, d, e, f, ...)                                              \
-	call_##name(                                                                               \
+	system_call_make(call_##name, SYS_##name,                                                  \
 		(const long[6]){(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)}, \
 		CALL_SITE)
 #define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
