@@ -88,6 +88,8 @@ static void add_variable(struct strbuf *out, const struct explain_result *result
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);
+	else if (pattern_is_order(pattern) && !pattern->addresses[0])
+		strbuf_adds(out, "the program's threads");
 	else if (pattern_is_order(pattern))
 		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
 	else if (add_block(out, result->explain, pattern, access))
@@ -114,7 +116,7 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 		explain_add_place(&where, &place);
 		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
 		strbuf_addf(out, "   %-10s %-7s %-22s ", step ? step->thread : role.text,
-			explain_access_verb(pattern, i), where.text);
+			explain_access_verb(answer, i), where.text);
 		add_source_line(out, result->finding, &place, 60);
 		strbuf_adds(out, "\n");
 		strbuf_release(&where);
@@ -190,9 +192,8 @@ static void add_answer(struct strbuf *out, const struct explain_result *result, 
 	strbuf_adds(out, "\n");
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
-	/* Where the failing run itself tells what led to the failure, only a tested cause adds to that. */
-	if (number == 0 && (!result->finding->cause ||
-				   (answer->cause.is_cause && !pattern_is_order(pattern)))) {
+	/* Where the failing run itself tells what to do, a pattern's general remedy would only contradict that. */
+	if (number == 0 && !result->finding->cause) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
 		strbuf_adds(out, "   to prevent it: ");
 		explain_add_remedy(out, result, answer);
@@ -339,6 +340,15 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
 }
 
+/* Beside what the failing run itself tells, an order that passing runs have as often is no explanation. */
+#define TOLD_SCORE_LEAST 0.5
+
+static bool is_told(const struct explain_result *result, const struct explain_answer *answer)
+{
+	return !result->finding->cause || answer->cause.is_cause ||
+	       answer->record->score >= TOLD_SCORE_LEAST;
+}
+
 void explain_print(const struct explain_result *result, FILE *stream)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
@@ -361,10 +371,12 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		ranking->count == 1 ? "" : "s", ranking->explanation_count,
 		ranking->explanation_count == 1 ? "" : "s");
 	for (uint32_t i = 0; i < result->answer_count; i++) {
+		if (!is_told(result, &result->answers[i]))
+			continue;
 		strbuf_adds(&out, "\n");
 		add_answer(&out, result, i);
 	}
-	if (result->answer_count)
+	if (result->answer_count && is_told(result, &result->answers[0]))
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);

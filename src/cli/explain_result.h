@@ -57,8 +57,8 @@ const struct finding_step *explain_answer_step(
  */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
-/* "reads", "writes", or what was done to a synchronisation object: "locks", "signals". */
-const char *explain_access_verb(const struct pattern *pattern, unsigned access);
+/* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
+const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
 /* What goes wrong where this pattern shows. */
 const char *explain_meaning(const struct pattern *pattern);
 /* "make a.c:12 to a.c:14 (f) one atomic step ..." */

@@ -48,8 +48,13 @@ struct explain_place explain_answer_place(const struct explain_result *result,
 	return place;
 }
 
-const char *explain_access_verb(const struct pattern *pattern, unsigned access)
+const char *explain_access_verb(const struct explain_answer *answer, unsigned access)
 {
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct finding_step *step = explain_answer_step(answer, access);
+
+	if (step && strcmp(step->verb, call_verbs[CALL_FREE]) == 0)
+		return step->verb;
 	if (pattern_is_order(pattern))
 		return op_descriptions[pattern->ops[access]].verb;
 	return pattern_is_write(pattern, access) ? "writes" : "reads";

@@ -343,7 +343,8 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 	if (patterns_is_of_thread(event)) {
 		name = THREAD_LIVES;
 		access.is_write = true;
-		access.site = event->kind == OP_THREAD_BEGIN ? event->role : event->site;
+		/* Behind the first byte of the start function, as a return address is behind its call. */
+		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {
 		return;
 	}

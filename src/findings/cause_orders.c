@@ -294,9 +294,10 @@ static void orders_add_freed(
 	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
 	orders_add_frame(" at ", finding_user_frame(&later->at), cause);
 	strbuf_adds(cause, "\n");
-	if (is_signal && release)
-		orders_add_frame("signal while the mutex is held, before the unlock at ",
-			finding_user_frame(&later->at), remedy);
+	if (is_signal && release) {
+		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
+		builder_add_event_place(builder, release, remedy);
+	}
 	strbuf_addf(remedy, "%s %s before the free", remedy->length ? ", or join" : "join",
 		later->thread);
 	orders_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
@@ -340,7 +341,7 @@ static struct handover orders_find_handover(const struct finding_source *source)
 		const bool is_update = event->kind == OP_ATOMIC_UPDATE;
 
 		if (event->thread == outcome->other_thread.index &&
-			event->step > outcome->other_step && !found.read &&
+			event->step >= outcome->other_step && !found.read &&
 			(event->kind == OP_ATOMIC_STORE || is_update))
 			found.write = event;
 		if (event->thread == outcome->thread.index && found.write &&

@@ -116,6 +116,21 @@ static char *copy(const char *text)
 	return result;
 }
 
+/* What the thread did at that step: a free is one, though it writes all of a block. */
+static char *race_verb(
+	const struct builder *builder, struct thread_id thread, uint64_t step, enum op_kind op)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = source->event_count; i-- > 0 && source->events[i].step >= step;) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->step == step && event->thread == thread.index && event->kind == op)
+			return builder_event_verb(event);
+	}
+	return copy(op_descriptions[op].verb);
+}
+
 void builder_fill_race(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
@@ -129,14 +144,17 @@ void builder_fill_race(struct builder *builder)
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
 	earlier->thread = copy(builder_thread(builder, outcome->other_thread));
-	earlier->verb = copy(
-		outcome->kind == OUTCOME_RACE ? op_descriptions[outcome->other_op].verb : "frees");
+	earlier->verb = outcome->kind == OUTCOME_RACE
+				? race_verb(builder, outcome->other_thread, outcome->other_step,
+					  (enum op_kind)outcome->other_op)
+				: copy("frees");
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
 	builder_access_stack(builder, outcome->other_site, source->earlier_stack,
 		source->earlier_count, &earlier->at);
 	later->thread = copy(builder_thread(builder, outcome->thread));
-	later->verb = copy(
-		outcome->kind == OUTCOME_DOUBLE_FREE ? "frees" : op_descriptions[outcome->op].verb);
+	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
+			      ? copy("frees")
+			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
 	later->held = held_words(builder, outcome->thread, now);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);
 }

@@ -219,6 +219,7 @@ struct engine_op memory_engine_op(const struct memory_access *access, object_nam
 		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
 		.argument = access->kind == SITE_COMPARE_EXCHANGE ? access->expected : 0,
 		.order = access->order,
+		.call = access->call,
 		.order_of_failure = access->order_of_failure,
 		.exchange = access->kind != SITE_COMPARE_EXCHANGE ? EXCHANGE_NONE
 			    : access->knows_expected		  ? EXCHANGE_OF_EXPECTED

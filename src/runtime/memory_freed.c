@@ -56,7 +56,8 @@ void memory_freed(const void *start, uint64_t site)
 {
 	/* Within the call: what comes behind it may belong to another line. */
 	struct memory_visit visit = {
-		.access = {.address = start, .site = site - 1, .kind = SITE_STORE}};
+		.access = {
+			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};
 	struct memory_access *access = &visit.access;
 	bool is_shared = false;
 	struct engine_op op;
