@@ -61,6 +61,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
 	plan->has_early_timeouts = settings->has_early_timeouts;
+	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
 	plan->without_virtual_time = settings->without_virtual_time;
 }
@@ -81,15 +82,16 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s*, s:s*, s:o*}", "executor",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:s*, s:s*, s:o*}", "executor",
 		executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
 		"random_seed", (json_int_t)settings->random_seed, "spurious_wakeups",
 		settings->has_spurious_wakeups, "early_timeouts", settings->has_early_timeouts,
 		"without_dispatch", settings->without_dispatch, "without_virtual_time",
-		settings->without_virtual_time, "input", settings->input, "check", settings->check,
-		"races", races_to_json(&settings->races));
+		settings->without_virtual_time, "forked_children",
+		settings->has_forked_children ? json_true() : NULL, "input", settings->input,
+		"check", settings->check, "races", races_to_json(&settings->races));
 	char *text;
 
 	BUG_ON(!object);
@@ -128,19 +130,20 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	const char *check = NULL;
 	json_int_t step_limit, hang_ns;
 	json_int_t random_seed = 1; /* its bits: JSON knows no unsigned numbers */
-	int spurious, early, dispatch, virtual_time;
+	int spurious, early, dispatch, virtual_time, children = false;
 	json_t *tolerated;
 	json_t *races = NULL;
 	int result = 0;
 
 	settings_init(&read);
 	if (!object ||
-		json_unpack(object, "{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?s, s?s, s?o}",
+		json_unpack(object,
+			"{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?b, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "spurious_wakeups",
 			&spurious, "early_timeouts", &early, "without_dispatch", &dispatch,
-			"without_virtual_time", &virtual_time, "input", &input, "check", &check,
-			"races", &races) != 0)
+			"without_virtual_time", &virtual_time, "forked_children", &children,
+			"input", &input, "check", &check, "races", &races) != 0)
 		result = damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = damaged(err, "executor");
@@ -156,6 +159,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.random_seed = (uint64_t)random_seed;
 		read.has_spurious_wakeups = spurious;
 		read.has_early_timeouts = early;
+		read.has_forked_children = children;
 		read.without_dispatch = dispatch;
 		read.without_virtual_time = virtual_time;
 		read.input = copy_text(input);

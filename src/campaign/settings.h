@@ -21,6 +21,7 @@ struct settings {
 	uint64_t random_seed; /* of the random numbers that the target asks the system for */
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
+	bool has_forked_children; /* threads of forked children are scheduled, too */
 	bool without_dispatch;
 	bool without_virtual_time;
 	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */

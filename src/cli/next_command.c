@@ -157,6 +157,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_adds(out, " --spurious-wakeups");
 	if (settings->has_early_timeouts)
 		strbuf_adds(out, " --early-timeouts");
+	if (settings->has_forked_children)
+		strbuf_adds(out, " --forked-children");
 	if (settings->without_virtual_time)
 		strbuf_adds(out, " --no-virtual-time");
 	if (settings->without_dispatch)

@@ -142,8 +142,9 @@ static inline bool op_dependent(const struct pending_op *a, const struct pending
 
 /* What a run has waited for, and what would let that end otherwise. */
 enum op_met {
-	MET_CONDITION = 1, /* a condition variable: spurious wake-ups */
-	MET_TIME = 2	   /* a time to come, alone or as a limit: early time-outs */
+	MET_CONDITION = 1,    /* a condition variable: spurious wake-ups */
+	MET_TIME = 2,	      /* a time to come, alone or as a limit: early time-outs */
+	MET_CHILD_THREADS = 4 /* threads of a forked child */
 };
 
 #endif

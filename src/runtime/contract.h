@@ -98,14 +98,15 @@ struct contract_plan {
 	uint32_t tolerated; /* bit OUTCOME_x: no failure */
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
-	bool is_fresh_state;	   /* strategy state is zeroed: call begin_campaign */
-	bool stop_at_failure;	   /* ring REPORT_FAILURE and wait; else count and go on */
-	bool is_traced;		   /* fill the trace area */
-	uint64_t trace_from;	   /* with steps from this on, and all creations of threads */
-	bool inspect;		   /* stand still at the end of a failing run */
-	uint64_t inspect_step;	   /* with detectors and `inspect`: stand still before the access of
+	bool has_forked_children; /* threads of forked children follow schedules, too (child_run.h) */
+	bool is_fresh_state;	  /* strategy state is zeroed: call begin_campaign */
+	bool stop_at_failure;	  /* ring REPORT_FAILURE and wait; else count and go on */
+	bool is_traced;		  /* fill the trace area */
+	uint64_t trace_from;	  /* with steps from this on, and all creations of threads */
+	bool inspect;		  /* stand still at the end of a failing run */
+	uint64_t inspect_step;	  /* with detectors and `inspect`: stand still before the access of
 				      this step - 1, too; 0: no step. It is made at this */
-	uint64_t inspect_site;	   /* place, */
+	uint64_t inspect_site;	  /* place, */
 	uint64_t inspect_address;  /* and to the word of this address */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
@@ -224,6 +225,21 @@ struct contract_stuck {
 	uint64_t site;
 	uint64_t address;
 	struct wait_edge waits[CONTRACT_STUCK_WAITS];
+	/* It has made threads itself: those that wait are none of the run's, and are these. */
+	bool has_own_threads;
+	struct thread_id forker; /* of the run */
+	struct contract_thread threads[CONTRACT_STUCK_WAITS];
+};
+
+/* The first child of the run that died of a signal. [guest] */
+struct contract_child_death {
+	uint32_t is_taken;
+	uint32_t kind; /* enum outcome_kind, written last; 0: not yet */
+	int32_t signal;
+	struct thread_id forker;       /* of the run */
+	struct contract_thread thread; /* which died */
+	uint64_t site;
+	uint64_t address;
 };
 
 struct contract {
@@ -264,6 +280,7 @@ struct contract {
 	struct outcome outcome; /* of the last run */
 	uint32_t stuck_count;	/* [guest] children that took a place in stuck[], or found none */
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
+	struct contract_child_death child_death;
 	uint32_t met;	     /* [guest] by all runs: bits MET_x (model/op.h) */
 	uint64_t operations; /* [guest] digest of its steps, with plan.has_operations */
 	struct strategy_guarantee guarantee; /* of the strategy so far; probability 0: none */

@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "base/text.h"
+#include "runtime/child_run.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/record.h"
@@ -103,6 +104,11 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	if (!runtime.contract || runtime.is_forked_child) {
 		/* Not ours to judge: the default action, now. */
 		void *none[4] = {0};
+
+		child_run_tell_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
+			signal == SIGABRT && abort_site ? abort_site - 1
+							: (uint64_t)registers[REG_RIP],
+			address);
 
 		(void)platform_call(SYS_rt_sigaction, signal, none, NULL, KERNEL_SIGSET_BYTES);
 		(void)platform_call(

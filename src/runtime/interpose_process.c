@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "runtime/attach.h"
+#include "runtime/child_run.h"
 #include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/raw_thread.h"
@@ -125,6 +126,7 @@ static void fork_in_child(void)
 	fd_were_inherited(); /* the parent holds the other ends */
 	runtime_dispatch_resume();
 	family_forked(0);
+	child_run_forked();
 	if (is_first)
 		daemon_forked(process.parent_pid);
 	process_become_child();
@@ -149,6 +151,7 @@ static pid_t fork_in_order(uint64_t site)
 	static const char handlers;
 	pid_t pid;
 
+	child_run_prepare_fork();
 	engine_note(OP_MUTEX_LOCK, &handlers, site);
 	runtime_trace_call(CALL_FORK, site);
 	pid = REAL(fork)();
@@ -178,6 +181,7 @@ EXPORT pid_t _Fork(void)
 	pid_t pid;
 
 	ENTER();
+	child_run_prepare_fork();
 	fork_prepare();
 	pid = REAL(_Fork)();
 	if (pid == 0) {
@@ -226,6 +230,7 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 			function, stack, flags, argument, parent_id, thread_block, child_id);
 	cloned.function = function;
 	cloned.argument = argument;
+	child_run_prepare_fork();
 	fork_prepare();
 	pid = REAL(clone)(clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);
 	family_forked(pid);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "engine/mutex.h"
+#include "runtime/child_run.h"
 #include "runtime/interpose.h"
 #include "runtime/raw_thread.h"
 #include "runtime/runtime.h"
@@ -48,6 +49,8 @@ void runtime_first_create(void)
 		return;
 	}
 	runtime.has_dispatch = runtime_dispatch_arm();
+	if (runtime.is_forked_child)
+		child_run_begin();
 	engine_go_live();
 }
 

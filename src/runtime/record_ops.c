@@ -82,6 +82,8 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 	const struct record_area *area = record_state.area;
 	const uint32_t index = thread->id.index;
 
+	if (runtime.is_forked_child) /* the record is its parent's */
+		return;
 	if (area->points_most && area->position >= area->points_most && !area->is_cut)
 		record_cut();
 	record_stand(index == record_state.moving->index ? op : engine_current()->op);

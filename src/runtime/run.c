@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "runtime/child_run.h"
 #include "runtime/contexts.h"
 #include "runtime/family.h"
 #include "runtime/focus.h"
@@ -338,6 +339,7 @@ void runtime_publish_threads(void)
 			threads[i].label[c] = thread->label[c];
 	}
 	run_count_steps(contract, threads);
+	stuck_children_add_threads(threads, &contract->thread_count);
 }
 
 /*
@@ -417,6 +419,7 @@ void runtime_finish_run(void)
 	if (record_is_on())
 		record_end();
 	status = outcome->code;
+	child_run_take_death(outcome);
 	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
 		contract->plan.sanitizer_status == status)
 		outcome->kind = OUTCOME_SANITIZER;

@@ -109,6 +109,8 @@ static void startup_observe(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 
+	if (runtime.is_forked_child) /* the trace is its parent's */
+		return;
 	if (step < contract->plan.trace_from && op->kind != OP_THREAD_CREATE)
 		return;
 	contexts_tell(thread->id, step);

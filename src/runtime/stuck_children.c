@@ -7,9 +7,18 @@
  */
 #include <sys/syscall.h>
 
+#include "base/text.h"
+#include "model/thread_name.h"
+#include "runtime/child_run.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"
+
+/* Threads of children that are told of behind those of the run. Written as the run ends. */
+static struct {
+	uint32_t thread_count;
+	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
+} stuck;
 
 static uint32_t stuck_count(const struct contract *contract)
 {
@@ -18,10 +27,22 @@ static uint32_t stuck_count(const struct contract *contract)
 	return count < CONTRACT_STUCK_MOST ? count : CONTRACT_STUCK_MOST;
 }
 
+/* A thread that only the child has, as one of the run. Its name follows when the run ends. */
+struct contract_thread stuck_child_describe(const struct engine_thread *thread)
+{
+	struct contract_thread description = {
+		.create_site = thread->create_site, .start = (uint64_t)(uintptr_t)thread->start};
+	struct text text;
+
+	text_init(&text, description.label, sizeof description.label);
+	text_add(&text, "child");
+	return description;
+}
+
 void stuck_child_tell(const struct outcome *outcome)
 {
 	struct contract *contract = runtime.contract;
-	struct contract_stuck *stuck;
+	struct contract_stuck *told;
 	uint32_t place;
 
 	if (!contract || !runtime.is_forked_child || stuck_count(contract) == CONTRACT_STUCK_MOST)
@@ -29,15 +50,20 @@ void stuck_child_tell(const struct outcome *outcome)
 	place = __atomic_fetch_add(&contract->stuck_count, 1, __ATOMIC_RELAXED);
 	if (place >= CONTRACT_STUCK_MOST)
 		return;
-	stuck = &contract->stuck[place];
-	stuck->kind = outcome->kind;
-	stuck->site = outcome->site;
-	stuck->address = outcome->address;
-	stuck->wait_count = 0;
-	for (uint32_t i = 0; i < outcome->wait_count && i < CONTRACT_STUCK_WAITS; i++)
-		stuck->waits[stuck->wait_count++] = outcome->waits[i];
+	told = &contract->stuck[place];
+	told->kind = outcome->kind;
+	told->site = outcome->site;
+	told->address = outcome->address;
+	told->wait_count = 0;
+	told->forker = child_run_forker();
+	told->has_own_threads = engine_thread_count() > child_run_first_own();
+	for (uint32_t i = 0; i < outcome->wait_count && i < CONTRACT_STUCK_WAITS; i++) {
+		told->threads[i] =
+			stuck_child_describe(engine_thread(outcome->waits[i].waiter.index));
+		told->waits[told->wait_count++] = outcome->waits[i];
+	}
 	/* Release: the parent's acquire finds the rest filled. */
-	__atomic_store_n(&stuck->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
+	__atomic_store_n(&told->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
 }
 
 void stuck_children_begin_run(void)
@@ -47,6 +73,8 @@ void stuck_children_begin_run(void)
 	for (uint32_t i = 0; i < stuck_count(contract); i++)
 		contract->stuck[i].pid = 0;
 	contract->stuck_count = 0;
+	contract->child_death = (struct contract_child_death){0};
+	stuck.thread_count = 0;
 }
 
 static const struct contract_stuck *stuck_of(int pid)
@@ -59,23 +87,79 @@ static const struct contract_stuck *stuck_of(int pid)
 	return NULL;
 }
 
-/* Threads that only the child has are not told of: the run does not know them. */
-static void stuck_put_first(struct outcome *outcome, const struct wait_edge *wait)
+static struct wait_edge *stuck_put_first(struct outcome *outcome, const struct wait_edge *wait)
 {
-	struct wait_edge *edge = outcome->waits;
-
-	if (wait->waiter.index >= engine_thread_count())
-		return;
 	if (outcome->wait_count == OUTCOME_WAITS_MAX) {
 		outcome->wait_count--;
 		outcome->waits_left_out++;
 	}
 	for (uint32_t i = outcome->wait_count++; i; i--)
 		outcome->waits[i] = outcome->waits[i - 1];
-	*edge = *wait;
+	outcome->waits[0] = *wait;
+	return &outcome->waits[0];
+}
+
+/* The only thread of a child has the index of the one that forked it, and may wait for others of its parent. */
+static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wait)
+{
+	struct wait_edge *edge;
+
+	if (wait->waiter.index >= engine_thread_count())
+		return;
+	edge = stuck_put_first(outcome, wait);
 	edge->is_in_child = 1;
 	if (edge->holder.index >= engine_thread_count())
 		edge->holder = THREAD_NONE;
+}
+
+struct thread_id stuck_children_add_thread(
+	struct thread_id forker_id, const struct contract_thread *description)
+{
+	struct contract_thread *thread = &stuck.threads[stuck.thread_count];
+	const struct engine_thread *forker = engine_thread(forker_id.index);
+
+	if (forker_id.index >= engine_thread_count() ||
+		engine_thread_count() + stuck.thread_count >= THREAD_CAPACITY ||
+		stuck.thread_count == sizeof stuck.threads / sizeof *stuck.threads)
+		return THREAD_NONE;
+	*thread = *description;
+	thread->parent = forker_id;
+	thread->ordinal = (uint16_t)(forker->children + stuck.thread_count);
+	thread->name = thread_name_child(forker->name, thread->ordinal);
+	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
+}
+
+/* What the run calls a thread of the child; THREAD_NONE: it is not told of. */
+static struct thread_id stuck_thread_of(const struct contract_stuck *told, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < told->wait_count; i++)
+		if (thread_same(told->waits[i].waiter, thread))
+			return (struct thread_id){
+				(uint16_t)(engine_thread_count() + stuck.thread_count + i)};
+	return THREAD_NONE;
+}
+
+/* A child that has made threads: all its waits are those of threads of its own, which are told of as made by its forker. */
+static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
+{
+	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||
+		told->forker.index >= engine_thread_count())
+		return;
+	for (uint32_t k = told->wait_count; k--;) {
+		struct wait_edge edge = told->waits[k];
+
+		edge.waiter = stuck_thread_of(told, edge.waiter);
+		edge.holder = stuck_thread_of(told, edge.holder);
+		(void)stuck_put_first(outcome, &edge);
+	}
+	for (uint32_t k = 0; k < told->wait_count; k++)
+		(void)stuck_children_add_thread(told->forker, &told->threads[k]);
+}
+
+void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count)
+{
+	for (uint32_t i = 0; i < stuck.thread_count && *count < THREAD_CAPACITY; i++)
+		threads[(*count)++] = stuck.threads[i];
 }
 
 void stuck_children_add_waits(struct outcome *outcome)
@@ -87,14 +171,16 @@ void stuck_children_add_waits(struct outcome *outcome)
 		return;
 	count = children_alive(pids);
 	for (uint32_t i = count; i--;) {
-		const struct contract_stuck *stuck = stuck_of(pids[i]);
+		const struct contract_stuck *told = stuck_of(pids[i]);
 
-		for (uint32_t k = stuck ? stuck->wait_count : 0; k--;)
-			stuck_put_first(outcome, &stuck->waits[k]);
-		if (!stuck)
+		if (!told)
 			continue;
-		outcome->kind = stuck->kind;
-		outcome->site = stuck->site;
-		outcome->address = stuck->address;
+		for (uint32_t k = told->has_own_threads ? 0 : told->wait_count; k--;)
+			stuck_add_forker(outcome, &told->waits[k]);
+		if (told->has_own_threads)
+			stuck_add_own(outcome, told);
+		outcome->kind = told->kind;
+		outcome->site = told->site;
+		outcome->address = told->address;
 	}
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "engine/engine.h"
+#include "runtime/contract.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -230,6 +231,14 @@ void stuck_child_tell(const struct outcome *outcome);
 void stuck_children_begin_run(void);
 /* The run ends, as nobody can go on: puts what the children wait for before what their parent's threads do. */
 void stuck_children_add_waits(struct outcome *outcome);
+/*
+ * Threads of children that the evidence of the run names: as if their forker had made them. From the child's view, as the
+ * run's (THREAD_NONE: there are too many), and all of them behind the threads of the run.
+ */
+struct contract_thread stuck_child_describe(const struct engine_thread *thread);
+struct thread_id stuck_children_add_thread(
+	struct thread_id forker, const struct contract_thread *description);
+void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count);
 
 /* ---- signals: signal_queue.c, signal_delivery.c, interpose_signal.c ---- */
 
