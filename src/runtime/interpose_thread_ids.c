@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,24 @@ EXPORT int prlimit64(pid_t pid, __rlimit_resource_t resource, const struct rlimi
 {
 	ENTER();
 	return (int)interpose_result(ANSWER(prlimit64, pid, resource, wanted, old));
+}
+
+EXPORT pid_t getpgid(pid_t pid)
+{
+	ENTER();
+	return (pid_t)interpose_result(ANSWER(getpgid, pid));
+}
+
+EXPORT pid_t getsid(pid_t pid)
+{
+	ENTER();
+	return (pid_t)interpose_result(ANSWER(getsid, pid));
+}
+
+EXPORT int sched_rr_get_interval(pid_t pid, struct timespec *out)
+{
+	ENTER();
+	return (int)interpose_result(ANSWER(sched_rr_get_interval, pid, out));
 }
 
 #define PIDFD_OF_THREAD O_EXCL
