@@ -366,11 +366,78 @@ static void test_patterns__agree_with_their_definition(void **unused)
 	}
 }
 
+/* ---- orders of operations ---- */
+
+static void observe_op(uint16_t thread, enum op_kind kind, uint64_t address, bool has_failed)
+{
+	static uint64_t step;
+	const struct detector_event event = {.step = ++step,
+		.site = (uint64_t)kind << 8 | thread,
+		.address = address,
+		.object = (object_name)address,
+		.thread = {thread},
+		.role = thread + UINT64_C(1),
+		.kind = (uint8_t)kind,
+		.has_failed = has_failed};
+	struct outcome verdict;
+
+	assert_false(detectors[DETECTOR_patterns]->observe(state, &event, &verdict));
+}
+
+/* A signal before a wait; a lock that is taken in turn; a try that fails. */
+static void observe_orders(void)
+{
+	detectors[DETECTOR_patterns]->begin_run(state);
+	observe_op(1, OP_COND_SIGNAL, 8, false);
+	observe_op(2, OP_COND_WAIT, 8, false);
+	observe_op(1, OP_MUTEX_LOCK, 16, false);
+	observe_op(1, OP_MUTEX_UNLOCK, 16, false);
+	observe_op(2, OP_MUTEX_TRYLOCK, 16, true);
+	observe_op(3, OP_MUTEX_LOCK, 16, false);
+}
+
+static void test_patterns__has_orders_where_told_so(void **unused)
+{
+	const struct pattern *patterns;
+
+	(void)unused;
+	observe_orders();
+	assert_int_equal(patterns_of_run(state, &patterns), 0);
+	patterns_include_orders(state, true);
+	observe_orders();
+	assert_int_equal(patterns_of_run(state, &patterns), 2);
+	assert_int_equal(patterns[0].kind, PATTERN_WR);
+	assert_int_equal(patterns[0].ops[0], OP_COND_SIGNAL);
+	assert_int_equal(patterns[0].ops[1], OP_COND_WAIT);
+	assert_true(pattern_is_order(&patterns[0]));
+	assert_int_equal(patterns[1].kind, PATTERN_WW);
+	assert_int_equal(patterns[1].threads[0], 1);
+	assert_int_equal(patterns[1].threads[1], 3);
+}
+
+static void test_patterns__orders_beginnings_of_threads(void **unused)
+{
+	const struct pattern *patterns;
+
+	(void)unused;
+	patterns_include_orders(state, true);
+	detectors[DETECTOR_patterns]->begin_run(state);
+	observe_op(1, OP_THREAD_BEGIN, 24, false);
+	observe_op(0, OP_THREAD_CREATED, 0, false);
+	observe_op(2, OP_THREAD_BEGIN, 32, false);
+	assert_in_range(patterns_of_run(state, &patterns), 2, 3);
+	assert_int_equal(patterns[0].kind, PATTERN_WW);
+	assert_int_equal(patterns[0].ops[0], OP_THREAD_BEGIN);
+	assert_int_equal(patterns[0].ops[1], OP_THREAD_CREATED);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_patterns__##name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(has_orders_where_told_so),
+		TEST(orders_beginnings_of_threads),
 		TEST(order_patterns),
 		TEST(atomicity_patterns),
 		TEST(several_others_in_between),

@@ -157,6 +157,75 @@ static void test_lost_signals__are_counted_and_reported(void **state)
 	expect_lost(simulate(&spurious, wait_for_nothing, &scene));
 }
 
+/* ---- the kind of a run that is stuck ---- */
+
+static void *wait_for_ever(void *argument)
+{
+	struct scene *s = argument;
+
+	lock(s);
+	s->tokens++;
+	for (;;)
+		(void)cond_wait(&s->cond, &s->mutex, ENGINE_FOREVER, 45);
+	return NULL;
+}
+
+/* The signal finds a thread waiting or not: the thread waits for another one either way. */
+static void signal_once(void *argument)
+{
+	struct engine_thread *thread = simulation_create(wait_for_ever, argument);
+	struct scene *s = argument;
+
+	cond_signal(&s->cond, 3);
+	simulation_join(thread);
+}
+
+static void never_signal(void *argument)
+{
+	simulation_join(simulation_create(wait_for_ever, argument));
+}
+
+static struct mutex session;
+
+static void *wait_in_session(void *argument)
+{
+	(void)mutex_lock(&session, ENGINE_FOREVER, 5);
+	return wait_for_ever(argument);
+}
+
+/* The lock that the waiting thread keeps is what its signaller wants. */
+static void signal_and_want_session(void *argument)
+{
+	struct scene *s = argument;
+
+	memset(&session, 0, sizeof session);
+	(void)simulation_create(wait_in_session, s);
+	cond_signal(&s->cond, 3);
+	while (!s->tokens) {
+		lock(s);
+		unlock(s);
+	}
+	(void)mutex_lock(&session, ENGINE_FOREVER, 6);
+}
+
+static void expect_kind(void (*code)(void *), enum outcome_kind kind)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct simulation simulation = {.seed = seed};
+
+		clear(&scene);
+		assert_int_equal(simulate(&simulation, code, &scene)->kind, kind);
+	}
+}
+
+static void test_stuck__has_one_kind_under_every_schedule(void **state)
+{
+	(void)state;
+	expect_kind(signal_once, OUTCOME_LOST_WAKEUP);
+	expect_kind(never_signal, OUTCOME_DEADLOCK);
+	expect_kind(signal_and_want_session, OUTCOME_DEADLOCK);
+}
+
 /* ---- who wakes ---- */
 
 static void *wait_in_line(void *argument)
@@ -483,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_signal__is_never_lost_to_a_waiter),
 		cmocka_unit_test(test_spurious_wakeups__happen_and_do_no_harm_to_a_loop),
 		cmocka_unit_test(test_lost_signals__are_counted_and_reported),
+		cmocka_unit_test(test_stuck__has_one_kind_under_every_schedule),
 		cmocka_unit_test(test_signal__may_wake_any_waiter),
 		cmocka_unit_test(test_broadcast__wakes_all_and_frees_the_object),
 		cmocka_unit_test(test_woken_waiter__is_shown_waiting_for_the_mutex),
