@@ -167,6 +167,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	result = build(finding, ingredients, err);
 	if (result == 0) {
 		finding->output = output_end(&probe->worker.capture);
+		finding_title_from_output(finding);
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}

@@ -33,6 +33,32 @@ static void gdb_execute(struct gdb_command *command, const char *what)
 	gdb_add(command, what);
 }
 
+/* Frames of raddle's libraries are not the program's: backtraces are shown without them. */
+static const char gdb_filter[] =
+	"python exec('''\n"
+	"class RaddleFrames:\n"
+	"    def __init__(self):\n"
+	"        self.name, self.priority, self.enabled = 'raddle', 100, True\n"
+	"        gdb.frame_filters[self.name] = self\n"
+	"    def filter(self, frames):\n"
+	"        return (each for each in frames if 'libraddle' not in\n"
+	"                (gdb.solib_name(each.inferior_frame().pc()) or ''))\n"
+	"RaddleFrames()\n"
+	"''')";
+
+/* Selects the innermost frame of the user's code: one with a source that is no header of the system. */
+static const char gdb_select[] =
+	"python exec('''\n"
+	"frame = gdb.newest_frame() if gdb.selected_thread() else None\n"
+	"while frame:\n"
+	"    source, library = frame.find_sal().symtab, gdb.solib_name(frame.pc()) or ''\n"
+	"    if source and 'libraddle' not in library and not library.startswith(('/lib', '/usr/lib')) "
+	"and not source.fullname().startswith('/usr/'):\n"
+	"        frame.select()\n"
+	"        break\n"
+	"    frame = frame.older()\n"
+	"''')";
+
 /* In single quotes for the shell that gdb starts the program with. */
 static void add_quoted(struct strbuf *out, const char *text)
 {
@@ -82,8 +108,11 @@ static void gdb_describe(struct gdb_command *command, const struct replay_settin
 	strbuf_adds(&text, " < ");
 	add_quoted(&text, worker->params.input ? worker->params.input : "/dev/null");
 	gdb_execute(command, text.text);
+	gdb_execute(command, gdb_filter);
 	gdb_execute(command, "run");
 	gdb_execute(command, "bt");
+	gdb_execute(command, gdb_select);
+	gdb_execute(command, "frame");
 	gdb_add(command, setting->target.path);
 	strbuf_release(&text);
 }

@@ -174,6 +174,12 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
  */
 uint64_t finding_signature(const struct finding *finding);
 
+/*
+ * Where the program itself has said what failed, the title says it: the type and what() of an uncaught exception, the
+ * expectation of GoogleTest or Catch2 that did not hold. After `output` has been filled.
+ */
+void finding_title_from_output(struct finding *finding);
+
 /* As JSON, the stored form. The reader checks everything and is fuzzed. */
 char *finding_to_json(const struct finding *finding);
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err);

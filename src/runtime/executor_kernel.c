@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -64,6 +65,31 @@ static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIG
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
+/* Writes "main.0.2" and returns its end; the start is cut off where it is too long. */
+static char *kernel_write_path(const struct engine_thread *thread, char *end)
+{
+	unsigned number = thread->ordinal;
+
+	if (!thread->id.index)
+		return (char *)memcpy(end - 4, "main", 4);
+	do {
+		*--end = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	*--end = '.';
+	return kernel_write_path(engine_thread(thread->parent.index), end);
+}
+
+/* Debuggers show threads by the names that reports have, until the program names them. */
+static void kernel_name_thread(const struct engine_thread *thread)
+{
+	char path[4096] = "";
+
+	if (runtime.contract && runtime.contract->plan.stop_for_debugger)
+		(void)platform_call(
+			SYS_prctl, PR_SET_NAME, kernel_write_path(thread, path + sizeof path - 1));
+}
+
 static void *kernel_thread_entry(void *argument)
 {
 	struct engine_thread *thread = argument;
@@ -73,6 +99,7 @@ static void *kernel_thread_entry(void *argument)
 	thread->context.thread_base = thread->handle;
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
 	kernel_part(thread)->crash_stack = runtime_crash_stack(NULL);
+	kernel_name_thread(thread);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &kernel_faults, NULL, 8);
 	/* The creator waits for the handle. */
 	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);
