@@ -141,7 +141,8 @@ void runtime_hang(void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	if (!runtime.contract || runtime.is_forked_child)
+	/* A run that has ended may wait for the command to look at it. */
+	if (!runtime.contract || runtime.is_forked_child || runtime.contract->outcome.kind)
 		return;
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
 	runtime_divert(context, crash_continue);
