@@ -13,8 +13,6 @@
 #define SLEEP_NS UINT64_C(100000000)
 /* Whoever is elsewhere rings no bell. */
 #define FAR_NAP_NS UINT64_C(1000000)
-/* What a run gets to end by itself when the time is up. */
-#define END_GRACE_NS UINT64_C(1000000000)
 /* Kills from outside that are taken for accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
@@ -401,7 +399,7 @@ static void take_last_runs(
  */
 static int end_workers(struct campaign *campaign, struct error *err)
 {
-	uint64_t until = platform_monotonic_ns() + END_GRACE_NS;
+	uint64_t until = platform_monotonic_ns() + campaign_end_grace_ns(campaign);
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy)

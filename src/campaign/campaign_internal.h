@@ -241,6 +241,8 @@ bool state_read_parts(struct campaign *campaign, FILE *file);
 /* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign);
 bool campaign_is_interrupted(const struct campaign *campaign);
+/* What runs that are under way get to end by themselves when a campaign ends. */
+uint64_t campaign_end_grace_ns(const struct campaign *campaign);
 
 /* ---- campaign_parts.c: strategies that go through all runs, by several workers ---- */
 

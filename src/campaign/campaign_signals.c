@@ -5,6 +5,11 @@
 
 /* How long a program that was told to end is given before the user hears of it. */
 #define ASKED_TO_END_NS UINT64_C(1000000000)
+/* What a run gets to end by itself when the time is up: so long at most, and this part of the time. */
+#define END_GRACE_NS UINT64_C(1000000000)
+#define END_GRACE_PART 20
+/* Who interrupts a campaign waits for its end. */
+#define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
 /* What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign)
@@ -30,4 +35,13 @@ void campaign_pass_signals_on(struct campaign *campaign)
 bool campaign_is_interrupted(const struct campaign *campaign)
 {
 	return *campaign->options->is_interrupted || forward_stop_count() > 1;
+}
+
+uint64_t campaign_end_grace_ns(const struct campaign *campaign)
+{
+	const uint64_t part_ns = campaign->options->time_ns / END_GRACE_PART;
+
+	if (campaign_is_interrupted(campaign))
+		return END_GRACE_INTERRUPTED_NS;
+	return part_ns && part_ns < END_GRACE_NS ? part_ns : END_GRACE_NS;
 }
