@@ -8,6 +8,7 @@
  */
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/interpose_sync.h"
 #include "runtime/library_lock.h"
@@ -77,6 +78,38 @@ static void library_lock_leave(long first, long second, uint64_t site)
 
 /* ---- locks that nobody interposes ---- */
 
+/* Where a stub of the linker's table of procedures leads to; 0: it is another code. */
+static uintptr_t library_lock_stub_target(const uint8_t *code)
+{
+	static const uint8_t landing_pad[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	int32_t distance;
+
+	if (memcmp(code, landing_pad, sizeof landing_pad) == 0)
+		code += sizeof landing_pad;
+	code += *code == 0xf2; /* a prefix of jumps */
+	if (code[0] != 0xff || code[1] != 0x25)
+		return 0;
+	memcpy(&distance, code + 2, sizeof distance);
+	return *(const uintptr_t *)(code + 6 + distance);
+}
+
+/*
+ * Is the code in front of `site` a system call, or a call of syscall()? It may also be the call of a library's function that
+ * ends with one: then who returns there has made no call to the kernel.
+ */
+static bool library_lock_calls_kernel(const uint8_t *site)
+{
+	int32_t distance;
+
+	if (site[-2] == 0x0f && site[-1] == 0x05)
+		return true;
+	memcpy(&distance, site - sizeof distance, sizeof distance);
+	if (site[-5] == 0xe8)
+		return library_lock_stub_target(site + distance) == (uintptr_t)syscall;
+	return site[-6] == 0xff && site[-5] == 0x15 &&
+	       *(const uintptr_t *)(site + distance) == (uintptr_t)syscall;
+}
+
 static bool library_lock_is_known(const void *code)
 {
 	struct dl_find_object object;
@@ -89,8 +122,8 @@ static bool library_lock_is_known(const void *code)
 	for (unsigned i = 0; name && i < sizeof known_libraries / sizeof *known_libraries; i++)
 		if (strncmp(name + 1, known_libraries[i], strlen(known_libraries[i])) == 0)
 			return true;
-	return sites_find_code(
-		(uintptr_t)code, &start, &end); /* built by raddle-cc: its atomics are seen */
+	/* Built by raddle-cc: its atomic operations are seen. */
+	return sites_find_code((uintptr_t)code, &start, &end) || !library_lock_calls_kernel(code);
 }
 
 void library_lock_note_futex(uint64_t site)

@@ -1,6 +1,7 @@
-/* As counts.c, with GLib's locks, whose fast paths make no system call, and a queue of GLib's that is waited for. */
+/* As counts.c, with GLib's locks, whose fast paths make no system call, and a pool, which waits inside of GLib. */
 #include <assert.h>
 #include <glib.h>
+#include <string.h>
 
 #define THREADS 3
 
@@ -25,11 +26,29 @@ static gpointer work(gpointer unused)
 	return unused;
 }
 
+static void do_nothing(gpointer job, gpointer unused)
+{
+	(void)job, (void)unused;
+}
+
+/* The last call of GLib may end with a futex call that returns here. */
+static void use_pool(void)
+{
+	GThreadPool *pool = g_thread_pool_new(do_nothing, NULL, 2, FALSE, NULL);
+
+	for (int i = 1; i <= 2; i++)
+		g_thread_pool_push(pool, GINT_TO_POINTER(i), NULL);
+	g_thread_pool_free(pool, FALSE, TRUE);
+}
+
 int main(int argument_count, char **arguments)
 {
 	GThread *threads[THREADS];
 
-	(void)arguments;
+	if (argument_count > 1 && strcmp(arguments[1], "pool") == 0) {
+		use_pool();
+		return 0;
+	}
 	is_split = argument_count > 1;
 	for (int i = 0; i < THREADS; i++)
 		threads[i] = g_thread_new("work", work, NULL);
