@@ -321,6 +321,7 @@ int campaign_look_into(
 	result = campaign_clear_way(campaign, err);
 	if (result < 0)
 		return result;
+	campaign->settings.layout = caught->failure.layout;
 	describe_probe(campaign, caught, &investigation);
 	result =
 		check_suppressions(campaign, &investigation, &caught->failure, &is_suppressed, err);

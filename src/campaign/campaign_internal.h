@@ -71,8 +71,11 @@ struct campaign_round {
 		settled; /* runs at places below this are made, counted, and looked into if they failed */
 	uint32_t
 		hold; /* the first place at which a failure waits for that; no run behind it is begun */
-	bool has_news;	/* of memory: the next round is to look at it */
-	uint64_t looks; /* rounds that were made for that */
+	bool has_news;	 /* of memory: the next round is to look at it */
+	uint64_t looks;	 /* rounds that were made for that */
+	uint32_t layout; /* of its runs (model/layout.h) */
+	uint32_t layout_index;
+	uint64_t layout_until; /* so many runs before: the next round has another one */
 	uint8_t is_made[STRATEGY_ROUND_MOST];
 	struct contract_run log[STRATEGY_ROUND_MOST];
 	uint64_t keys[STRATEGY_ROUND_MOST]; /* of runs that failed */

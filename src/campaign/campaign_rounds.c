@@ -10,6 +10,7 @@
 #include "campaign/races.h"
 #include "campaign/strategy_option.h"
 #include "detectors/detector.h"
+#include "model/layout.h"
 #include "strategies/strategy.h"
 
 /* Towards the end of a round parts are small, so that nobody waits long for the last one; not smaller than that. */
@@ -21,6 +22,34 @@
 static const struct strategy *strategy_of(const struct campaign *campaign)
 {
 	return strategies[campaign->options->strategy];
+}
+
+/* ---- which layout ---- */
+
+/*
+ * A layout is that of a process, and another one takes another process, a few milliseconds each. The first rounds have the plain
+ * layout, since most bugs show in any and many campaigns are short. Then each round has its own; where rounds
+ * take a tenth of a second only each fourth one has.
+ */
+#define PLAIN_LAYOUT_RUNS 64
+#define LONG_CAMPAIGN_RUNS 65536
+#define LONG_CAMPAIGN_ROUNDS 4
+
+static void choose_layout(struct campaign *campaign)
+{
+	struct campaign_round *round = campaign->round;
+	uint64_t runs = strategy_round_runs(round->before);
+
+	if (campaign->settings.has_fixed_layout) {
+		round->layout = campaign->settings.layout;
+		return;
+	}
+	if (round->before < PLAIN_LAYOUT_RUNS || round->before < round->layout_until)
+		return;
+	if (round->before >= LONG_CAMPAIGN_RUNS)
+		runs *= LONG_CAMPAIGN_ROUNDS;
+	round->layout_until = round->before + runs;
+	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
 }
 
 /* ---- which runs ---- */
@@ -42,6 +71,7 @@ static void begin_round(struct campaign *campaign)
 	round->number++;
 	round->first = campaign->run_next;
 	round->runs = (uint32_t)runs;
+	choose_layout(campaign);
 	round->given = round->settled = 0;
 	round->hold = NO_HOLD;
 	memset(round->is_made, 0, runs * sizeof *round->is_made);
@@ -138,6 +168,7 @@ bool rounds_give(struct campaign *campaign, struct campaign_worker *worker)
 	plan->round_first = round->first;
 	plan->round_runs = round->runs;
 	plan->runs_before = round->before;
+	plan->layout = round->layout;
 	return true;
 }
 

@@ -38,6 +38,7 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure->segments = copy_array(schedule->segments, count, sizeof *failure->segments);
 	failure->segment_count = count;
 	failure->step_count = schedule->step_count;
+	failure->layout = contract->plan.layout;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
 	take_names(failure, contract);

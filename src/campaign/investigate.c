@@ -1,6 +1,6 @@
 #include "campaign/surroundings.h"
 #include "campaign/passing.h"
-#include "campaign/investigate.h"
+#include "campaign/investigate_internal.h"
 #include "campaign/trace_window.h"
 #include "campaign/tries.h"
 
@@ -130,6 +130,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 		.blocks = memory->blocks,
 		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
 								       : MEMORY_BLOCKS_MAX,
+		.layout = run->layout,
 		.segments = run->segments,
 		.segment_count = run->segment_count,
 		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
@@ -432,7 +433,7 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	return result;
 }
 
-int investigate(struct investigation *investigation, struct failure *failure,
+static int investigate_schedule(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err)
 {
 	static const volatile int never = 0;
@@ -482,4 +483,20 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	finding_keep_sources(&built);
 	*finding = built;
 	return 0;
+}
+
+int investigate(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	const struct settings *const settings = investigation->probe.settings;
+	struct settings plain;
+	int result = investigate_plain_layout(investigation, failure, &plain, err);
+
+	if (result == 0 || result == ERROR_INTERRUPTED)
+		result = investigate_schedule(investigation, failure, finding, err);
+	if (result == 0 && !settings->has_fixed_layout &&
+		confirmation_is_repeatable(&investigation->confirmation))
+		investigate_describe_layout(finding);
+	investigation->probe.settings = settings;
+	return result;
 }

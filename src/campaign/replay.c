@@ -33,6 +33,7 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 		finding->settings ? finding->settings : "{}", &setting->settings, err);
 	if (result < 0)
 		return result;
+	setting->settings.layout = finding->schedule.layout;
 	if (finding->memory)
 		result = memory_view_from_json(finding->memory, &setting->memory, err);
 	if (result == 0)

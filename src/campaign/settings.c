@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "campaign/restart.h"
+#include "model/layout.h"
 #include "model/outcome.h"
 
 /* A run of a unit test has thousands of steps; past this many it is not going to end. */
@@ -64,6 +65,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
 	plan->without_virtual_time = settings->without_virtual_time;
+	plan->layout = settings->layout;
 }
 
 /* ---- JSON ---- */
@@ -82,7 +84,7 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:s*, s:s*, s:o*}", "executor",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}", "executor",
 		executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
@@ -90,8 +92,10 @@ char *settings_to_json(const struct settings *settings)
 		settings->has_spurious_wakeups, "early_timeouts", settings->has_early_timeouts,
 		"without_dispatch", settings->without_dispatch, "without_virtual_time",
 		settings->without_virtual_time, "forked_children",
-		settings->has_forked_children ? json_true() : NULL, "input", settings->input,
-		"check", settings->check, "races", races_to_json(&settings->races));
+		settings->has_forked_children ? json_true() : NULL, "layout",
+		settings->has_fixed_layout ? json_integer(settings->layout) : NULL, "input",
+		settings->input, "check", settings->check, "races",
+		races_to_json(&settings->races));
 	char *text;
 
 	BUG_ON(!object);
@@ -130,6 +134,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	const char *check = NULL;
 	json_int_t step_limit, hang_ns;
 	json_int_t random_seed = 1; /* its bits: JSON knows no unsigned numbers */
+	json_int_t layout = -1;
 	int spurious, early, dispatch, virtual_time, children = false;
 	json_t *tolerated;
 	json_t *races = NULL;
@@ -138,16 +143,16 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?b, s?s, s?s, s?o}",
+			"{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?b, s?I, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "spurious_wakeups",
 			&spurious, "early_timeouts", &early, "without_dispatch", &dispatch,
 			"without_virtual_time", &virtual_time, "forked_children", &children,
-			"input", &input, "check", &check, "races", &races) != 0)
+			"layout", &layout, "input", &input, "check", &check, "races", &races) != 0)
 		result = damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = damaged(err, "executor");
-	else if (step_limit <= 0 || hang_ns < 0)
+	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX)
 		result = damaged(err, "limits");
 	else
 		result = read_tolerated(tolerated, &read.tolerated, err);
@@ -162,6 +167,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.has_forked_children = children;
 		read.without_dispatch = dispatch;
 		read.without_virtual_time = virtual_time;
+		read.has_fixed_layout = layout >= 0;
+		read.layout = layout >= 0 ? (uint32_t)layout : 0;
 		read.input = copy_text(input);
 		read.check = copy_text(check);
 		*out = read;

@@ -24,6 +24,9 @@ struct settings {
 	bool has_forked_children; /* threads of forked children are scheduled, too */
 	bool without_dispatch;
 	bool without_virtual_time;
+	/* Of all runs (model/layout.h); in a finding its schedule says it. */
+	uint32_t layout;
+	bool has_fixed_layout;	      /* the layout is not varied from round to round */
 	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */
 	struct races races;
 	char *input; /* file for standard input, NULL: /dev/null. Owned */

@@ -77,6 +77,13 @@ char *store_finding_path(struct store *store, const char *id, const char *file);
 /* Fills a finding from its folder. finding->is_own: nobody else made it, and nobody changed it since. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
+/*
+ * The loaded finding gets the schedule that stands in its folder. *is_edited: another one than raddle wrote there.
+ * Refused where the file is gone or damaged.
+ */
+int store_read_schedule(
+	struct store *store, struct finding *finding, bool *is_edited, struct error *err);
+
 struct store_finding_row {
 	char id[32];
 	char kind[24];

@@ -172,6 +172,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 		return pid;
 	worker->pid = pid;
 	worker->restart = contract->plan.restart;
+	worker->layout = contract->plan.layout;
 	children_add(pid);
 	return 0;
 }
@@ -259,7 +260,8 @@ int worker_begin(struct worker *worker, struct error *err)
 		worker->batch_end = worker->batch_next + contract->plan.run_limit;
 		return worker_begin_single_run(worker, err);
 	}
-	if (worker->state == WORKER_IDLE && worker->restart == contract->plan.restart) {
+	if (worker->state == WORKER_IDLE && worker->restart == contract->plan.restart &&
+		worker->layout == contract->plan.layout) {
 		command_batch(worker);
 		return 0;
 	}

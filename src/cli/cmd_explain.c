@@ -329,6 +329,11 @@ static int load(
 	if (result < 0)
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
+	if (result == 0) {
+		result = read_own_schedule(store, finding, err);
+		if (result < 0)
+			finding_release(finding);
+	}
 	store_close(store);
 	if (result < 0)
 		return result;

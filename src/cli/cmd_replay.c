@@ -105,14 +105,17 @@ static int load(
 	if (result < 0)
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
-	store_close(store);
-	if (result < 0 || !arguments->schedule)
-		return result;
-	result = schedule_text_read(arguments->schedule, &schedule, err);
 	if (result < 0) {
-		finding_release(finding);
+		store_close(store);
 		return result;
 	}
+	result = arguments->schedule ? schedule_text_read(arguments->schedule, &schedule, err)
+				     : read_own_schedule(store, finding, err);
+	store_close(store);
+	if (result < 0)
+		finding_release(finding);
+	if (result < 0 || !arguments->schedule)
+		return result;
 	schedule_file_release(&finding->schedule);
 	finding->schedule = schedule;
 	return 0;

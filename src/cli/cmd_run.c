@@ -17,6 +17,7 @@
 #include "cli/run_report.h"
 #include "cli/suppressions_option.h"
 #include "crew/crew.h"
+#include "model/layout.h"
 
 #define CHECKPOINT_MEGABYTES_MOST 65536
 
@@ -102,6 +103,14 @@ static error_t parse_making(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_NO_DISPATCH:
 		options->settings.without_dispatch = true;
+		return 0;
+	case OPTION_LAYOUT:
+		options->settings.has_fixed_layout = strcmp(text, "varied") != 0;
+		if (options->settings.has_fixed_layout &&
+			!number_parse(text, 0, LAYOUT_MAX, &number))
+			argp_error(state, "--layout is varied or a number up to %u, not %s",
+				LAYOUT_MAX, text);
+		options->settings.layout = (uint32_t)number;
 		return 0;
 	case OPTION_CHECKPOINTS:
 		parse_checkpoints(state, text);

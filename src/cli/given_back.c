@@ -1,5 +1,6 @@
 #include "cli/given_back.h"
 
+#include "campaign/store.h"
 #include "campaign/surroundings.h"
 #include "cli/terminal.h"
 
@@ -26,4 +27,17 @@ void hint_environment(const struct finding *finding)
 	strbuf_init(&names);
 	surroundings_compare(finding->environment, &names);
 	hint("other environment variables than when it was found", &names);
+}
+
+int read_own_schedule(struct store *store, struct finding *finding, struct error *err)
+{
+	bool is_edited;
+	const int result = store_read_schedule(store, finding, &is_edited, err);
+
+	if (result == 0 && is_edited)
+		terminal_hint(
+			"note: the schedule.txt of %s has been edited; the runs follow what it "
+			"says now\n",
+			finding->id);
+	return result;
 }

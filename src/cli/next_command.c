@@ -163,6 +163,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_adds(out, " --no-virtual-time");
 	if (settings->without_dispatch)
 		strbuf_adds(out, " --no-dispatch");
+	if (settings->has_fixed_layout)
+		strbuf_addf(out, " --layout %" PRIu32, settings->layout);
 	if (settings->executor != standard.executor)
 		strbuf_adds(out, " --executor kernel");
 	if (settings->races.are_failures)

@@ -83,6 +83,10 @@ const struct argp_option run_options[] = {
 		"rewind, fork_create, fork_main or exec (the fastest that works)", 4},
 	{"executor", OPTION_EXECUTOR, "WHAT", 0, "fiber or kernel threads (fiber)", 4},
 	{"no-dispatch", OPTION_NO_DISPATCH, NULL, 0, "Do not watch system calls", 4},
+	{"layout", OPTION_LAYOUT, "varied|N", 0,
+		"Where heap, mappings and stacks lie: another layout every few rounds, or layout N in "
+		"all runs; 0 is the plain one (varied)",
+		4},
 	{"checkpoints", OPTION_CHECKPOINTS, "measured|always|never", 0,
 		"When a strategy that goes through all schedules keeps the memory of a run, so that "
 		"later runs go on from there: where that is measured to be faster (measured)",

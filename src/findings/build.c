@@ -89,6 +89,7 @@ int finding_schedule_from_segments(
 		.program = copy(source->program),
 		.outcome = copy(outcome_descriptions[source->outcome->kind].word),
 		.threads = allocate(thread_count, sizeof *file.threads),
+		.layout = source->layout,
 		.segments = allocate(source->segment_count, sizeof *file.segments),
 	};
 	int status = 0;

@@ -39,6 +39,7 @@ struct finding_source {
 		events_from; /* earlier steps than this were not recorded but for creations of threads */
 	const struct memory_block *blocks; /* allocations of the run, as they were made */
 	uint32_t block_count;
+	uint32_t layout;			 /* model/layout.h */
 	const struct schedule_segment *segments; /* of the run, by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* process that stands still with its stacks in place, 0: none */

@@ -3,10 +3,50 @@
 
 #include "platform/platform.h"
 
+/*
+ * Our own mappings lie in an address range of their own, so that those of the program have the same addresses whatever we
+ * have mapped before. The range is far from what the kernel gives out, in what every sanitizer takes for memory of the program.
+ */
+#define RANGE_START UINT64_C(0x7a0000000000)
+#define RANGE_END UINT64_C(0x7c0000000000)
+/* Between mappings: they are told apart in /proc/self/maps. */
+#define GAP_BYTES ((size_t)64 * 1024)
+#define PAGE_BYTES ((size_t)4096)
+
+/* Where the next mapping is placed: shared memory, for a rewind must not put that back. Set once. */
+static uint64_t *range_next;
+
+static long memory_map_at(uint64_t start, size_t bytes, int flags)
+{
+	return platform_call(SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
+		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+/* 0: the range is used up, or cannot be used. */
+static uint64_t memory_place(size_t bytes)
+{
+	uint64_t place;
+
+	if (!range_next) {
+		const long start =
+			memory_map_at(RANGE_START, PAGE_BYTES, MAP_SHARED | MAP_FIXED_NOREPLACE);
+
+		if (start != (long)RANGE_START)
+			return 0;
+		range_next = (uint64_t *)start;
+		*range_next = RANGE_START + PAGE_BYTES + GAP_BYTES;
+	}
+	bytes = ((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)) + GAP_BYTES;
+	place = __atomic_fetch_add(range_next, bytes, __ATOMIC_RELAXED);
+	return place + bytes <= RANGE_END ? place : 0;
+}
+
 void *platform_map(size_t bytes, bool is_shared)
 {
-	int flags = MAP_ANONYMOUS | MAP_NORESERVE | (is_shared ? MAP_SHARED : MAP_PRIVATE);
-	long start = platform_call(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	const int flags = is_shared ? MAP_SHARED : MAP_PRIVATE;
+	const uint64_t place = memory_place(bytes);
+	/* Where the place is taken, the kernel finds another. */
+	const long start = memory_map_at(place, bytes, flags);
 
 	return platform_failed(start) ? NULL : (void *)start;
 }

@@ -112,6 +112,7 @@ struct contract_plan {
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
+	uint32_t layout;	   /* model/layout.h: of the process that is started for it */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 	bool is_recorded;	   /* restart exec only: fill the record area */
 	bool has_chosen_sites;	   /* recorded runs: accesses at sites of SITE_CHOSEN are points */

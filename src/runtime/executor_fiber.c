@@ -14,10 +14,12 @@
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
 #include "runtime/runtime.h"
+#include "runtime/thread_stacks.h"
 
 struct donor {
 	struct donor *next;
 	struct donor *made_before; /* since the starting point */
+	struct thread_stack stack; /* without a start: glibc's own */
 	uintptr_t thread_base;	   /* also its pthread_t */
 	void *stack_top;	   /* below this description */
 	int kernel_id;
@@ -25,8 +27,6 @@ struct donor {
 	bool is_used;	 /* a thread has ended on it: to be made like new for the next one */
 };
 
-/* Frames of donor_main and its callers lie above stack_top - this. */
-#define DONOR_RESERVE_BYTES 512
 #define KERNEL_SIGSET_BYTES 8
 
 /* Beyond these they lie at the top of their own stacks. */
@@ -34,22 +34,27 @@ static struct donor donors[THREAD_CAPACITY];
 
 /* Written by the moving thread only. */
 static HOT_STATE struct {
-	uint32_t made;
+	uint32_t pooled; /* of standard size: the n-th has the n-th slot, under every restart */
+	uint32_t special;
 	/*
 	 * When each of them was given to a thread last, as fiber_time(); 0: in no run. In shared memory: what was written to
 	 * its stack stays there until the rewind puts that back, and it only does where it has to.
 	 */
 	uint64_t *used_at;
+	/*
+	 * Those in which threads have ended, the latest first, and behind them those made ahead, in the order of their slots:
+	 * a run takes the same whether or not any were made ahead.
+	 */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
 	void (*ctype_init)(void);
-	uint32_t made_since_snapshot;
-	struct donor *made_last; /* of those */
+	struct donor *made_last; /* since the starting point */
 } fibers;
 
 struct donor_request {
 	struct donor *donor;
+	struct thread_stack stack;
 	uint32_t is_ready; /* futex: the creator waits for 1 */
 };
 
@@ -60,7 +65,7 @@ static void *donor_main(void *argument)
 	struct donor *donor = request->donor ? request->donor : &own;
 
 	*donor = (struct donor){.thread_base = context_thread_base(),
-		.stack_top = (void *)((uintptr_t)&own - DONOR_RESERVE_BYTES),
+		.stack_top = thread_stack_top(__builtin_frame_address(0)),
 		.kernel_id = (int)platform_call(SYS_gettid)};
 	request->donor = donor;
 	/* The kernel must not clear pd->tid: the thread goes on existing for glibc. */
@@ -68,40 +73,69 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* glibc inspects the attributes; only size and guard matter to a donor. */
-static struct donor *donor_new(const pthread_attr_t *attributes)
+/* Those of special size have the places at the end. NULL: all are used. */
+static struct donor *donor_place(bool is_special)
 {
-	struct donor_request request = {
-		.donor = fibers.made < THREAD_CAPACITY ? &donors[fibers.made] : NULL};
-	pthread_attr_t own;
+	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
+		return NULL;
+	return is_special ? &donors[THREAD_CAPACITY - 1 - fibers.special] : &donors[fibers.pooled];
+}
+
+static int donor_create(const pthread_attr_t *own, struct donor_request *request)
+{
 	pthread_t handle;
 	uint64_t all = ~UINT64_C(0);
 	uint64_t old;
 	int error;
 
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, KERNEL_SIGSET_BYTES);
+	runtime_dispatch_pause();
+	if (request->stack.start)
+		thread_stack_lend(&request->stack);
+	error = REAL(pthread_create)(&handle, own, donor_main, request);
+	thread_stack_lend_end(&request->stack);
+	runtime_dispatch_resume();
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, KERNEL_SIGSET_BYTES);
+	return error;
+}
+
+/* glibc inspects the attributes; only size and guard matter to a donor. */
+static struct donor *donor_new(const pthread_attr_t *attributes)
+{
+	const bool is_special = attributes != NULL;
+	struct donor_request request = {.donor = donor_place(is_special)};
+	size_t size = thread_stack_standard_bytes();
+	size_t guard;
+	pthread_attr_t own;
+	int error;
+
 	(void)pthread_attr_init(&own); /* cannot fail in glibc */
 	if (attributes) {
-		size_t size;
-		size_t guard;
-
 		(void)pthread_attr_getstacksize(attributes, &size);
-		(void)pthread_attr_setstacksize(&own, size);
 		(void)pthread_attr_getguardsize(attributes, &guard);
 		(void)pthread_attr_setguardsize(&own, guard);
 	}
-	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, KERNEL_SIGSET_BYTES);
-	runtime_dispatch_pause();
-	error = REAL(pthread_create)(&handle, &own, donor_main, &request);
-	runtime_dispatch_resume();
-	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, KERNEL_SIGSET_BYTES);
+	if (is_special ? thread_stack_map_large(&request.stack, size)
+		       : thread_stack_map(&request.stack, fibers.pooled))
+		(void)pthread_attr_setstack(&own, request.stack.start, request.stack.stack_bytes);
+	else /* the place is taken: glibc finds one */
+		(void)pthread_attr_setstacksize(&own, size);
+	error = donor_create(&own, &request);
 	(void)pthread_attr_destroy(&own);
-	if (error)
+	if (error) {
+		if (request.stack.start)
+			thread_stack_unmap(&request.stack);
 		return NULL;
+	}
 	while (!__atomic_load_n(
 		&request.is_ready, __ATOMIC_ACQUIRE)) /* pairs with the vanishing store */
 		platform_futex_wait(&request.is_ready, 0, UINT64_MAX, false);
-	fibers.made++;
-	fibers.made_since_snapshot++;
+	if (is_special)
+		fibers.special++;
+	else
+		fibers.pooled++;
+	request.donor->stack = request.stack;
+	request.donor->is_special = is_special;
 	request.donor->made_before = fibers.made_last;
 	fibers.made_last = request.donor;
 	return request.donor;
@@ -120,26 +154,43 @@ static void fiber_set_up(void)
 
 void fiber_pool_grow(uint32_t count)
 {
+	struct donor **end = &fibers.free;
+
 	fiber_set_up();
+	while (*end)
+		end = &(*end)->next;
 	while (count--) {
 		struct donor *donor = donor_new(NULL);
 
 		if (!donor)
-			return;
-		donor->next = fibers.free;
-		fibers.free = donor;
+			break;
+		*end = donor;
+		end = &donor->next;
 	}
-	fibers.made_since_snapshot = 0;
 	fibers.made_last = NULL;
 }
 
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 {
-	const struct donor *donor = fibers.made_last;
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < capacity && donor; i++, donor = donor->made_before)
-		made[i] = (struct fiber_made){donor->stack_top, donor->kernel_id};
-	return fibers.made_since_snapshot;
+	for (const struct donor *donor = fibers.made_last; donor;
+		donor = donor->made_before, count++)
+		if (count < capacity)
+			made[count] = (struct fiber_made){.start = donor->stack.start,
+				.bytes = donor->stack.bytes,
+				.kernel_id = donor->kernel_id,
+				.is_special = donor->is_special};
+	return count;
+}
+
+uint32_t fiber_pool_lacked(void)
+{
+	uint32_t count = 0;
+
+	for (const struct donor *donor = fibers.made_last; donor; donor = donor->made_before)
+		count += !donor->is_special;
+	return count;
 }
 
 static uint32_t pool_index_of(const struct donor *donor)
@@ -171,27 +222,10 @@ const char *fiber_stack_of(const struct engine_thread *thread)
 	return donor ? donor->stack_top : NULL;
 }
 
-size_t fiber_stack_bytes(void)
-{
-	pthread_attr_t standard;
-	size_t bytes = 0;
-
-	(void)pthread_attr_init(&standard); /* cannot fail in glibc */
-	(void)pthread_attr_getstacksize(&standard, &bytes);
-	(void)pthread_attr_destroy(&standard);
-	return bytes;
-}
-
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 {
 	for (struct donor *donor = fibers.free; donor; donor = donor->next)
-		visit(donor->stack_top, pool_index_of(donor), argument);
-}
-
-static void fiber_entry(void *argument)
-{
-	engine_thread_main(argument);
-	__builtin_trap(); /* a fiber never comes back from its end */
+		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
 }
 
 /* What the attributes ask of the stack: the caller's own memory, or a size beyond the standard. */
@@ -256,7 +290,6 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 		donor = donor_new(is_special ? attributes : NULL);
 		if (!donor)
 			return EAGAIN;
-		donor->is_special = is_special;
 	}
 	if (fiber_used_at(pool_index_of(donor)))
 		*fiber_used_at(pool_index_of(donor)) = fiber_time();
@@ -264,7 +297,7 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 	thread->handle = donor->thread_base;
 	thread->kernel_id = donor->kernel_id;
 	context_make(&thread->context, stack ? stack + stack_size : donor->stack_top,
-		donor->thread_base, fiber_entry, thread);
+		donor->thread_base, thread_stack_enter, thread);
 	return 0;
 }
 

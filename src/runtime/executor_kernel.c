@@ -15,6 +15,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/thread_stacks.h"
 
 #ifndef PR_GET_TID_ADDRESS
 #define PR_GET_TID_ADDRESS 40
@@ -24,13 +25,22 @@
 struct kernel_part {
 	uint32_t baton; /* futex: 1 when the thread may move */
 	pthread_t real;
-	const uint32_t *alive; /* futex of the kernel: 0 when the thread is gone */
-	void *crash_stack;     /* where fatal signals are handled: its own may be exhausted */
+	const uint32_t *alive;	   /* futex of the kernel: 0 when the thread is gone */
+	void *crash_stack;	   /* where fatal signals are handled: its own may be exhausted */
+	struct thread_stack stack; /* without a start: glibc's own, or the caller's */
+	uint32_t slot;		   /* of a stack of standard size, else THREAD_CAPACITY */
 };
 
 /* Written by the holder of the baton. */
 static struct kernel_part *kernel_parts; /* THREAD_CAPACITY of them, mapped at the first creation */
-static struct kernel_part *kernel_leaving; /* its thread still runs glibc's exit code */
+static struct kernel_part *kernel_leaving; /* its thread is still there */
+
+/* Slots of stacks (thread_stacks.h), given out in the same order as by the fibers. Written by the holder of the baton. */
+static struct {
+	uint32_t given; /* different ones */
+	uint32_t free_count;
+	uint16_t free[THREAD_CAPACITY]; /* given back, the latest last */
+} kernel_slots;
 
 static struct kernel_part *kernel_part(const struct engine_thread *thread)
 {
@@ -46,7 +56,7 @@ static void kernel_take_baton(struct kernel_part *part)
 		const uint32_t *alive = kernel_leaving->alive;
 		uint32_t value;
 
-		/* glibc's exit code uses the heap: nobody may move beside it. */
+		/* The kernel still writes to the thread's block. */
 		while ((value = __atomic_load_n(alive, __ATOMIC_ACQUIRE)) != 0)
 			platform_futex_wait(alive, value, UINT64_MAX, true);
 		kernel_leaving = NULL;
@@ -106,29 +116,83 @@ static void *kernel_thread_entry(void *argument)
 	kernel_take_baton(kernel_part(thread));
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
-	engine_thread_main(thread);
-	/* Others move already: glibc's exit code must not be taken for theirs. */
+	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
+	/* Others move already: what follows must not be taken for theirs. */
 	runtime_dispatch_disarm();
-	return NULL;
+	/*
+	 * glibc's code at the end of a thread gives its heap caches back. Fibers have no such end, and blocks made later would
+	 * have other addresses than with them.
+	 */
+	(void)platform_call(SYS_exit, 0);
+	__builtin_trap();
+}
+
+/* False: the caller has a stack of its own. */
+static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
+{
+	void *stack = NULL;
+
+	*size = thread_stack_standard_bytes();
+	if (!attributes)
+		return true;
+	(void)pthread_attr_getstack(attributes, &stack, size);
+	if (stack && stack != (void *)(0 - *size))
+		return false;
+	(void)pthread_attr_getstacksize(attributes, size);
+	return true;
+}
+
+/* A thread with a stack of the caller's uses up a slot, too: so it does with fibers. */
+static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
+{
+	if (size > thread_stack_standard_bytes()) {
+		if (is_wanted)
+			(void)thread_stack_map_large(&part->stack, size);
+		return;
+	}
+	if (!kernel_slots.free_count && kernel_slots.given == THREAD_CAPACITY)
+		return;
+	part->slot = kernel_slots.free_count ? kernel_slots.free[--kernel_slots.free_count]
+					     : kernel_slots.given++;
+	if (is_wanted)
+		(void)thread_stack_map(&part->stack, part->slot);
 }
 
 /* Real threads are always joinable for glibc: their life is ours to end. */
-static int kernel_real_attributes(const pthread_attr_t *attributes, pthread_attr_t *own)
+static int kernel_real_attributes(
+	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
 {
 	size_t size;
 	size_t guard;
-	void *stack = NULL;
+	const bool is_wanted = kernel_wants_stack(attributes, &size);
 
 	(void)pthread_attr_init(own); /* cannot fail in glibc */
-	if (!attributes)
-		return 0;
-	(void)pthread_attr_getguardsize(attributes, &guard);
-	(void)pthread_attr_setguardsize(own, guard);
-	(void)pthread_attr_getstack(attributes, &stack, &size);
-	if (stack && stack != (void *)(0 - size))
+	if (attributes) {
+		(void)pthread_attr_getguardsize(attributes, &guard);
+		(void)pthread_attr_setguardsize(own, guard);
+	}
+	kernel_find_stack(part, is_wanted, size);
+	if (part->stack.start)
+		return pthread_attr_setstack(
+			own, part->stack.start + part->stack.stack_bytes - size, size);
+	if (!is_wanted) {
+		void *stack;
+
+		(void)pthread_attr_getstack(attributes, &stack, &size);
 		return pthread_attr_setstack(own, stack, size);
-	(void)pthread_attr_getstacksize(attributes, &size);
+	}
 	return pthread_attr_setstacksize(own, size);
+}
+
+/* The real thread is gone, or was never made. */
+static void kernel_give_stack_back(struct kernel_part *part)
+{
+	if (part->stack.start)
+		thread_stack_unmap(&part->stack);
+	if (part->slot < THREAD_CAPACITY)
+		kernel_slots.free[kernel_slots.free_count++] = (uint16_t)part->slot;
+	part->stack = (struct thread_stack){0};
+	part->slot = THREAD_CAPACITY;
 }
 
 static int kernel_spawn(struct engine_thread *thread, const void *attributes)
@@ -137,25 +201,32 @@ static int kernel_spawn(struct engine_thread *thread, const void *attributes)
 	pthread_attr_t own;
 	uint64_t all = ~UINT64_C(0);
 	uint64_t old;
-	int error = kernel_real_attributes(attributes, &own);
+	int error;
 
 	if (!kernel_parts)
 		kernel_parts = platform_map(THREAD_CAPACITY * sizeof *kernel_parts, false);
 	if (!kernel_parts)
 		return EAGAIN;
 	part = kernel_part(thread);
-
-	if (error)
+	*part = (struct kernel_part){.slot = THREAD_CAPACITY};
+	error = kernel_real_attributes(part, attributes, &own);
+	if (error) {
+		kernel_give_stack_back(part);
 		return error;
-	*part = (struct kernel_part){0};
+	}
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	runtime_dispatch_pause();
+	if (part->stack.start)
+		thread_stack_lend(&part->stack);
 	error = REAL(pthread_create)(&part->real, &own, kernel_thread_entry, thread);
+	thread_stack_lend_end(&part->stack);
 	runtime_dispatch_resume();
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8);
 	(void)pthread_attr_destroy(&own);
 	if (!error)
 		kernel_take_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+	else
+		kernel_give_stack_back(part);
 	return error;
 }
 
@@ -184,6 +255,7 @@ static void kernel_reap(struct engine_thread *thread)
 	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL); /* it has left or is leaving */
 	runtime_dispatch_resume();
 	runtime_crash_stack_free(kernel_part(thread)->crash_stack);
+	kernel_give_stack_back(kernel_part(thread));
 }
 
 const struct executor executor_kernel = {

@@ -17,16 +17,18 @@
 struct image_stack_search {
 	char *start, *end;
 	char *top;
+	char *used_end; /* NULL: that of the area */
 	uint32_t pool_index;
 };
 
-static void image_match_stack(void *stack_top, uint32_t pool_index, void *argument)
+static void image_match_stack(void *stack_top, char *end, uint32_t pool_index, void *argument)
 {
 	struct image_stack_search *search = argument;
 
 	if ((char *)stack_top < search->start || (char *)stack_top >= search->end)
 		return;
 	search->top = stack_top;
+	search->used_end = end;
 	search->pool_index = pool_index;
 }
 
@@ -133,8 +135,8 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 		return image_add_main_stack(image, start, end);
 	fiber_each_pooled(image_match_stack, &search);
 	if (search.top) {
-		if (!image_add_stack(
-			    image, (char *)((uintptr_t)search.top & ~(uintptr_t)63), end, start))
+		if (!image_add_stack(image, (char *)((uintptr_t)search.top & ~(uintptr_t)63),
+			    search.used_end ? search.used_end : end, start))
 			return false;
 		image->areas[image->area_count - 1].pool_index = search.pool_index;
 		return true;

@@ -21,6 +21,7 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/returned.h"
+#include "runtime/thread_stacks.h"
 #include "runtime/undo.h"
 
 #define EARLY_BYTES 4096
@@ -29,7 +30,9 @@
 static struct {
 	uint64_t outer_site; /* of a call that is about to allocate through us; 0: none */
 	uint8_t outer_kind;
-	bool is_looking_up;
+	bool is_looking_up; /* or memory is lent: calls are not to reach the program's heap */
+	char *lent;	    /* given out to the next call (thread_stacks.h); NULL: there is none */
+	size_t lent_bytes;
 	size_t early_used;
 	char early[EARLY_BYTES] __attribute__((aligned(16))); /* given out while looking up */
 } calls;
@@ -49,19 +52,62 @@ static inline void *heap_next(struct symbol_slot *slot)
 
 /* ---- while glibc's functions are looked up ---- */
 
+/* Beyond what was lent the program's heap has to do. */
+static void *lent_allocate(size_t bytes)
+{
+	char *block = calls.lent;
+	const size_t rounded = (bytes + 15) & ~(size_t)15;
+
+	if (rounded <= calls.lent_bytes) {
+		calls.lent += rounded;
+		calls.lent_bytes -= rounded;
+		return block;
+	}
+	calls.is_looking_up = false;
+	block = NEXT(calloc)(1, bytes);
+	calls.is_looking_up = true;
+	return block;
+}
+
+void heap_lend(void *start, size_t bytes)
+{
+	calls.lent = start;
+	calls.lent_bytes = bytes;
+	calls.is_looking_up = start != NULL;
+}
+
+char *heap_lent_end(void)
+{
+	return calls.lent;
+}
+
 static void *early_allocate(size_t bytes)
 {
 	char *block = calls.early + calls.early_used;
 
+	if (calls.lent)
+		return lent_allocate(bytes);
 	if (bytes > EARLY_BYTES - calls.early_used)
 		return NULL;
 	calls.early_used += (bytes + 15) & ~(size_t)15;
 	return block;
 }
 
+/* The end of the memory of ours that the block lies in; NULL: it is the program's. */
+static const char *early_end(const void *block)
+{
+	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
+		       ? calls.early + EARLY_BYTES
+		       : thread_stack_lent_end(block);
+}
+
 static bool is_early(const void *block)
 {
-	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES;
+	const uintptr_t address = (uintptr_t)block;
+
+	return address - (uintptr_t)calls.early < EARLY_BYTES ||
+	       (address - THREAD_STACKS_START < THREAD_STACKS_BYTES &&
+		       thread_stack_lent_end(block));
 }
 
 /* ---- who calls ---- */
@@ -162,10 +208,10 @@ static void *moved(void *from, void *to, size_t bytes, uint64_t site)
 	return to;
 }
 
-/* What was given out while looking up stays there. */
+/* What was given out of our own memory stays there. */
 static void *early_move(const void *from, size_t bytes)
 {
-	const size_t most = EARLY_BYTES - (size_t)((const char *)from - calls.early);
+	const size_t most = (size_t)(early_end(from) - (const char *)from);
 	void *to = NEXT(malloc)(bytes);
 
 	if (to)

@@ -185,7 +185,7 @@ static void fork_finish(int status)
 	const struct outcome *outcome = &runtime.contract->outcome;
 
 	if (fork_made_in_run && runtime.executor == &executor_fiber)
-		*fork_made_in_run = fiber_made_since_snapshot(NULL, 0);
+		*fork_made_in_run = fiber_pool_lacked();
 	for (;;)
 		(void)platform_call(SYS_exit_group, outcome->kind == OUTCOME_EXIT ? status : 0);
 }

@@ -42,7 +42,6 @@ struct rewind {
 	uint32_t pool_wanted;
 	uint64_t number;      /* of the run to begin */
 	uint32_t made_in_run; /* thread blocks that the pool lacked */
-	size_t stack_bytes;   /* of each */
 	struct fiber_made made[THREAD_CAPACITY];
 	bool is_broken; /* the last run cannot be undone: no further one here */
 	struct image *image;
@@ -96,36 +95,28 @@ static void rewind_await_leaving(int kernel_id)
 		(void)platform_call(SYS_sched_yield); /* always succeeds */
 }
 
-static bool rewind_drop_lost(void *argument, const struct platform_mapping *mapping)
-{
-	const struct rewind *server = argument;
-
-	/* Of another size: it has grown together with something that may be in use. */
-	if ((size_t)(mapping->end - mapping->start) != server->stack_bytes)
-		return true;
-	for (uint32_t i = 0; i < server->made_in_run; i++) {
-		const char *place = server->made[i].stack;
-
-		if (place < mapping->start || place >= mapping->end)
-			continue;
-		rewind_await_leaving(server->made[i].kernel_id);
-		platform_unmap(mapping->start, server->stack_bytes);
-	}
-	return true;
-}
-
 /*
- * The last run made thread blocks of its own. They are lost now, so that their stacks would only be
- * copied with every image; make as many for good.
+ * The last run made thread blocks of its own. They are lost now: those of standard size are made for good, at the same
+ * places; the others each run makes for itself.
  */
-static void rewind_grow_pool(uint32_t count)
+static void rewind_grow_pool(void)
 {
-	(void)platform_each_mapping(rewind_drop_lost, rewind_server);
-	rewind_server->pool_wanted = count;
-	rewind_resume(ERRAND_GROW_POOL);
-	if (rewind_take_image())
+	struct rewind *server = rewind_server;
+
+	server->pool_wanted = 0;
+	for (uint32_t i = 0; i < server->made_in_run; i++) {
+		const struct fiber_made *made = &server->made[i];
+
+		rewind_await_leaving(made->kernel_id);
+		if (made->start)
+			platform_unmap(made->start, made->bytes);
+		server->pool_wanted += !made->is_special;
+	}
+	if (!server->pool_wanted)
 		return;
-	rewind_break("made so many threads that memory is too scattered for an image");
+	rewind_resume(ERRAND_GROW_POOL);
+	if (!rewind_take_image())
+		rewind_break("made so many threads that memory is too scattered for an image");
 }
 
 /* After a run. Memory is put back when it is known where the next one begins. */
@@ -140,7 +131,7 @@ static void rewind_undo(void)
 	if (!resume_restore(server->image, &runtime.contract->totals.pages_restored))
 		rewind_break("changed memory that cannot be put back");
 	else
-		rewind_grow_pool(server->made_in_run);
+		rewind_grow_pool();
 }
 
 /* The run comes to the server at its end, and for checkpoints before. False: it is to be made again. */
@@ -181,7 +172,7 @@ static bool rewind_make_run(uint64_t number)
 	if (rewind_run(place))
 		return true;
 	resume_give_up();
-	undo_world();
+	rewind_undo();
 	return false;
 }
 
@@ -246,6 +237,8 @@ static void rewind_deciding(const struct schedule_view *view)
 	if (wish == RESUME_GO_ON)
 		return;
 	server->request = wish == RESUME_TAKE ? REQUEST_CHECKPOINT : REQUEST_ABANDON;
+	if (server->request == REQUEST_ABANDON)
+		server->made_in_run = fiber_made_since_snapshot(server->made, THREAD_CAPACITY);
 	server->place.context.thread_base = context_thread_base();
 	rewind_switch(&server->place.context, &server->server);
 	if (server->errand == ERRAND_RUN) {
@@ -277,7 +270,6 @@ static void rewind_at_first_create(void)
 		server->stack = platform_map(SERVER_STACK_BYTES, true);
 	if (!server || !server->stack)
 		runtime_refuse_restart("out of memory for the rewind server");
-	server->stack_bytes = fiber_stack_bytes();
 	resume_set_up();
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
 		context_thread_base(), rewind_serve, NULL);

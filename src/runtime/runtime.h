@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "model/layout.h"
 #include "runtime/contract.h"
 #include "runtime/restart.h"
 
@@ -27,6 +28,7 @@ struct runtime {
 	struct contract *contract; /* NULL: nobody drives this process */
 	const struct executor *executor;
 	const struct restart *restart;
+	struct layout layout; /* of the plan that the process was started for */
 	bool is_set_up;
 	bool has_reached_main; /* of the target; constructors may make threads before */
 	bool has_dispatch;     /* Syscall User Dispatch is armed */
@@ -242,20 +244,25 @@ extern const struct executor executor_kernel;
 void fiber_pool_grow(uint32_t count);
 /* A block that a run made beyond the pool. */
 struct fiber_made {
-	const void *stack; /* a place in it */
-	int kernel_id;	   /* of the kernel thread that leaves it, or has left it */
+	char *start; /* of its mapping; NULL: it has none of its own */
+	size_t bytes;
+	int kernel_id;	 /* of the kernel thread that leaves it, or has left it */
+	bool is_special; /* made for one thread's stack size */
 };
 /*
  * How many blocks were made since the last fiber_pool_grow(): under rewind they are lost with the run.
  * Says which, as far as there is room.
  */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
+/* How many of these the pool should have had. */
+uint32_t fiber_pool_lacked(void);
 /* A place in the thread's own stack; NULL: it has none of ours, as main. */
 const char *fiber_stack_of(const struct engine_thread *thread);
-/* Bytes of the stack of a block made without attributes, without its guard. */
-size_t fiber_stack_bytes(void);
-/* Visits the stack tops of the pooled blocks, which are known by an index. */
-typedef void fiber_visit_pooled(void *stack_top, uint32_t pool_index, void *argument);
+/*
+ * Visits the stack tops of the pooled blocks, which are known by an index. `end`: what lies behind is never written; NULL: the end
+ * of the mapping.
+ */
+typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX
 uint32_t fiber_index_of(const struct engine_thread *thread);

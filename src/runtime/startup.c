@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 #include "base/hot_state.h"
@@ -73,6 +75,22 @@ static void startup_read_plan(struct contract *contract)
 	runtime.restart = startup_restarts[plan->restart];
 	if (plan->executor == EXECUTOR_KERNEL)
 		runtime.executor = &executor_kernel;
+}
+
+/* ---- the layout ---- */
+
+/* Before the program's first allocation. */
+static void startup_apply_layout(uint32_t number)
+{
+	const struct layout *layout = &runtime.layout;
+
+	runtime.layout = layout_of(number);
+	if (layout->heap_bytes)
+		(void)sbrk((intptr_t)layout->heap_bytes); /* else the heap is where it is */
+	/* The kernel places mappings downwards: those to come lie below this one. */
+	if (layout->map_bytes)
+		(void)platform_call(SYS_mmap, NULL, layout->map_bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* likewise */
 }
 
 /* ---- set-up ---- */
@@ -196,6 +214,7 @@ void runtime_set_up(void)
 	runtime.contract = attach_contract();
 	if (runtime.contract) {
 		startup_read_plan(runtime.contract);
+		startup_apply_layout(runtime.contract->plan.layout);
 		shared_set_lock(platform_map(sizeof(uint32_t), true));
 	}
 	if (runtime.contract && runtime.contract->plan.is_traced) {
@@ -307,6 +326,7 @@ static startup_main *startup_target_main; /* written once, by __libc_start_main 
 static int startup_run_main(int argument_count, char **arguments, char **environment)
 {
 	__pthread_unwind_buf_t buffer;
+	char *room;
 	int status;
 
 	attach_clean_environment(environment);
@@ -328,6 +348,9 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		__builtin_trap();
 	}
 	__pthread_register_cancel(&buffer);
+	/* The program's frames begin below this. */
+	room = __builtin_alloca(runtime.layout.main_stack_bytes + 1);
+	__asm__ volatile("" : : "r"(room) : "memory");
 	status = startup_target_main(argument_count, arguments, environment);
 	__pthread_unregister_cancel(&buffer);
 	return status;

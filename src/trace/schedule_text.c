@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/layout.h"
 #include "model/thread_name.h"
 #include "trace/read_file_internal.h"
 
@@ -29,7 +30,7 @@ struct parser {
 	const char *at, *end;
 	unsigned line;
 	struct piece text; /* of the current line, trimmed */
-	bool has_steps;
+	bool has_steps, has_layout;
 	uint64_t declared_steps;
 	struct schedule_file file;
 	uint32_t segment_capacity, thread_capacity;
@@ -338,6 +339,19 @@ static int read_step_line(struct parser *parser, const struct piece *words, unsi
 	return add_segment(parser, segment);
 }
 
+static int read_layout_line(struct parser *parser, const struct piece *words, unsigned count)
+{
+	uint64_t layout;
+
+	if (parser->has_layout)
+		return parser_refuse(parser, "this line stands twice", parser->text);
+	if (count != 2 || !read_number(words[1], LAYOUT_MAX, &layout))
+		return parser_refuse(parser, "not a layout (a number up to 65535)", parser->text);
+	parser->has_layout = true;
+	parser->file.layout = (uint32_t)layout;
+	return 0;
+}
+
 static int read_line(struct parser *parser)
 {
 	struct piece words[WORDS_MAX];
@@ -362,6 +376,8 @@ static int read_line(struct parser *parser)
 		parser->has_steps = true;
 		return 0;
 	}
+	if (piece_is(words[0], "layout"))
+		return read_layout_line(parser, words, count);
 	return parser_refuse(parser, "not a line of a schedule", parser->text);
 }
 
@@ -439,6 +455,8 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
 		strbuf_adds(out, "\n");
 	}
 	strbuf_addf(out, "steps %" PRIu64 "\n", file->step_count);
+	if (file->layout)
+		strbuf_addf(out, "layout %" PRIu32 "\n", file->layout);
 	for (uint32_t i = 0; i < file->segment_count; i++) {
 		const struct schedule_segment *segment = &file->segments[i];
 

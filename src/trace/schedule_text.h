@@ -5,6 +5,7 @@
  *   program ./bank
  *   outcome deadlock
  *   steps 124
+ *   layout 41523
  *   main 12
  *   main.0 3 preempts
  *   main 1
@@ -35,6 +36,7 @@ struct schedule_file {
 	char *program; /* as written in the file, may be NULL */
 	char *outcome; /* word of outcomes.def, may be NULL */
 	uint64_t step_count;
+	uint32_t layout; /* model/layout.h */
 	struct schedule_thread *threads;
 	uint32_t thread_count;
 	struct schedule_segment *segments;

@@ -16,6 +16,7 @@ static const char sample[] = "raddle schedule 1\n"
 			     "program ./bank\n"
 			     "outcome deadlock\n"
 			     "steps 16\n"
+			     "layout 41523\n"
 			     "main 12\n"
 			     "main.0 3 preempts\n"
 			     "value 1 of 3\n"
@@ -50,6 +51,7 @@ static void test_schedule_text__reads_every_kind_of_line(void **state)
 	assert_string_equal(file.program, "./bank");
 	assert_string_equal(file.outcome, "deadlock");
 	assert_int_equal(file.step_count, 16);
+	assert_int_equal(file.layout, 41523);
 	assert_int_equal(file.thread_count, 2);
 	assert_string_equal(file.threads[1].path, "main.0");
 	assert_int_equal(file.threads[1].name, thread_name_child(THREAD_NAME_MAIN, 0));
@@ -151,6 +153,10 @@ static void test_schedule_text__refuses_damage_with_its_place(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_refused(cases[i].text, ERROR_FORMAT, cases[i].cause);
+	assert_refused("raddle schedule 1\nlayout 65536\nmain 1\n", ERROR_FORMAT,
+		"test.txt:2: not a layout");
+	assert_refused("raddle schedule 1\nlayout 1\nlayout 1\nmain 1\n", ERROR_FORMAT,
+		"test.txt:3: this line stands twice");
 }
 
 /* From the "steps" line on, the file says how much it holds. */

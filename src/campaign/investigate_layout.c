@@ -1,0 +1,51 @@
+/* Does a failure depend on where the memory of the program lies? See investigate_internal.h. */
+#include "campaign/investigate_internal.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
+	struct settings *plain, struct error *err)
+{
+	struct probe_params params = investigation->probe;
+	const struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int result;
+
+	*plain = *params.settings;
+	plain->layout = 0;
+	if (!failure->layout || params.settings->has_fixed_layout || failure->is_truncated)
+		return 0;
+	params.settings = plain;
+	params.restart = RESTART_EXEC;
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = probe_run(&probe, &plan, err);
+	if (result == 0 && probe.is_failure && !probe.has_diverged &&
+		probe_shows(&probe, failure)) {
+		failure->layout = 0;
+		investigation->probe.settings = plain;
+	}
+	probe_close(&probe);
+	return result;
+}
+
+void investigate_describe_layout(struct finding *finding)
+{
+	struct strbuf detail;
+
+	if (!finding->schedule.layout)
+		return;
+	strbuf_init(&detail);
+	if (finding->detail)
+		strbuf_addf(&detail, "%s\n", finding->detail);
+	strbuf_addf(&detail,
+		"The failure depends on addresses: the same schedule does not fail in the plain layout "
+		"of memory. It fails in layout %u, which is kept with the schedule",
+		finding->schedule.layout);
+	free(finding->detail);
+	finding->detail = strbuf_detach(&detail);
+}

@@ -1,0 +1,44 @@
+/*
+ * Layouts: where the heap, the mappings and the stacks of a target lie. In one layout a bug that depends on addresses (two
+ * keys in one slot of a hash table, locks ordered by address) may never show, so a campaign varies it. A layout is a
+ * number; the same number gives the same addresses in every process. Layout 0 is the plain one, as without raddle.
+ */
+#ifndef RADDLE_MODEL_LAYOUT_H
+#define RADDLE_MODEL_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+
+#define LAYOUT_MAX UINT32_C(65535)
+
+struct layout {
+	uint32_t heap_bytes;	     /* the heap begins so much later; a multiple of 16 */
+	uint32_t map_bytes;	     /* mappings begin so much lower; whole pages */
+	uint32_t main_stack_bytes;   /* main's frames lie so much lower; a multiple of 16 */
+	uint32_t thread_stack_bytes; /* likewise those of other threads */
+	bool has_ascending_stacks;   /* a later thread's stack lies above an earlier one's */
+};
+
+static inline struct layout layout_of(uint32_t number)
+{
+	const uint64_t heap = hash_pair(number, 1), stacks = hash_pair(number, 2);
+
+	if (!number)
+		return (struct layout){0};
+	/* Up to 64 kB of heap and mappings: what hash tables and allocators look at differs, nothing else does. */
+	return (struct layout){.heap_bytes = (uint32_t)(heap & 4095) * 16,
+		.map_bytes = (uint32_t)(heap >> 16 & 15) * 4096,
+		.main_stack_bytes = (uint32_t)(stacks & 255) * 16,
+		.thread_stack_bytes = (uint32_t)(stacks >> 16 & 255) * 16,
+		.has_ascending_stacks = stacks >> 32 & 1};
+}
+
+/* The k-th layout of a campaign; the first ones are plain. */
+static inline uint32_t layout_number(uint64_t seed, uint32_t index)
+{
+	return index ? 1 + (uint32_t)(hash_pair(seed, index) % LAYOUT_MAX) : 0;
+}
+
+#endif

@@ -1,0 +1,178 @@
+#include "runtime/thread_stacks.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/bitset.h"
+#include "model/ids.h"
+#include "platform/platform.h"
+#include "engine/engine.h"
+#include "runtime/heap.h"
+#include "runtime/runtime.h"
+
+/* A function in assembly: call_on_stack.S. */
+void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
+
+/* Large stacks lie below the slots. Both go downwards, as glibc's stacks do. */
+#define LARGE_END (THREAD_STACKS_START + UINT64_C(0x10000000000))
+#define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
+/* Between stacks nothing is mapped: more than a function's frame may skip without being noticed. */
+#define GAP_BYTES ((size_t)1024 * 1024)
+/* glibc's vector of thread-local blocks has 16 bytes for each module that has some. */
+#define LENT_BYTES ((size_t)16 * 1024)
+
+/* Written by the moving thread; put back with each run. */
+static struct {
+	size_t standard_bytes;				/* of a stack; 0: not known yet */
+	uint64_t large_used;				/* bytes below LARGE_END */
+	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* places, counted from SLOTS_END */
+} stacks;
+
+size_t thread_stack_standard_bytes(void)
+{
+	pthread_attr_t standard;
+
+	if (!stacks.standard_bytes) {
+		(void)pthread_attr_init(&standard); /* cannot fail in glibc */
+		(void)pthread_attr_getstacksize(&standard, &stacks.standard_bytes);
+		(void)pthread_attr_destroy(&standard);
+	}
+	return stacks.standard_bytes;
+}
+
+static size_t thread_stack_stride(void)
+{
+	return thread_stack_standard_bytes() + LENT_BYTES + GAP_BYTES;
+}
+
+/* Of a slot, counted from the end of the range. */
+static uint32_t thread_stack_place(uint32_t slot)
+{
+	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;
+}
+
+static uint64_t thread_stack_end(uint32_t place)
+{
+	return SLOTS_END - GAP_BYTES - place * thread_stack_stride();
+}
+
+static bool thread_stack_map_below(struct thread_stack *stack, uint64_t end, size_t stack_bytes)
+{
+	const size_t bytes = stack_bytes + LENT_BYTES;
+	const long start = platform_call(SYS_mmap, end - bytes, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_FIXED_NOREPLACE, -1,
+		0);
+
+	if (platform_failed(start))
+		return false;
+	*stack = (struct thread_stack){
+		.start = (char *)start, .bytes = bytes, .stack_bytes = stack_bytes};
+	if (start == (long)(end - bytes))
+		return true;
+	thread_stack_unmap(stack); /* a kernel that does not know the flag */
+	return false;
+}
+
+bool thread_stack_map(struct thread_stack *stack, uint32_t slot)
+{
+	const uint32_t place = thread_stack_place(slot);
+
+	if (slot >= THREAD_CAPACITY ||
+		(uint64_t)(place + 1) * thread_stack_stride() > SLOTS_END - LARGE_END ||
+		!thread_stack_map_below(
+			stack, thread_stack_end(place), thread_stack_standard_bytes()))
+		return false;
+	bitset_add(stacks.mapped, place);
+	return true;
+}
+
+bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes)
+{
+	const size_t pages = (stack_bytes + 4095) & ~(size_t)4095;
+	const uint64_t end = LARGE_END - stacks.large_used;
+	/* Whole gaps: so lent memory is known by its address. */
+	const uint64_t used = (pages + LENT_BYTES + 2 * GAP_BYTES - 1) & ~(uint64_t)(GAP_BYTES - 1);
+
+	if (pages > stack_bytes + 4095 || used > end - THREAD_STACKS_START)
+		return false;
+	stacks.large_used += used;
+	return thread_stack_map_below(stack, end, pages);
+}
+
+void thread_stack_unmap(const struct thread_stack *stack)
+{
+	const uint64_t place =
+		(SLOTS_END - GAP_BYTES - (uint64_t)(uintptr_t)stack->start - stack->bytes) /
+		thread_stack_stride();
+
+	if (place < THREAD_CAPACITY && (uint64_t)(uintptr_t)stack->start >= LARGE_END)
+		bitset_remove(stacks.mapped, (uint32_t)place);
+	platform_unmap(stack->start, stack->bytes);
+}
+
+/* ---- the first frames ---- */
+
+/* More than the frames of a function that glibc calls, and of what that calls before thread_stack_enter(). */
+#define FIRST_FRAMES_BYTES 512
+/* As context_make() leaves them above the first frame. */
+#define FIRST_WORDS_BYTES 16
+
+void *thread_stack_top(void *frame)
+{
+	return (void *)(((uintptr_t)frame - FIRST_FRAMES_BYTES -
+				runtime.layout.thread_stack_bytes) &
+			~(uintptr_t)15);
+}
+
+void thread_stack_enter(void *thread)
+{
+	engine_thread_main(thread);
+	__asm__ volatile(""); /* no jump instead of the call: the frame is part of the addresses */
+}
+
+void thread_stack_enter_at(void *top, void *thread)
+{
+	call_on_stack(thread_stack_enter, thread, (char *)top - FIRST_WORDS_BYTES);
+}
+
+/* ---- memory for glibc ---- */
+
+void thread_stack_lend(const struct thread_stack *stack)
+{
+	char *lent = stack->start + stack->stack_bytes;
+
+	platform_clear(lent, LENT_BYTES);
+	heap_lend(lent, LENT_BYTES);
+}
+
+void thread_stack_lend_end(struct thread_stack *stack)
+{
+	stack->used_end = heap_lent_end();
+	heap_lend(NULL, 0);
+}
+
+static const char *thread_stack_large_lent_end(uint64_t block)
+{
+	const uint64_t end = (block | (GAP_BYTES - 1)) + 1;
+
+	return end - block <= LENT_BYTES && block >= LARGE_END - stacks.large_used
+		       ? (const char *)(uintptr_t)end
+		       : NULL;
+}
+
+const char *thread_stack_lent_end(const void *block)
+{
+	const uint64_t below = SLOTS_END - GAP_BYTES - (uint64_t)(uintptr_t)block;
+	uint64_t place;
+
+	if ((uint64_t)(uintptr_t)block < LARGE_END)
+		return thread_stack_large_lent_end((uint64_t)(uintptr_t)block);
+	if (!stacks.standard_bytes)
+		return NULL;
+	place = (below - 1) / thread_stack_stride();
+	if (place >= THREAD_CAPACITY || !bitset_has(stacks.mapped, (uint32_t)place) ||
+		(below - 1) % thread_stack_stride() >= LENT_BYTES)
+		return NULL;
+	return (const char *)(uintptr_t)thread_stack_end((uint32_t)place);
+}

@@ -1,0 +1,40 @@
+/*
+ * Two threads look whether a slot of a table is free, and then put a block there; which slot is a hash of the block's address.
+ * They fail where both blocks have the same slot, which depends on the layout, and both threads look before either puts.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *slots[16];
+static int lost;
+
+static void *put(void *bytes)
+{
+	void *block = malloc((size_t)(uintptr_t)bytes);
+	const uint32_t slot = (uint32_t)((uintptr_t)block >> 4) * UINT32_C(2654435761) >> 28;
+	void *found;
+
+	pthread_mutex_lock(&mutex);
+	found = slots[slot];
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_lock(&mutex);
+	lost |= !found && slots[slot];
+	slots[slot] = block;
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t one, two;
+
+	pthread_create(&one, NULL, put, (void *)1000);
+	pthread_create(&two, NULL, put, (void *)1300);
+	pthread_join(one, NULL);
+	pthread_join(two, NULL);
+	if (lost)
+		abort();
+	return 0;
+}
