@@ -27,6 +27,11 @@ static void tell_sight(struct campaign *campaign, const struct campaign_worker *
 				? "system calls are not watched (--no-dispatch)"
 				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
 	}
+	if (contract->module_count)
+		campaign_notice(campaign,
+			"addresses differ from process to process, since personality() is refused, as "
+			"by container engines: what depends on addresses of the heap may not repeat; "
+			"docker run --security-opt seccomp=unconfined allows it");
 	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);
 }

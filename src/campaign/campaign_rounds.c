@@ -181,13 +181,17 @@ static void take_races_seen(
 	struct contract *contract = worker->worker.contract;
 	const struct race_seen *seen;
 	const uint32_t count = races_seen_list(contract, &seen);
+	struct campaign_race *race;
 
 	for (; worker->races_seen < until && worker->races_seen < count; worker->races_seen++) {
 		campaign->races_seen = realloc(campaign->races_seen,
 			(campaign->races_seen_count + 1) * sizeof *campaign->races_seen);
 		BUG_ON(!campaign->races_seen);
-		campaign->races_seen[campaign->races_seen_count++] =
-			(struct campaign_race){.run = run, .seen = seen[worker->races_seen]};
+		race = &campaign->races_seen[campaign->races_seen_count++];
+		*race = (struct campaign_race){.run = run, .seen = seen[worker->races_seen]};
+		/* While its process is there: the next one may have its modules elsewhere. */
+		race->seen.address = code_module_place(
+			contract->modules, contract->module_count, race->seen.address);
 	}
 }
 

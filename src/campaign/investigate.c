@@ -1,6 +1,7 @@
 #include "campaign/surroundings.h"
 #include "campaign/passing.h"
 #include "campaign/investigate_internal.h"
+#include "campaign/contract_symbols.h"
 #include "campaign/trace_window.h"
 #include "campaign/tries.h"
 
@@ -160,9 +161,12 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (result < 0)
 		return result;
 	failure_take(&run, contract);
+	if (ingredients->symbols)
+		symbols_update_modules(
+			ingredients->symbols, contract->modules, contract->module_count);
 	/* Without symbols a finding has addresses; that is better than none. */
 	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
-		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
+		contract_symbols(&own, contract) == 0)
 		ingredients->symbols = own;
 	ingredients->run = &run;
 	result = build(finding, ingredients, err);
@@ -218,7 +222,7 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT &&
 		contract->outcome.kind == OUTCOME_NONE &&
 		outcome->other_thread.index < contract->thread_count &&
-		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0) {
+		contract_symbols(&symbols, contract) == 0) {
 		const struct contract_thread *thread =
 			&contract_threads(contract)[outcome->other_thread.index];
 
@@ -433,7 +437,7 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	return result;
 }
 
-static int investigate_schedule(struct investigation *investigation, struct failure *failure,
+int investigate_schedule(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err)
 {
 	static const volatile int never = 0;
@@ -483,20 +487,4 @@ static int investigate_schedule(struct investigation *investigation, struct fail
 	finding_keep_sources(&built);
 	*finding = built;
 	return 0;
-}
-
-int investigate(struct investigation *investigation, struct failure *failure,
-	struct finding *finding, struct error *err)
-{
-	const struct settings *const settings = investigation->probe.settings;
-	struct settings plain;
-	int result = investigate_plain_layout(investigation, failure, &plain, err);
-
-	if (result == 0 || result == ERROR_INTERRUPTED)
-		result = investigate_schedule(investigation, failure, finding, err);
-	if (result == 0 && !settings->has_fixed_layout &&
-		confirmation_is_repeatable(&investigation->confirmation))
-		investigate_describe_layout(finding);
-	investigation->probe.settings = settings;
-	return result;
 }

@@ -1,4 +1,7 @@
-/* Does a failure depend on where the memory of the program lies? See investigate_internal.h. */
+/*
+ * Does a failure depend on where the memory of the program lies? One in another layout than the plain one (model/layout.h) is
+ * tried in the plain one: where its schedule fails there, too, the finding has the plain layout.
+ */
 #include "campaign/investigate_internal.h"
 
 #include <stdlib.h>
@@ -6,7 +9,8 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 
-int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
+/* From here on failure and probe may have the plain layout; `plain` must live as long as the probe is used. */
+static int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
 	struct settings *plain, struct error *err)
 {
 	struct probe_params params = investigation->probe;
@@ -33,7 +37,8 @@ int investigate_plain_layout(struct investigation *investigation, struct failure
 	return result;
 }
 
-void investigate_describe_layout(struct finding *finding)
+/* The finding says that it needs its layout, where that is not the plain one. */
+static void investigate_describe_layout(struct finding *finding)
 {
 	struct strbuf detail;
 
@@ -48,4 +53,20 @@ void investigate_describe_layout(struct finding *finding)
 		finding->schedule.layout);
 	free(finding->detail);
 	finding->detail = strbuf_detach(&detail);
+}
+
+int investigate(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	const struct settings *const settings = investigation->probe.settings;
+	struct settings plain;
+	int result = investigate_plain_layout(investigation, failure, &plain, err);
+
+	if (result == 0 || result == ERROR_INTERRUPTED)
+		result = investigate_schedule(investigation, failure, finding, err);
+	if (result == 0 && !settings->has_fixed_layout &&
+		confirmation_is_repeatable(&investigation->confirmation))
+		investigate_describe_layout(finding);
+	investigation->probe.settings = settings;
+	return result;
 }

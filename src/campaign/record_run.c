@@ -1,4 +1,5 @@
 #include "campaign/record_run.h"
+#include "campaign/contract_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,7 +336,7 @@ static void tell(struct recorded *out, const struct record_request *request, str
 	out->is_live = contract->is_live;
 	/* Without them names are missing, and nothing else. */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
-		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
+		(void)contract_symbols(&out->symbols, contract);
 }
 
 /* Of all processes that have been waited for. */

@@ -32,7 +32,7 @@ static void engine_tell_access(
 {
 	const struct engine_performed performed = {
 		.step = step,
-		.site = op->site,
+		.site = engine_code(op->site),
 		.address = op->address,
 		.argument = op->argument,
 		.object = op->object,
@@ -82,7 +82,7 @@ void engine_tell_performed(
 	}
 	engine.performed = (struct engine_performed){
 		.step = engine.step - 1,
-		.site = op->site,
+		.site = engine_code(op->site),
 		.address = op->address,
 		.argument = op->argument,
 		.object = op->object,

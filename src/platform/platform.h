@@ -59,6 +59,9 @@ void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 
+/* Reads memory of this process that may not be there: false; then some of it may have been read. */
+bool platform_read(const void *from, void *to, size_t bytes);
+
 /*
  * Copying and clearing without libc: memcpy may be a sanitizer's, which checks what it touches, and a
  * rewind touches everything.

@@ -10,7 +10,6 @@
  */
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include "base/hash.h"
 #include "runtime/interpose.h"
@@ -41,11 +40,7 @@ static uint64_t verdicts[VERDICTS]; /* written by the moving thread; only ever a
 
 static bool callers_read(uint64_t address, void *to, size_t size)
 {
-	struct iovec local = {.iov_base = to, .iov_len = size};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-
-	return platform_call(SYS_process_vm_readv, platform_call(SYS_getpid), &local, 1, &remote, 1,
-		       0) == (long)size;
+	return platform_read((const void *)(uintptr_t)address, to, size);
 }
 
 /* `page`: one that can be read; the next one is kept there. */

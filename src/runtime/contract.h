@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/code_module.h"
 #include "model/event.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
@@ -274,6 +275,10 @@ struct contract {
 	uint32_t unseen;     /* [guest] by any run: bits UNSEEN_x; stays */
 	uint64_t
 		unseen_site; /* [guest] where the first such futex call came from; before the bit */
+
+	/* [guest] where modules are loaded at random: else 0. Addresses of code and static data are places then. */
+	uint32_t module_count;
+	struct code_module modules[CODE_MODULES_MAX];
 
 	struct contract_plan plan;
 	struct contract_spin spin;

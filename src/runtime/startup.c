@@ -17,6 +17,7 @@
 #include "engine/shared.h"
 #include "engine/sync.h"
 #include "runtime/attach.h"
+#include "runtime/code_places.h"
 #include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -137,8 +138,8 @@ static void startup_observe(
 
 		*event = (struct contract_event){
 			.step = step,
-			.site = op->site,
-			.address = (uint64_t)(uintptr_t)op->address,
+			.site = code_place(op->site),
+			.address = code_place((uint64_t)(uintptr_t)op->address),
 			.object = op->object	? op->object
 				  : op->address ? engine_object_name(op->address)
 						: 0,
@@ -155,6 +156,8 @@ static void startup_observe(
 				op_descriptions[op->kind].object == OBJECT_MEMORY &&
 					!runtime.has_tsan_calls,
 				event->callers, TRACE_CALLERS);
+		for (unsigned i = 0; i < TRACE_CALLERS; i++)
+			event->callers[i] = code_place(event->callers[i]);
 	}
 	contract->trace_count++;
 }
@@ -214,6 +217,9 @@ void runtime_set_up(void)
 	runtime.contract = attach_contract();
 	if (runtime.contract) {
 		startup_read_plan(runtime.contract);
+		code_places_find(runtime.contract);
+		if (runtime.contract->module_count)
+			host.code = code_place;
 		startup_apply_layout(runtime.contract->plan.layout);
 		shared_set_lock(platform_map(sizeof(uint32_t), true));
 	}

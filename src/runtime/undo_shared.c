@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include "runtime/interpose.h"
 #include "runtime/undo_internal.h"
@@ -58,11 +57,7 @@ void undo_forget_shared(const void *start, size_t bytes)
 /* Pages that are not there any more, or not to be written, are left out: the kernel says so. */
 static void shared_copy(void *to, const void *from, size_t bytes)
 {
-	struct iovec local = {.iov_base = to, .iov_len = bytes};
-	struct iovec remote = {.iov_base = (void *)from, .iov_len = bytes};
-
-	(void)platform_call(
-		SYS_process_vm_readv, platform_call(SYS_getpid), &local, 1L, &remote, 1L, 0L);
+	(void)platform_read(from, to, bytes);
 }
 
 void undo_save_shared(void)

@@ -4,19 +4,10 @@
  * is said.
  */
 #include <string.h>
-#include <sys/uio.h>
 
 #include "symbols/symbols_internal.h"
 
 #define MESSAGE_MAX 512
-
-static bool read_memory(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	struct iovec local = {.iov_base = to, .iov_len = size};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-
-	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
 
 /* dwfl_getmodules() callback: finds the variable in the C library. */
 static int find_variable(
@@ -53,11 +44,14 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
 	char text[MESSAGE_MAX + 1] = {0};
 
 	(void)dwfl_getmodules(symbols->dwfl, find_variable, &variable, 0); /* shows in variable */
-	if (!variable || !read_memory(pid, variable, &message, sizeof message) || !message ||
-		!read_memory(pid, message, &mapped, sizeof mapped) || mapped <= sizeof mapped)
+	if (!variable ||
+		!unwind_read_memory(
+			pid, symbols_address(symbols, variable), &message, sizeof message) ||
+		!message || !unwind_read_memory(pid, message, &mapped, sizeof mapped) ||
+		mapped <= sizeof mapped)
 		return false;
 	mapped -= sizeof mapped;
-	if (!read_memory(pid, message + sizeof mapped, text,
+	if (!unwind_read_memory(pid, message + sizeof mapped, text,
 		    mapped < MESSAGE_MAX ? mapped : MESSAGE_MAX))
 		return false;
 	text[strcspn(text, "\n")] = '\0';

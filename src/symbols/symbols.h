@@ -20,6 +20,16 @@ struct symbols;
 
 /* Reads the modules of a live process (its /proc/PID/maps). The process may end afterwards. */
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err);
+/*
+ * The same of a process whose modules are known by places: all addresses that are passed here or come from here are places.
+ * `modules` is copied.
+ */
+struct code_module;
+int symbols_from_moved_process(struct symbols **out, pid_t pid, const struct code_module *modules,
+	uint32_t count, struct error *err);
+/* The process that is looked at from now on is another one of the same program. */
+void symbols_update_modules(
+	struct symbols *symbols, const struct code_module *modules, uint32_t count);
 void symbols_free(struct symbols *symbols);
 
 /* One frame of source; strings live as long as the struct symbols. Unknown parts are NULL or 0. */

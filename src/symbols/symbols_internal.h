@@ -7,6 +7,7 @@
 #include <elfutils/libdwfl.h>
 #include <stddef.h>
 
+#include "model/code_module.h"
 #include "symbols/symbols.h"
 
 struct lookup;	       /* lookup.c: what was found for an address */
@@ -46,6 +47,8 @@ struct unwind {
 
 struct symbols {
 	Dwfl *dwfl;
+	struct code_module modules[CODE_MODULES_MAX]; /* of a moved process */
+	uint32_t module_count;
 	char *working_folder;		  /* where files are shown relative to; ends with a slash */
 	struct kept_text *texts;	  /* every string that was handed out */
 	struct lookup *lookups;		  /* uthash by address */
@@ -61,6 +64,10 @@ struct symbols {
 
 /* A copy that lives as long as `symbols`; NULL for NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
+
+/* The place of an address in the process, and back: the same number in a process that was not moved. */
+uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
+uint64_t symbols_address(const struct symbols *symbols, uint64_t place);
 
 /* Base name of the module's file. */
 const char *symbols_module_name(Dwfl_Module *module);
@@ -154,6 +161,7 @@ const struct site *points_at(struct symbols *symbols, uint64_t address);
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	struct stack_frame *frames, unsigned capacity);
 /* A word of a process that stands still; false: there is none. */
+bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size);
 bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value);
 
 /* ---- lookup.c ---- */

@@ -5,8 +5,12 @@
  * Nothing is believed: an address outside every loaded object, a stack that does not grow or
  * memory that cannot be read ends the walk, and the caller's capacity bounds it.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "symbols/symbols_internal.h"
 
@@ -23,16 +27,39 @@ enum saved_word {
 	SAVED_COUNT
 };
 
+/* Container engines refuse process_vm_readv(). */
+static bool read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	char path[32];
+	ssize_t got;
+	int file;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid); /* fits */
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	got = pread(file, to, size, (off_t)address);
+	(void)close(file); /* only read from */
+	return got == (ssize_t)size;
+}
+
+bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {.iov_base = to, .iov_len = size};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+	const ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	if (got < 0 && (errno == EPERM || errno == ENOSYS))
+		return read_memory_file(pid, address, to, size);
+	return got == (ssize_t)size;
+}
+
 static bool read_page(struct unwind *unwind, uint64_t start)
 {
-	struct iovec local = {.iov_base = unwind->page, .iov_len = sizeof unwind->page};
-	struct iovec remote = {
-		.iov_base = (void *)(uintptr_t)start, .iov_len = sizeof unwind->page};
-
 	if (unwind->page_start == start)
 		return true;
 	unwind->page_start = 1;
-	if (process_vm_readv(unwind->pid, &local, 1, &remote, 1, 0) != sizeof unwind->page)
+	if (!unwind_read_memory(unwind->pid, start, unwind->page, sizeof unwind->page))
 		return false;
 	unwind->page_start = start;
 	return true;
@@ -51,6 +78,15 @@ static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 		bytes[i] = unwind->page[at % sizeof unwind->page];
 	}
 	memcpy(value, bytes, sizeof bytes);
+	return true;
+}
+
+/* What points into a module is a place to everybody else. */
+static bool read_place(struct symbols *symbols, uint64_t address, uint64_t *value)
+{
+	if (!read_word(&symbols->unwind, symbols_address(symbols, address), value))
+		return false;
+	*value = symbols_place(symbols, *value);
 	return true;
 }
 
@@ -79,13 +115,13 @@ bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t 
 		symbols->unwind.pid = pid;
 		symbols->unwind.page_start = 1;
 	}
-	return read_word(&symbols->unwind, address, value);
+	return read_place(symbols, address, value);
 }
 
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
 	(void)dwfl;
-	return read_word(&((struct symbols *)symbols)->unwind, address, result);
+	return read_place(symbols, address, result);
 }
 
 static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
@@ -102,7 +138,7 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
 	registers[REGISTER_RSP] = unwind->stack_pointer + sizeof saved;
 	for (unsigned i = 0; i < 4; i++)
 		registers[REGISTER_R12 + i] = saved[SAVED_R12 - i];
-	registers[REGISTER_RETURN] = saved[SAVED_RETURN];
+	registers[REGISTER_RETURN] = symbols_place(argument, saved[SAVED_RETURN]);
 	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT, registers);
 }
 

@@ -81,7 +81,8 @@ int main(int argument_count, char **arguments)
 		argument_count > 1 && strcmp(arguments[1], "--without-dispatch") == 0;
 
 	if (argument_count < 2 + is_without) {
-		(void)fprintf(stderr, "usage: container [--without-dispatch] PROGRAM [ARGUMENT...]\n");
+		(void)fprintf(
+			stderr, "usage: container [--without-dispatch] PROGRAM [ARGUMENT...]\n");
 		return 2;
 	}
 	if (filter_install(is_without ? PR_SET_SYSCALL_USER_DISPATCH : -1)) {
