@@ -1,6 +1,6 @@
 /* What the user hears, once, of how raddle sees the target. */
 #include "campaign/campaign_internal.h"
-#include "symbols/symbols.h"
+#include "campaign/contract_symbols.h"
 
 static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -76,7 +76,7 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	struct strbuf place;
 
 	strbuf_init(&place);
-	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
+	if (contract_symbols(&symbols, contract) == 0)
 		symbols_describe_code(symbols, contract->unseen_site, true, &place);
 	else
 		strbuf_adds(&place, "an unknown place");
