@@ -49,9 +49,14 @@ function rateOf(what, rate) {
 		element("span", { text: rate.failed + " of " + counted(rate.runs, "run") + " fail" + (rate.runs === 1 ? "s" : "") }));
 }
 
+/* Of a pattern over memory "reads", of one over operations "locks". */
+function accessVerb(access) {
+	return access.operation ? words(access.operation) : access.kind === "W" ? "writes" : "reads";
+}
+
 function accessTable(pattern, threads) {
 	return table(["", "Access", "Place", "Source"], pattern.accesses.map((access, at) => [element("span", { class: "chip mark", text: at + 1 }),
-		(threads[access.thread - 1] || "thread " + access.thread) + (access.kind === "W" ? " writes" : " reads"),
+		(threads[access.thread - 1] || "thread " + access.thread) + " " + accessVerb(access),
 		place(access) + (access.function ? " (" + words(access.function) + ")" : ""),
 		element("code", { text: sourceLine(access) })]));
 }
@@ -79,11 +84,19 @@ const ORDERS = {
 	"W1-W2-W1": (x, a) => "what " + a[1] + " writes to " + x + " between two writes of another thread is lost",
 };
 
+/* Of operations on locks, condition variables and threads. */
+function operationWords(object, accesses, a) {
+	const verbs = accesses.map(accessVerb);
+	if (verbs.length === 2) return a[0] + " " + verbs[0] + " " + object + " before " + a[1] + " " + verbs[1] + " it";
+	if (verbs.length !== 3) return a[0] + " " + verbs[0] + " " + object + " too early";
+	return a[1] + " " + verbs[1] + " " + object + " after " + a[0] + " " + verbs[0] + " it and before " + (a[2] === a[0] ? "that one" : a[2]) + " " + verbs[2] + " it" + (verbs[0] === verbs[2] ? " again" : "");
+}
+
 /* The cause as a plain sentence; its pattern stands in small print. */
 function causeWords(answer) {
-	const names = (answer.variables || []).map(words), a = answer.accesses.map(access => words(access.function) || "a function");
+	const names = (answer.variables || []).map(shortName), a = answer.accesses.map(access => shortFunction(access.function) || "a function");
 	const order = ORDERS[answer.pattern];
-	if (answer.headline) return words(answer.headline);
+	if (names.length === 1 && answer.accesses.some(access => access.operation)) return operationWords(names[0], answer.accesses, a);
 	if (order && names.length) return order(names[0], a);
 	if (names.length < 2) return words(answer.meaning);
 	return names[0] + " and " + names[1] + " belong together, and " + a[1] + " of another thread came between " + a[0] + " and " + a.at(-1);
