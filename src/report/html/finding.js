@@ -54,11 +54,19 @@ function accessVerb(access) {
 	return access.operation ? words(access.operation) : access.kind === "W" ? "writes" : "reads";
 }
 
-function accessTable(pattern, threads) {
-	return table(["", "Access", "Place", "Source"], pattern.accesses.map((access, at) => [element("span", { class: "chip mark", text: at + 1 }),
-		(threads[access.thread - 1] || "thread " + access.thread) + " " + accessVerb(access),
-		place(access) + (access.function ? " (" + words(access.function) + ")" : ""),
-		element("code", { text: sourceLine(access) })]));
+/* The place of an access; in a library's header that of the step in the failing run, which is the user's line. */
+function accessPlace(answer, at) {
+	const access = answer.accesses[at], number = (answer.failing_marks || [])[at];
+	const step = /^\/usr\//.test(words(access.file)) ? (answer.failing_run || []).find(each => each.step === number && each.object && each.file) : null;
+	return step || access;
+}
+
+function accessTable(answer, threads) {
+	return table(["", "Access", "Place", "Source"], answer.accesses.map((access, at) => {
+		const where = accessPlace(answer, at);
+		return [element("span", { class: "chip mark", text: at + 1 }), (threads[access.thread - 1] || "thread " + access.thread) + " " + accessVerb(access),
+			place(where) + (where.function ? " (" + shortFunction(where.function) + ")" : ""), element("code", { text: sourceLine(where) })];
+	}));
 }
 
 /* By name, as a failing run had them. */
@@ -89,12 +97,12 @@ function operationWords(object, accesses, a) {
 	const verbs = accesses.map(accessVerb);
 	if (verbs.length === 2) return a[0] + " " + verbs[0] + " " + object + " before " + a[1] + " " + verbs[1] + " it";
 	if (verbs.length !== 3) return a[0] + " " + verbs[0] + " " + object + " too early";
-	return a[1] + " " + verbs[1] + " " + object + " after " + a[0] + " " + verbs[0] + " it and before " + (a[2] === a[0] ? "that one" : a[2]) + " " + verbs[2] + " it" + (verbs[0] === verbs[2] ? " again" : "");
+	return a[1] + " " + verbs[1] + " " + object + " after " + a[0] + " " + verbs[0] + " it and before " + (a[2] === a[0] ? "that thread" : a[2]) + " " + verbs[2] + " it" + (verbs[0] === verbs[2] ? " again" : "");
 }
 
 /* The cause as a plain sentence; its pattern stands in small print. */
 function causeWords(answer) {
-	const names = (answer.variables || []).map(shortName), a = answer.accesses.map(access => shortFunction(access.function) || "a function");
+	const names = (answer.variables || []).map(shortName), a = answer.accesses.map((access, at) => shortFunction(accessPlace(answer, at).function) || "the thread at " + place(accessPlace(answer, at)));
 	const order = ORDERS[answer.pattern];
 	if (names.length === 1 && answer.accesses.some(access => access.operation)) return operationWords(names[0], answer.accesses, a);
 	if (order && names.length) return order(names[0], a);

@@ -303,8 +303,16 @@ class Lanes {
 		const object = words(item.wait ? item.wait.object : this.steps[item.row].object);
 		return element("div", { class: "detail-of-step" },
 			frame && frame.function ? element("p", {}, document.createTextNode("in "), breakable(words(frame.function)), document.createTextNode(place(frame) ? ", " + place(frame) : "")) : null,
+			...this.callChain(this.steps[item.row]),
 			object !== shortName(object) ? element("p", { class: "faint" }, breakable(object)) : null,
 			held.length ? element("p", { class: "faint" }, breakable("held: " + held.map(span => shortName(span.object) + " by " + span.thread).join(", "))) : null, excerpt(frame));
+	}
+
+	/* The wrapper that the step is in, and the calls that lead to its place. */
+	callChain(step) {
+		const inner = step && step.inner ? ["inside " + shortFunction(step.inner.function) + (place(step.inner) ? ", " + place(step.inner) : "")] : [];
+		const callers = ((step && step.callers) || []).map(frame => "called by " + shortFunction(frame.function) + (place(frame) ? ", " + place(frame) : ""));
+		return [...inner, ...callers].map(text => element("p", { class: "faint" }, breakable(text)));
 	}
 
 	/* ---- the graph ---- */

@@ -9,7 +9,7 @@ function breakable(text) {
 
 function stepWords(step) {
 	const value = step.value === null || step.value === undefined ? "" : " = " + words(step.value);
-	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + value;
+	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + value + (step.library_call ? " in " + words(step.library_call) : "");
 }
 
 /* A function without the arguments of templates and its return type: "ThreadPool::submit" */
@@ -67,9 +67,9 @@ function leftOut(earlier, later) {
 	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
 }
 
-/* The first row that is not alike; undefined: there is none in both. */
+/* The first row that is not alike; undefined: there is none in both. Objects may be named in one run only, as locals are. */
 function firstDifference(a, b) {
-	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && words(x.object) === words(y.object) && x.value === y.value;
+	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && placeKey(x) === placeKey(y) && x.value === y.value;
 	const row = a.findIndex((step, at) => at >= b.length || !same(step, b[at]));
 	return row > 0 && row < b.length ? row : undefined;
 }
