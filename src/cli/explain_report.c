@@ -362,7 +362,8 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	add_cause(&out, result->finding);
-	strbuf_addf(&out, "\n%u runs: %u failed like it, %u passed",
+	strbuf_addf(&out, "%s%u runs: %u failed like it, %u passed",
+		result->finding->cause || result->finding->remedy ? "\n" : "",
 		ranking->failed + ranking->passed + result->others, ranking->failed,
 		ranking->passed);
 	if (result->others)
