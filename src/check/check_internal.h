@@ -108,6 +108,8 @@ struct check_step {
 /* Runs from here on are noted; describe_failure() tells of the last one. */
 void steps_begin(void);
 void steps_end(void);
+/* What has been noted so far is no part of the run. */
+void steps_forget(void);
 /* Of the last run that was noted, the last ones, oldest first. */
 uint32_t steps_count(uint64_t *left_out);
 const struct check_step *steps_at(uint32_t index);

@@ -38,6 +38,11 @@ void steps_end(void)
 	engine_set_performed(noted.detects ? runtime_detect : NULL);
 }
 
+void steps_forget(void)
+{
+	noted.count = 0;
+}
+
 uint32_t steps_count(uint64_t *left_out)
 {
 	*left_out = noted.count > STEPS_KEPT ? noted.count - STEPS_KEPT : 0;

@@ -1,6 +1,8 @@
 /* The engine as at the start of a run, where no memory image brings it back. */
 #include "engine/engine.h"
 
+#include <string.h>
+
 #include "engine/engine_internal.h"
 
 static void renew_main(void)
@@ -24,14 +26,20 @@ static void renew_main(void)
 
 void engine_renew(void)
 {
+	bool has_pending = engine.threads[0].op;
+
 	engine_withdraw(&engine.threads[0]);
 	for (uint32_t i = 1; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
 
+		has_pending |= thread->op != NULL;
 		engine_withdraw(thread);
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
+	/* An op lies on its thread's stack, which a failed run may have left in any state. */
+	if (has_pending)
+		memset(engine.buckets, 0, sizeof engine.buckets);
 	renew_main();
 	bitset_each (slot, engine.named, ENGINE_NAME_CACHE)
 		engine.name_cache[slot].address = NULL;
