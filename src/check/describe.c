@@ -170,13 +170,27 @@ static void add_outcome(const struct description *description, const struct outc
 	}
 }
 
+/* "locks mutex": which one is not known here. */
+static void add_operation(struct strbuf *out, enum op_kind kind)
+{
+	const struct op_description *op = &op_descriptions[kind];
+	const bool has_noun = op->object != OBJECT_NOTHING && op->object != OBJECT_CHILD &&
+			      op->object != OBJECT_SIGNAL && kind != OP_THREAD_BEGIN &&
+			      kind != OP_THREAD_EXIT && kind != OP_TEST_CANCEL;
+
+	strbuf_addf(out, "%s%s%s", op->verb, has_noun ? " " : "",
+		has_noun ? object_class_text(op->object) : "");
+}
+
 static void add_wait(const struct description *description, const struct wait_edge *edge)
 {
 	struct strbuf *out = description->out;
 
 	strbuf_adds(out, "  ");
 	add_thread(out, description->threads, edge->waiter.index);
-	strbuf_addf(out, " %s in ", op_descriptions[edge->op].verb);
+	strbuf_adds(out, " ");
+	add_operation(out, edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op);
+	strbuf_adds(out, " in ");
 	add_place(description, edge->site, true);
 	if (edge->holder.index != THREAD_NONE.index) {
 		strbuf_adds(out, ", waiting for ");
@@ -225,8 +239,9 @@ static void add_step(const struct description *description, const struct check_s
 						      : ">");
 	start = out->length;
 	add_thread(out, description->threads, step->thread);
-	strbuf_addf(out, "%*s %s", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0,
-		"", op->verb);
+	strbuf_addf(
+		out, "%*s ", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0, "");
+	add_operation(out, (enum op_kind)step->kind);
 	if (step->site) {
 		strbuf_adds(out, " in ");
 		add_place(description, step->site, is_return_address);
