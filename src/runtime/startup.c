@@ -80,6 +80,9 @@ static void startup_read_plan(struct contract *contract)
 
 /* ---- the layout ---- */
 
+/* libc's own: an allocator with an sbrk() of its name (tcmalloc) is not set up yet. */
+extern void *__sbrk(intptr_t bytes);
+
 /* Before the program's first allocation. */
 static void startup_apply_layout(uint32_t number)
 {
@@ -87,7 +90,7 @@ static void startup_apply_layout(uint32_t number)
 
 	runtime.layout = layout_of(number);
 	if (layout->heap_bytes)
-		(void)sbrk((intptr_t)layout->heap_bytes); /* else the heap is where it is */
+		(void)__sbrk((intptr_t)layout->heap_bytes); /* else the heap is where it is */
 	/* The kernel places mappings downwards: those to come lie below this one. */
 	if (layout->map_bytes)
 		(void)platform_call(SYS_mmap, NULL, layout->map_bytes, PROT_NONE,
