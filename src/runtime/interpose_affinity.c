@@ -404,7 +404,20 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 			&processors); /* none of the machine's: as the creator */
 }
 
-/* The thread got a stack of the pool: shows as much of it as was asked for. */
+/* A thread that was created without attributes has the default ones. */
+static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
+{
+	struct thread_scheduling asked = *own;
+	pthread_attr_t attributes;
+
+	if (asked.stack_bytes || pthread_getattr_default_np(&attributes) != 0)
+		return asked;
+	affinity_note_stack(&asked, &attributes);
+	(void)pthread_attr_destroy(&attributes); /* cannot fail */
+	return asked;
+}
+
+/* The thread runs on a stack of the pool: shows as much of that stack as was asked for. */
 static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
 {
 	size_t bytes = 0;
@@ -447,8 +460,11 @@ EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 	/* Everything is filled in but the processors, which it asked of a kernel thread that left. */
 	if (error == ESRCH && thread)
 		error = 0;
-	if (!error && own && own->stack_bytes)
-		attributes_show_stack(attributes, own);
+	if (!error && own && thread->id.index != 0) {
+		const struct thread_scheduling asked = attributes_asked_for(own);
+
+		attributes_show_stack(attributes, &asked);
+	}
 	if (!error && thread)
 		(void)pthread_attr_setdetachstate(attributes,
 			thread->is_detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
