@@ -7,7 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A shell gives its own descriptors small numbers. Those from here on count as raddle's. */
+/*
+ * Descriptors below this number are checked at the start of main. A shell hands over small numbers
+ * only, so raddle closes all larger ones.
+ */
 #define INHERITED_MAX 256
 
 /* Written once, by inherited_note(). */
@@ -32,7 +35,7 @@ void inherited_close_others_on_exec(void)
 	for (unsigned fd = 3; fd < INHERITED_MAX; fd++) {
 		if (!inherited.is_open[fd])
 			continue;
-		if (fd > first) /* may fail on an old kernel only */
+		if (fd > first) /* fails before Linux 5.11: the target then inherits more */
 			(void)syscall(
 				SYS_close_range, first, fd - 1, (unsigned)CLOSE_RANGE_CLOEXEC);
 		first = fd + 1;

@@ -1,15 +1,18 @@
 /*
- * Descriptors that raddle was started with. A target gets them, as from any shell, and no other: a library that raddle
- * loads (MPI) opens sockets of its own, which are no business of the target.
+ * Descriptors that raddle inherited from its parent. A target inherits exactly these, as from a
+ * shell. It must not inherit those that raddle or its libraries open, such as the sockets of MPI.
  */
 #ifndef RADDLE_BASE_INHERITED_H
 #define RADDLE_BASE_INHERITED_H
 
-/* Remembers which descriptors are open. Once, at the start of main, before anything is opened. */
+/*
+ * Records which descriptors are open. main calls this function first, before raddle opens any file.
+ */
 void inherited_note(void);
 /*
- * Marks every other descriptor above 2 close-on-exec. Uses system calls only, and may be called between vfork and
- * execve. Does nothing where inherited_note() was not called, or on Linux before 5.11.
+ * Marks each descriptor above 2 close-on-exec, unless inherited_note() recorded it. This function
+ * makes system calls only, so a child may call it between vfork and execve. Without
+ * inherited_note(), or on Linux before 5.11, it marks nothing.
  */
 void inherited_close_others_on_exec(void);
 

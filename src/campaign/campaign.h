@@ -35,7 +35,7 @@ struct campaign_options {
 	uint32_t strategy;     /* index in `strategies` */
 	struct strategy_config strategy_config;
 	uint64_t seed;
-	int64_t part_of;    /* a campaign of the same command that this one belongs to; 0: none */
+	int64_t part_of;    /* first campaign of the same command; 0: none */
 	uint64_t schedules; /* 0: no limit */
 	/* Of so many parts of the campaign that know nothing of each other this one, from 1; 0: it is whole. */
 	uint32_t shard, shards;
@@ -118,7 +118,10 @@ struct campaign_listener {
 	void (*confirming)(void *context, const struct failure *failure);
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	void (*notice)(void *context, const char *text); /* one line, lower case, no full stop */
-	/* Likewise, of what is not explored or not seen: whoever relies on the campaign must know. NULL: as notice. */
+	/*
+	 * One line in the form of a notice: the campaign misses part of the program's behaviour.
+	 * NULL: notice() is called instead.
+	 */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
 	/* Fills the state of a strategy that has to be told something; it is zeroed. */

@@ -71,11 +71,11 @@ struct campaign_round {
 		settled; /* runs at places below this are made, counted, and looked into if they failed */
 	uint32_t
 		hold; /* the first place at which a failure waits for that; no run behind it is begun */
-	bool has_news;	 /* of memory: the next round is to look at it */
-	uint64_t looks;	 /* rounds that were made for that */
-	uint32_t layout; /* of its runs (model/layout.h) */
+	bool has_news;	 /* runs shared new memory: the next round has one run */
+	uint64_t looks;	 /* rounds of one run that has_news caused */
+	uint32_t layout; /* memory layout of the round's runs (model/layout.h) */
 	uint32_t layout_index;
-	uint64_t layout_until; /* so many runs before: the next round has another one */
+	uint64_t layout_until; /* the layout changes once `before` reaches this */
 	uint8_t is_made[STRATEGY_ROUND_MOST];
 	struct contract_run log[STRATEGY_ROUND_MOST];
 	uint64_t keys[STRATEGY_ROUND_MOST]; /* of runs that failed */
@@ -170,7 +170,7 @@ struct campaign {
 	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
 	bool has_told_limit;		   /* likewise, that findings are kept without traces */
 	bool has_told_spinning;		   /* likewise, that threads wait by reading memory */
-	uint32_t told_unseen;		   /* likewise, bits UNSEEN_x */
+	uint32_t told_unseen;		   /* bits UNSEEN_x that the user was warned of */
 	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
 	bool is_stopping;	  /* no new batches */
@@ -200,7 +200,10 @@ struct campaign {
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* As campaign_notice, of what is not explored or not seen: also shown where only findings are wanted. */
+/*
+ * Warns of behaviour that the campaign does not explore or see. Unlike a notice, a warning is also
+ * shown where the user asked for findings only.
+ */
 void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Has the strategy made every run it knows of, of the program as it is known now? campaign_runs.c. */
@@ -221,7 +224,10 @@ uint64_t campaign_runs_made(const struct campaign *campaign);
 
 /* campaign_notices.c. A run has reached its first thread: what raddle sees of this target. */
 void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker);
-/* Now and then, and at the end: what runs do that raddle does not see. */
+/*
+ * Warns once of each kind of operation that raddle does not see in the runs. Called repeatedly, and
+ * when the campaign ends.
+ */
 void campaign_warn_unseen(struct campaign *campaign);
 
 /* ---- campaign_state.c: strategies that go through all runs go on later ---- */
@@ -244,7 +250,10 @@ bool state_read_parts(struct campaign *campaign, FILE *file);
 /* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign);
 bool campaign_is_interrupted(const struct campaign *campaign);
-/* What runs that are under way get to end by themselves when a campaign ends. */
+/*
+ * Grace period at the end of a campaign: unfinished runs may complete within this time, then their
+ * processes are killed.
+ */
 uint64_t campaign_end_grace_ns(const struct campaign *campaign);
 
 /* ---- campaign_parts.c: strategies that go through all runs, by several workers ---- */

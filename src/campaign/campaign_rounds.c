@@ -24,12 +24,13 @@ static const struct strategy *strategy_of(const struct campaign *campaign)
 	return strategies[campaign->options->strategy];
 }
 
-/* ---- which layout ---- */
+/* ---- memory layouts ---- */
 
 /*
- * A layout is that of a process, and another one takes another process, a few milliseconds each. The first rounds have the plain
- * layout, since most bugs show in any and many campaigns are short. Then each round has its own; where rounds
- * take a tenth of a second only each fourth one has.
+ * A process keeps its memory layout, so a new layout costs a new process: a few milliseconds. The
+ * first runs have the plain layout, because most bugs do not depend on the layout and many
+ * campaigns are short. Then the layout changes with each round. After LONG_CAMPAIGN_RUNS runs it
+ * changes with each fourth round.
  */
 #define PLAIN_LAYOUT_RUNS 64
 #define LONG_CAMPAIGN_RUNS 65536
@@ -189,7 +190,10 @@ static void take_races_seen(
 		BUG_ON(!campaign->races_seen);
 		race = &campaign->races_seen[campaign->races_seen_count++];
 		*race = (struct campaign_race){.run = run, .seen = seen[worker->races_seen]};
-		/* While its process is there: the next one may have its modules elsewhere. */
+		/*
+		 * The address becomes a place in a module now: the next process may load the module
+		 * at another address.
+		 */
 		race->seen.address = code_module_place(
 			contract->modules, contract->module_count, race->seen.address);
 	}

@@ -10,7 +10,10 @@
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
 
-/* The settings, and which campaign this one is part of. To be freed. */
+/*
+ * The settings as JSON, with "part_of" if this campaign belongs to another one. The caller frees
+ * the text.
+ */
 static char *campaign_row_options(
 	const struct campaign_options *options, const struct settings *settings)
 {

@@ -5,10 +5,13 @@
 
 /* How long a program that was told to end is given before the user hears of it. */
 #define ASKED_TO_END_NS UINT64_C(1000000000)
-/* What a run gets to end by itself when the time is up: so long at most, and this part of the time. */
+/*
+ * Grace period for unfinished runs when the campaign's time is up: a twentieth of that time, at
+ * most one second.
+ */
 #define END_GRACE_NS UINT64_C(1000000000)
 #define END_GRACE_PART 20
-/* Who interrupts a campaign waits for its end. */
+/* Grace period after an interrupt: short, because the user waits for the end of the campaign. */
 #define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
 /* What raddle was sent is the program's, where there is only one run. */

@@ -100,13 +100,18 @@ void state_save(struct campaign *campaign, bool is_last)
 		return;
 	}
 	fd = store_state_create(campaign->store, campaign->row.id);
-	/* Sealing reads the file again: the stream gets a descriptor of its own. */
+	/*
+	 * store_state_publish() reads the file through `fd` to seal it, so fclose() must not close
+	 * `fd`.
+	 */
 	file = fd < 0 ? NULL : fdopen(dup(fd), "wb");
 	if (file) {
 		is_whole = write_state(campaign, file, next_run(campaign), is_last);
 		is_whole &= fclose(file) == 0;
 	}
-	/* Without a state the campaign cannot be resumed, and --resume says so. */
+	/*
+	 * A failure is not reported here: a later --resume reports that the campaign has no state.
+	 */
 	if (fd >= 0 && store_state_publish(campaign->store, campaign->row.id, fd, is_whole) &&
 		campaign->resumed_id)
 		store_state_remove(campaign->store, campaign->resumed_id);

@@ -1,11 +1,14 @@
-/* The symbols of the process that a contract speaks of. */
+/* Symbols of the modules that a contract lists for its process. */
 #ifndef RADDLE_CAMPAIGN_CONTRACT_SYMBOLS_H
 #define RADDLE_CAMPAIGN_CONTRACT_SYMBOLS_H
 
 #include "runtime/contract.h"
 #include "symbols/symbols.h"
 
-/* 0, or a negative error: they could not be read. The process stands still. */
+/*
+ * Reads the symbols; returns 0 or a negative error. The process must be stopped, so that its list
+ * of modules does not change.
+ */
 static inline int contract_symbols(struct symbols **out, const struct contract *contract)
 {
 	return symbols_from_moved_process(

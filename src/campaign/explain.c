@@ -271,8 +271,8 @@ static int run_once(struct explain *explain, struct error *err)
 }
 
 /*
- * Where threads wait for ever, orders of locks, waits and signals tell more than accesses; elsewhere they stand for accesses that are
- * not seen.
+ * Kinds of failure that depend on the order of locks, waits and signals: explanations compare these
+ * orders even where accesses to memory are instrumented.
  */
 static bool explain_is_wait(enum outcome_kind kind)
 {

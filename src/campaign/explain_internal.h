@@ -87,7 +87,7 @@ struct explain {
 	struct noise_log noise;	      /* at full speed */
 	uint64_t last_ns, longest_ns; /* of these runs: the last one, and of those that passed */
 	bool has_all_places;
-	bool has_orders; /* operations on synchronisation objects are compared like accesses */
+	bool has_orders; /* patterns include operations on synchronisation objects */
 	bool is_setting_ready;
 };
 

@@ -19,7 +19,7 @@ struct failure {
 	struct schedule_segment *segments; /* thread: its index in that run */
 	uint32_t segment_count;
 	uint64_t step_count;
-	uint32_t layout;    /* model/layout.h */
+	uint32_t layout;    /* memory layout of the run (model/layout.h) */
 	bool is_truncated;  /* the schedule is only the beginning of the run */
 	thread_name *names; /* of the threads, by index */
 	uint32_t thread_count;

@@ -1,10 +1,10 @@
-/* What the files of an investigation share. */
+/* Functions that the files of an investigation share. */
 #ifndef RADDLE_CAMPAIGN_INVESTIGATE_INTERNAL_H
 #define RADDLE_CAMPAIGN_INVESTIGATE_INTERNAL_H
 
 #include "campaign/investigate.h"
 
-/* As investigate(), in the layout of memory that the probe's settings have. */
+/* As investigate(), but only in the memory layout of the probe's settings. */
 int investigate_schedule(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err);
 

@@ -1,6 +1,7 @@
 /*
- * Does a failure depend on where the memory of the program lies? One in another layout than the plain one (model/layout.h) is
- * tried in the plain one: where its schedule fails there, too, the finding has the plain layout.
+ * Decides whether a failure depends on the memory layout (model/layout.h). A schedule that failed
+ * in another layout is replayed in the plain layout. If the replay fails likewise, the finding gets
+ * the plain layout, which the program also has without raddle.
  */
 #include "campaign/investigate_internal.h"
 
@@ -9,7 +10,10 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 
-/* From here on failure and probe may have the plain layout; `plain` must live as long as the probe is used. */
+/*
+ * Gives failure and probe the plain layout if the failure repeats there. The probe then refers to
+ * `plain`, so `plain` must outlive the investigation.
+ */
 static int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
 	struct settings *plain, struct error *err)
 {
@@ -37,7 +41,10 @@ static int investigate_plain_layout(struct investigation *investigation, struct 
 	return result;
 }
 
-/* The finding says that it needs its layout, where that is not the plain one. */
+/*
+ * Adds to the finding's detail that the failure needs its memory layout, unless that is the plain
+ * layout.
+ */
 static void investigate_describe_layout(struct finding *finding)
 {
 	struct strbuf detail;

@@ -8,7 +8,7 @@ struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
-	uint64_t steps_most; /* of a run that may become the best */
+	uint64_t steps_most; /* longer runs do not become the best */
 	uint64_t begun_ns;
 	bool is_over_budget;
 	uint64_t runs;
@@ -36,7 +36,10 @@ static bool has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/* Less to read: fewer preemptions, else fewer switches. <0: a is better. */
+/*
+ * Orders failures by preemptions, then by context switches, since both make a schedule harder to
+ * read. Negative: a is better.
+ */
 static int compare_cost(const struct failure *a, const struct failure *b)
 {
 	if (a->preemptions != b->preemptions)
@@ -47,15 +50,19 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 }
 
 /*
- * A run with fewer switches may be a little longer, as a thread looks once more at what it waits for. One that has become
- * much longer, as where threads spin for what a preemption would have brought, is not easier to read.
+ * Most steps of a run that replaces the best one. Fewer switches may cost a few steps, such as one
+ * more check of a condition. A much longer run, in which threads spin until a preempted thread runs
+ * again, is harder to read.
  */
 static uint64_t minimise_steps_most(uint64_t found)
 {
 	return found + found / 16 + 16;
 }
 
-/* Is the run no worse than the best (`wanted` < 0: better)? */
+/*
+ * Does the run's cost compare to the best run's as wanted? 0: no higher cost; negative: a lower
+ * cost.
+ */
 static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
 {

@@ -37,8 +37,8 @@ struct predict {
 	uint64_t *known_keys;
 	char (*known_findings)[32];
 	uint32_t known_count;
-	int64_t campaign; /* the first one, of which the others are parts; 0: none yet */
-	struct stat file; /* of the program, when recording began */
+	int64_t campaign; /* first campaign of the command; 0: none yet */
+	struct stat file; /* status of the program file when recording began */
 	bool has_file;
 	struct symbols_memory memory; /* predict_memory()'s */
 	struct symbols *symbols;      /* NULL: none could be had, or nobody has asked yet */

@@ -55,7 +55,7 @@ struct probe_params {
 	bool has_contexts;	 /* traces tell functions and accesses (runtime/contexts.h) */
 	bool has_patterns;	 /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the standard one */
-	bool has_orders;	 /* of operations on synchronisation objects as well */
+	bool has_orders;	 /* patterns include operations on synchronisation objects */
 	uint64_t hang_ns;	 /* 0: that of the settings */
 	uint64_t run_limit_ns; /* a run that takes longer is killed and is no failure; 0: none is */
 	const volatile int *is_interrupted;

@@ -33,7 +33,10 @@ static void gdb_execute(struct gdb_command *command, const char *what)
 	gdb_add(command, what);
 }
 
-/* Frames of raddle's libraries are not the program's: backtraces are shown without them. */
+/*
+ * Python for gdb: a frame filter that hides the frames of raddle's libraries, because backtraces
+ * must show the user's program only.
+ */
 static const char gdb_filter[] =
 	"python exec('''\n"
 	"class RaddleFrames:\n"
@@ -46,7 +49,10 @@ static const char gdb_filter[] =
 	"RaddleFrames()\n"
 	"''')";
 
-/* Selects the innermost frame of the user's code: one with a source that is no header of the system. */
+/*
+ * Python for gdb: selects the innermost frame of the user's code. Such a frame has a source file
+ * outside of /usr and lies in no library of the system or of raddle.
+ */
 static const char gdb_select[] =
 	"python exec('''\n"
 	"frame = gdb.newest_frame() if gdb.selected_thread() else None\n"

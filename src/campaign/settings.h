@@ -21,12 +21,14 @@ struct settings {
 	uint64_t random_seed; /* of the random numbers that the target asks the system for */
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
-	bool has_forked_children; /* threads of forked children are scheduled, too */
+	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
-	/* Of all runs (model/layout.h); in a finding its schedule says it. */
+	/*
+	 * Memory layout of all runs (model/layout.h). For a finding, the schedule holds the layout.
+	 */
 	uint32_t layout;
-	bool has_fixed_layout;	      /* the layout is not varied from round to round */
+	bool has_fixed_layout;	      /* all rounds have the same layout */
 	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */
 	struct races races;
 	char *input; /* file for standard input, NULL: /dev/null. Owned */

@@ -191,7 +191,10 @@ static int store_check_integrity(struct store *store, struct error *err)
 		store->folder);
 }
 
-/* A raddle that was killed before its first commit left an empty file: an empty store is read in its place. */
+/*
+ * Replaces an empty database file by an empty store in memory. A raddle that is killed before its
+ * first commit leaves such a file, which is no error for a reader.
+ */
 static int store_read_as_empty(struct store *store, struct error *err)
 {
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);
@@ -239,7 +242,10 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
-/* SQLite opens a file that it may not write for reading, without an error. */
+/*
+ * Without write permission SQLite opens a file for reading and reports no error, so the store
+ * checks for permission itself.
+ */
 static bool store_is_writable(struct store *store)
 {
 	return sqlite3_db_readonly(store->database, "main") == 0 &&
@@ -295,7 +301,7 @@ void store_close(struct store *store)
 	store_remove_copy(store);
 	seal_key_free(store->key);
 	if (store->folder_fd >= 0)
-		(void)close(store->folder_fd); /* synced with each change */
+		(void)close(store->folder_fd); /* every change is already synced */
 	if (store->findings_fd >= 0)
 		(void)close(store->findings_fd);
 	free(store->folder);

@@ -31,8 +31,8 @@ struct store_campaign {
 };
 
 enum store_access {
-	STORE_READ, /* nothing is made, changed or removed, neither in the store nor elsewhere */
-	STORE_WRITE /* makes what is missing, and removes folders of findings that were never committed */
+	STORE_READ, /* creates, changes and removes nothing in the store */
+	STORE_WRITE /* creates missing files, removes uncommitted findings */
 };
 
 /*
@@ -74,12 +74,15 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	struct store_merged *merged, struct error *err);
 /* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
-/* Fills a finding from its folder. finding->is_own: nobody else made it, and nobody changed it since. */
+/*
+ * Fills a finding from its folder. finding->is_own: the seal proves that this user's raddle wrote
+ * the finding on this machine and that the finding is unchanged.
+ */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
 /*
- * The loaded finding gets the schedule that stands in its folder. *is_edited: another one than raddle wrote there.
- * Refused where the file is gone or damaged.
+ * Replaces the schedule of a loaded finding by the one in its schedule.txt. *is_edited: that file
+ * differs from the schedule that raddle stored. Fails if the file is missing or damaged.
  */
 int store_read_schedule(
 	struct store *store, struct finding *finding, bool *is_edited, struct error *err);
@@ -113,7 +116,10 @@ struct store_document {
 	int64_t made; /* seconds since 1970 */
 };
 
-/* Copies what it keeps, with the source lines of its places (findings/source_lines.h); made now. */
+/*
+ * Copies the document and adds the source lines of its places (findings/source_lines.h) and the
+ * current time.
+ */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
 /* All of the store, oldest first; *rows is freed with store_documents_free. */
@@ -122,19 +128,19 @@ int store_list_documents(
 void store_documents_free(struct store_document *rows, uint32_t count);
 
 /*
- * The state of an exhaustive campaign: one file that is written under another name and then published, so that a whole
- * one is there at every moment.
+ * State of an exhaustive campaign. The file is written under a temporary name and renamed when
+ * complete, so a kill never leaves a partial state.
  */
-int store_state_create(struct store *store, int64_t campaign); /* descriptor of an empty file; -1 */
+int store_state_create(struct store *store, int64_t campaign); /* an empty file's descriptor; -1 */
 /*
- * Seals the file that store_state_create() made and gives it its name; removes it where it is not whole. Takes the
- * descriptor over, which must be readable.
+ * Seals the file of store_state_create() and renames it. Removes the file instead if `is_whole` is
+ * false or a step fails. Takes ownership of the descriptor, which must be readable.
  */
 bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole);
 bool store_state_exists(struct store *store, int64_t campaign);
 /*
- * The state for reading, up to *size bytes. Errors: there is none; somebody else made it, or changed it; this user has no
- * key.
+ * Opens the state for reading; its first *size bytes are the state, the seal follows. Fails if the
+ * campaign has no state, if the seal is not valid, or if this user has no key.
  */
 int store_state_open(
 	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err);

@@ -6,8 +6,8 @@
  * SQLite sees them, opens the others with SQLite's own protection for untrusted files, and compares the schema with the only one
  * that raddle makes.
  *
- * Reading writes nothing into the store. A journal that a killed raddle left has to be rolled back first: that happens in a
- * private copy of the two files.
+ * Reading writes nothing into the store. The journal of a killed raddle must be rolled back before
+ * the database is read. A reader therefore rolls it back in a private copy of both files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,10 @@
 
 #define DATABASE "raddle.db"
 #define JOURNAL DATABASE "-journal"
-/* Another raddle holds the lock for the few fsyncs of one finding; a disk that is slower is broken. */
+/*
+ * Another raddle holds the lock for the few fsyncs of one finding, which take far less than this
+ * even on slow disks.
+ */
 #define BUSY_MS 20000
 /* A statement of raddle over its largest stores takes some 10^7 steps of SQLite's machine. */
 #define PROGRESS_EVERY 100000
@@ -41,7 +44,8 @@ static int database_refuse(
 }
 
 /*
- * A regular file of the store: *fd, or -1 where there is none. Symbolic links, FIFOs and the like are refused.
+ * Opens a file of the store as *fd, which is -1 if the file does not exist. Fails for anything but
+ * a regular file, such as a symbolic link or a FIFO.
  */
 static int database_open_file(struct store *store, const char *name, int *fd, struct error *err)
 {
@@ -49,7 +53,7 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 
 	*fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && (errno == ENOENT || errno == EACCES))
-		return 0; /* SQLite says what follows from that */
+		return 0; /* SQLite reports why the file cannot be opened */
 	if (*fd >= 0 && !fstat(*fd, &status) && S_ISREG(status.st_mode))
 		return 0;
 	if (*fd >= 0)
@@ -58,13 +62,15 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 	return database_refuse(store, name, "is no regular file", err);
 }
 
-/* A file with a write-ahead log: SQLite would make and map further files for it. */
+/*
+ * Refuses a database in write-ahead mode: SQLite would create and map further files in the store.
+ */
 static int database_check_header(struct store *store, int fd, struct error *err)
 {
 	unsigned char header[20];
 	const ssize_t got = pread(fd, header, sizeof header, 0);
 
-	/* Too short or no database at all: SQLite says so. */
+	/* SQLite itself reports a file that is too short or no database. */
 	if (got < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
 		return 0;
 	if (header[18] <= 1 && header[19] <= 1)
@@ -72,7 +78,10 @@ static int database_check_header(struct store *store, int fd, struct error *err)
 	return database_refuse(store, DATABASE, "has a write-ahead log", err);
 }
 
-/* Format of a journal's end: https://www.sqlite.org/fileformat.html#the_rollback_journal, "super-journal". */
+/*
+ * Refuses a journal that names a super-journal, because SQLite may delete the named file. Format:
+ * https://www.sqlite.org/fileformat.html#the_rollback_journal, "super-journal".
+ */
 static int database_check_journal(struct store *store, int fd, struct error *err)
 {
 	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -108,15 +117,18 @@ static int database_check_files(struct store *store, struct error *err)
 	return status;
 }
 
-/* SQLite gives new files the mode that the umask leaves; the journal gets the database's. */
+/*
+ * Creates the database with mode 0600, because SQLite would apply the umask only. SQLite gives the
+ * journal the mode of the database.
+ */
 static void database_create(struct store *store)
 {
 	const int fd = openat(store->folder_fd, DATABASE,
 		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return;		/* there is one, or SQLite says why there can be none */
-	(void)fchmod(fd, 0600); /* a file system without modes */
+		return;		/* the file exists, or SQLite reports the error */
+	(void)fchmod(fd, 0600); /* may fail: some file systems have no modes */
 	(void)close(fd);	/* empty */
 }
 
@@ -157,7 +169,7 @@ static int database_open_at(struct store *store, const char *folder, int flags, 
 	return store_execute(store, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", "open", err);
 }
 
-/* ---- a private copy ---- */
+/* ---- private copy of a database with a journal ---- */
 
 static bool database_copy_file(struct store *store, const char *name)
 {
@@ -178,7 +190,10 @@ static bool database_copy_file(struct store *store, const char *name)
 	return got == 0;
 }
 
-/* The journal of a killed raddle has to be rolled back: nobody writes to these files until that is done. */
+/*
+ * Copies the database and its journal, then opens the copy, which rolls the journal back. No raddle
+ * writes to the originals before one has rolled them back, so the copies are consistent.
+ */
 static int database_open_copy(struct store *store, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -213,17 +228,20 @@ void store_remove_copy(struct store *store)
 		char *path;
 
 		BUG_ON(asprintf(&path, "%s/%s", store->copy, files[i]) < 0);
-		(void)unlink(path); /* or it was never made */
+		(void)unlink(path); /* fails if the file was never copied */
 		free(path);
 	}
-	(void)rmdir(store->copy); /* a left-over folder of temporary files at worst */
+	(void)rmdir(store->copy); /* a failure leaves a temporary folder only */
 	free(store->copy);
 	store->copy = NULL;
 }
 
 /* ---- opening ---- */
 
-/* The first look at the file: SQLite opens it only now. */
+/*
+ * Makes SQLite read the file: sqlite3_open_v2() does not access it yet. Returns SQLite's extended
+ * result code.
+ */
 static int database_look(struct store *store)
 {
 	(void)sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
@@ -239,7 +257,10 @@ int store_connect(struct store *store, struct error *err)
 
 	if (status)
 		return status;
-	/* SQLITE_OPEN_NOFOLLOW refuses links in the whole path; those above the store are the user's. */
+	/*
+	 * SQLITE_OPEN_NOFOLLOW refuses symbolic links anywhere in the path. The user may have links
+	 * above the store, so realpath() resolves those first.
+	 */
 	if (!realpath(store->folder, path))
 		return error_set(err, ERROR_STORE, "cannot open %s: %s; move it to a shorter path",
 			store->folder, strerror(errno));
@@ -258,7 +279,10 @@ static const char schema_query[] =
 	"SELECT group_concat(type || char(9) || name || char(9) || tbl_name || char(9) ||"
 	" coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
 
-/* Every entry of a database's schema as one text, to be freed; NULL where it cannot be read. */
+/*
+ * All entries of a database's schema as one text, which the caller frees. NULL: the schema cannot
+ * be read.
+ */
 static char *schema_text(sqlite3 *database)
 {
 	sqlite3_stmt *statement;
@@ -268,7 +292,7 @@ static char *schema_text(sqlite3 *database)
 		return NULL;
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		text = store_column_text(statement, 0);
-	(void)sqlite3_finalize(statement); /* NULL says that it failed */
+	(void)sqlite3_finalize(statement); /* NULL reports the failure */
 	return text;
 }
 

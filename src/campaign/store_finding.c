@@ -13,7 +13,10 @@
 #include "base/strbuf.h"
 #include "campaign/store_internal.h"
 
-/* A finding.json has a few hundred kilobytes; reading one takes some ten times its size. */
+/*
+ * A finding.json has a few hundred kilobytes. The limit protects the reader of a hostile store,
+ * since parsing takes about ten times the size in memory.
+ */
 #define FINDING_BYTES_MAX ((size_t)32 << 20)
 
 /* What the database knows of a finding with the same signature. */
@@ -327,7 +330,7 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 	return status;
 }
 
-/* Are these bytes the finding.json that this user's raddle wrote? */
+/* Does the seal prove that this user's raddle wrote these bytes as finding.json? */
 static bool has_valid_seal(struct store *store, const char *id, const char *text, size_t size)
 {
 	const char *const name[2] = {id, "seal"};
@@ -411,7 +414,7 @@ int store_list_findings(
 		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
 		(void)snprintf(row->kind, sizeof row->kind, "%s",
-			store_column(statement, 1)); /* words of outcomes.def fit */
+			store_column(statement, 1)); /* all words of outcomes.def fit */
 		row->title = store_column_text(statement, 2);
 		row->command = store_column_text(statement, 3);
 		row->times_seen = (uint64_t)sqlite3_column_int64(statement, 4);

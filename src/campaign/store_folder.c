@@ -26,7 +26,7 @@
 #include "trace/schedule_text.h"
 
 #define TEMPORARY ".new-"
-/* Other users of the machine have no business with a program's output and command lines. */
+/* Only the owner may read a store: it holds the program's output and command lines. */
 #define FOLDER_MODE 0700
 #define FILE_MODE 0600
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -44,8 +44,8 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 }
 
 /*
- * Bytes of the regular files in a folder and, down to `levels`, in its folders. What cannot be read counts nothing.
- * Takes the descriptor over; -1: no folder.
+ * Total size of the regular files in a folder and `levels` levels of subfolders. Unreadable entries
+ * count as 0. Takes ownership of the descriptor; -1 counts as an empty folder.
  */
 static uint64_t folder_bytes(int fd, int levels)
 {
@@ -75,7 +75,7 @@ uint64_t store_bytes(struct store *store)
 	return store->aside ? 0 : folder_bytes(openat(store->folder_fd, ".", FOLDER_FLAGS), 2);
 }
 
-/* One line for errno: cannot <doing> <path>. */
+/* Sets the message "cannot <doing> <path>" with the cause in errno. */
 static int folder_error(const char *doing, const char *path, struct error *err)
 {
 	const int cause = errno;
@@ -112,7 +112,7 @@ static int folder_error_in(
 
 /* ---- opening ---- */
 
-/* Makes the folder where it is missing and opens it, without following a link. */
+/* Opens the folder, and creates it if it is missing. Does not follow a symbolic link. */
 static int folder_make(int parent, const char *name, const char *path, int *fd, struct error *err)
 {
 	struct stat status;
@@ -140,7 +140,7 @@ static int folder_open_for_writing(struct store *store, int parent, struct error
 	if (!status)
 		status = folder_make(
 			store->folder_fd, "findings", findings, &store->findings_fd, err);
-	/* EINVAL: this file system cannot sync folders, and needs no syncing of them. */
+	/* EINVAL: this file system cannot sync folders, which is no error. */
 	if (!status && fsync(parent) && errno != EINVAL)
 		status = folder_error("write", store->folder, err);
 	free(findings);
@@ -164,7 +164,7 @@ static int folder_open_for_reading(struct store *store, int parent, struct error
 
 int store_open_folders(struct store *store, const char *directory, struct error *err)
 {
-	/* The user named this one: links are followed. */
+	/* The user named this directory, so it may be a symbolic link. */
 	const int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int status;
 
@@ -182,15 +182,15 @@ int store_open_folders(struct store *store, const char *directory, struct error 
 
 static int folder_sync(struct store *store, int fd, const char *name, struct error *err)
 {
-	/* EINVAL: this file system cannot sync folders, and needs no syncing of them. */
+	/* EINVAL: this file system cannot sync folders, which is no error. */
 	if (!fsync(fd) || errno == EINVAL)
 		return 0;
 	return folder_error_in(store, "write", name, NULL, err);
 }
 
 /*
- * Removes an entry of findings/: a folder of files, or anything that is no folder. A folder inside a finding's folder is
- * not raddle's and makes the removal fail.
+ * Removes an entry of findings/: a folder that holds files only, or any other kind of file. Fails
+ * if the folder has a subfolder, because raddle never creates one there.
  */
 static int folder_remove(struct store *store, const char *name, struct error *err)
 {
@@ -383,13 +383,13 @@ int store_write_folder(struct store *store, const struct finding *finding, struc
 	if (!status)
 		status = folder_fill(&folder, finding, err);
 	if (folder.fd >= 0)
-		(void)close(folder.fd); /* synced already */
+		(void)close(folder.fd); /* every file is already synced */
 	if (!status)
 		status = folder_move(store, name, finding->id, err);
 	if (!status)
 		status = folder_sync(store, store->findings_fd, NULL, err);
 	if (status)
-		(void)folder_remove(store, name, NULL); /* an orphan at worst */
+		(void)folder_remove(store, name, NULL); /* a failure leaves an orphan only */
 	free(path);
 	return status;
 }
@@ -404,7 +404,7 @@ int store_open_file(struct store *store, const char *id, const char *file)
 	struct stat status;
 	const int folder =
 		store->findings_fd < 0 ? -1 : openat(store->findings_fd, id, FOLDER_FLAGS);
-	/* Not to wait for the writer of a FIFO. */
+	/* O_NONBLOCK: otherwise opening a FIFO would wait for its writer. */
 	const int fd =
 		folder < 0 ? -1
 			   : openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

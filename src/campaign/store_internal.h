@@ -18,11 +18,11 @@ struct store {
 	enum store_access access;
 	sqlite3 *database;
 	char *folder;	      /* <directory>/.raddle */
-	int folder_fd;	      /* of <folder>; -1: none */
-	int findings_fd;      /* of <folder>/findings; -1: there is no such folder */
-	struct seal_key *key; /* NULL: nothing can be sealed, and no seal is valid */
+	int folder_fd;	      /* descriptor of `folder`; -1: not open */
+	int findings_fd;      /* descriptor of its findings/; -1: no such folder */
+	struct seal_key *key; /* NULL: raddle seals nothing and accepts no seal */
 	unsigned progress;    /* how often SQLite reported progress on this connection */
-	char *copy; /* folder of the private copy of the database that is read; NULL: none is needed */
+	char *copy;	      /* folder of the private copy of the database; NULL: none */
 };
 
 /* The statements that make an empty store. */
@@ -39,7 +39,7 @@ void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
 /* First value of a statement's only row. */
 int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
-/* Until the next step of the statement; "" for NULL. */
+/* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
 const char *store_column(sqlite3_stmt *statement, int column);
 /* A copy, NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
@@ -55,7 +55,10 @@ void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 
-/* A file of a finding as it is, to be freed; ends with a 0 that does not count. `limit` in bytes. */
+/*
+ * Reads a whole file of a finding; fails if it has more than `limit` bytes. The caller frees the
+ * text, which has a terminating 0 beyond its size.
+ */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
@@ -75,16 +78,22 @@ int store_put_document(
 int store_connect(struct store *store, struct error *err);
 /* Refuses any table, index, view or trigger that store_schema does not make. */
 int store_check_schema(struct store *store, struct error *err);
-/* Behind closing the database. */
+/* Removes the private copy, if one was made. The database must be closed before. */
 void store_remove_copy(struct store *store);
 
 /* ---- store_folder.c ---- */
 
-/* <folder>/a/b/c up to the first NULL, to be freed: for messages. */
+/*
+ * Path <folder>/a/b/c, up to the first NULL, for messages only: files are opened by descriptor. The
+ * caller frees the path.
+ */
 char *store_path(struct store *store, const char *a, const char *b, const char *c);
-/* Sets both descriptors. STORE_WRITE makes folders that are missing, and syncs `directory`. */
+/* Opens folder_fd and findings_fd. STORE_WRITE creates missing folders and syncs `directory`. */
 int store_open_folders(struct store *store, const char *directory, struct error *err);
-/* A regular file in the folder of finding `id`, for reading; -1 and errno. */
+/*
+ * Opens a regular file in the folder of finding `id` for reading; returns -1 and sets errno on
+ * failure.
+ */
 int store_open_file(struct store *store, const char *id, const char *file);
 /* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);

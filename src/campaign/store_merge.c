@@ -156,10 +156,10 @@ static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t
 	return 0; /* its campaign was taken away by hand */
 }
 
-/* A trace has at most some hundred megabytes. */
+/* Limit for reading a trace of another store; traces of raddle stay below it. */
 #define TRACE_BYTES_MAX ((size_t)256 << 20)
 
-/* Reads a trace to its end: one that cannot be read is not copied. */
+/* Reads a trace to its end, because merge must not copy a damaged trace. */
 static int merge_check_trace(const struct finding *finding, const char *folder, struct error *err)
 {
 	const struct trace_event *events;

@@ -1,4 +1,4 @@
-/* The schedule of a stored finding as it stands in its folder, where people edit it. */
+/* Reads the schedule.txt of a stored finding, which the user may have edited. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

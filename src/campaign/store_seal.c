@@ -22,7 +22,10 @@ _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
 /* ---- the key's file ---- */
 
-/* Opens <parent>/<name>, which is made where it may be made. Closes `parent`. */
+/*
+ * Opens <parent>/<name>; creates the folder if it is missing and `may_make` is set. Closes
+ * `parent`.
+ */
 static int seal_enter_folder(int parent, const char *name, bool may_make)
 {
 	int fd;
@@ -30,7 +33,7 @@ static int seal_enter_folder(int parent, const char *name, bool may_make)
 	if (parent < 0)
 		return -1;
 	if (may_make)
-		(void)mkdirat(parent, name, 0700); /* there is one, or opening it fails */
+		(void)mkdirat(parent, name, 0700); /* if this fails, openat() decides */
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	(void)close(parent); /* only read from */
 	return fd;
@@ -55,7 +58,7 @@ static int seal_open_folder(bool may_make)
 	return seal_enter_folder(fd, "raddle", may_make);
 }
 
-/* A key that others can read is none. */
+/* Reads the key. Rejects a key file that other users can access, since they could forge seals. */
 static bool seal_read_key(int folder, struct seal_key *key)
 {
 	const int fd = openat(folder, "key", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -71,7 +74,10 @@ static bool seal_read_key(int folder, struct seal_key *key)
 	return is_read;
 }
 
-/* Written under a name of its own and linked: of two processes that make one, both get the first. */
+/*
+ * Writes a new key under a temporary name and links it to its name. link() fails if a key exists,
+ * so two concurrent processes end up with the same key.
+ */
 static void seal_make_key(int folder)
 {
 	unsigned char bytes[crypto_generichash_KEYBYTES];
@@ -80,14 +86,14 @@ static void seal_make_key(int folder)
 
 	randombytes_buf(bytes, sizeof bytes);
 	(void)snprintf(name, sizeof name, "key.%ld", (long)getpid()); /* fits */
-	(void)unlinkat(folder, name, 0); /* left by a killed process of that number */
+	(void)unlinkat(folder, name, 0); /* left by a killed process with the same pid */
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
 	if (write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes && !fsync(fd))
 		(void)linkat(folder, name, folder, "key", 0); /* or another process has made one */
 	(void)close(fd);				      /* synced */
-	(void)unlinkat(folder, name, 0);		      /* its other name stays */
+	(void)unlinkat(folder, name, 0);		      /* the linked name remains */
 	sodium_memzero(bytes, sizeof bytes);
 }
 
@@ -131,7 +137,7 @@ void seal_text(
 {
 	unsigned char seal[SEAL_BYTES];
 
-	/* Fails for wrong lengths of key or seal only. */
+	/* The hash fails only for invalid lengths of key or seal. */
 	BUG_ON(crypto_generichash(seal, sizeof seal, bytes, size, key->bytes, sizeof key->bytes));
 	(void)sodium_bin2hex(text, SEAL_TEXT_BYTES, seal, sizeof seal); /* returns text */
 }
@@ -153,7 +159,7 @@ bool seal_file(const struct seal_key *key, int fd, size_t size, unsigned char se
 	size_t at = 0;
 
 	(void)crypto_generichash_init(&state, key->bytes, sizeof key->bytes, SEAL_BYTES);
-	/* The seal of a finding is of no use for a state. */
+	/* The purpose is part of the hash, so a finding's seal is not valid for a state. */
 	(void)crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
 	while (at < size) {
 		const size_t left = size - at;

@@ -10,25 +10,25 @@
 #include <stddef.h>
 
 #define SEAL_BYTES 32
-/* Hexadecimal digits and the 0 behind them. */
+/* Hexadecimal digits and the terminating 0. */
 #define SEAL_TEXT_BYTES (2 * SEAL_BYTES + 1)
 
 struct seal_key;
 
 /*
- * The user's key; `may_make`: made where there is none. NULL where there is none, and none can be made: nothing is sealed
- * then. Freed with seal_key_free.
+ * Opens the user's key; `may_make` creates a missing key. Returns NULL if no key can be read or
+ * created: nothing is sealed then. The caller frees the key with seal_key_free().
  */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);
 
-/* The seal of these bytes, as text. */
+/* Writes the seal of these bytes as text. */
 void seal_text(
 	const struct seal_key *key, const void *bytes, size_t size, char text[SEAL_TEXT_BYTES]);
-/* Is `text` the seal of these bytes? `length` of the text. */
+/* Is `text`, of `length` characters, the seal of these bytes? */
 bool seal_is_valid(const struct seal_key *key, const void *bytes, size_t size, const char *text,
 	size_t length);
-/* The seal of a file's bytes from its start up to `size`. False: the file cannot be read. */
+/* Computes the seal of a file's first `size` bytes. False: the file cannot be read. */
 bool seal_file(const struct seal_key *key, int fd, size_t size, unsigned char seal[SEAL_BYTES]);
 
 #endif

@@ -26,12 +26,12 @@ int store_state_create(struct store *store, int64_t campaign)
 	char name[STATE_NAME_BYTES];
 
 	state_name(campaign, true, name);
-	(void)unlinkat(store->folder_fd, name, 0); /* left by a killed campaign, or not there */
+	(void)unlinkat(store->folder_fd, name, 0); /* a killed campaign may have left the file */
 	return openat(
 		store->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Appends the seal. */
+/* Appends the seal of the file's bytes to the file. */
 static bool state_seal(const struct store *store, int fd)
 {
 	unsigned char seal[SEAL_BYTES];
@@ -52,7 +52,7 @@ bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_
 	state_name(campaign, true, fresh);
 	if (is_sealed && !renameat(store->folder_fd, fresh, store->folder_fd, name))
 		return true;
-	(void)unlinkat(store->folder_fd, fresh, 0); /* cannot be resumed from */
+	(void)unlinkat(store->folder_fd, fresh, 0); /* an incomplete state is of no use */
 	return false;
 }
 
@@ -128,5 +128,5 @@ void store_state_remove(struct store *store, int64_t campaign)
 	char name[STATE_NAME_BYTES];
 
 	state_name(campaign, false, name);
-	(void)unlinkat(store->folder_fd, name, 0); /* or there is none */
+	(void)unlinkat(store->folder_fd, name, 0); /* fails if the campaign has no state */
 }

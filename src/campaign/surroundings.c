@@ -85,7 +85,10 @@ static void add_name(struct strbuf *out, const char *name)
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
 }
 
-/* Is this variable one that a replay sets to `text`? */
+/*
+ * Does a replay set this variable to `text`? Only if the variable is restored and has another value
+ * now.
+ */
 static bool is_restored(const char *name, const char *text)
 {
 	const char *now = getenv(name);

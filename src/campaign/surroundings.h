@@ -15,7 +15,10 @@ char *surroundings_take(void);
  * `changed`, with ", " between them. Of NULL, and of what is no such object, nothing is taken.
  */
 void surroundings_restore(const char *json, struct strbuf *changed);
-/* What surroundings_restore() would set, as "NAME='value' NAME='value'"; nothing is changed. */
+/*
+ * Lists the variables that surroundings_restore() would set, as "NAME='value' NAME='value'".
+ * Changes no variable.
+ */
 void surroundings_list(const char *json, struct strbuf *out);
 /* Names of all variables that differ, likewise. */
 void surroundings_compare(const char *json, struct strbuf *different);

@@ -12,7 +12,10 @@
 /* What the runtime gets to end the run itself: in processor time, or in time if it has none. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
-/* After this part of the limit the guest runs at native speed: what is slow only by its sites does not hang. */
+/*
+ * After this part of the limit the guest runs at native speed. Otherwise a program that only the
+ * instrumentation slows down would count as hanging.
+ */
 #define NATIVE_PART 4
 /* Then the runtime looks whether a thread waits by reading memory: programs compute for shorter. */
 #define SPIN_NS UINT64_C(1000000000)
@@ -66,7 +69,10 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 	return true;
 }
 
-/* The runtime has granted more time: what has passed so far does not count. */
+/*
+ * Has the runtime extended the limit since the last check? The watchdog then measures the limit
+ * from now on.
+ */
 static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
 {
 	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);

@@ -30,8 +30,8 @@ struct watchdog {
 	uint64_t asleep_ns;    /* time seen asleep since then */
 	uint64_t asked_ns;     /* when SIGSYS was sent */
 	int32_t killed_pid;
-	uint32_t extensions;   /* contract.hang_extensions, when it was last looked at */
-	bool has_asked_spin;   /* since it last moved */
+	uint32_t extensions;   /* contract.hang_extensions at the last check */
+	bool has_asked_spin;   /* since the guest last made progress */
 	bool has_asked_native; /* likewise */
 };
 

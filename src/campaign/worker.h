@@ -73,8 +73,8 @@ struct worker {
 	struct capture capture, capture_error; /* files -1 unless kept or shown */
 	enum worker_state state;
 	pid_t pid;	     /* 0: no process */
-	uint32_t restart;    /* enum contract_restart that the process was started for, */
-	uint32_t layout;     /* and its layout (model/layout.h) */
+	uint32_t restart;    /* enum contract_restart of the process */
+	uint32_t layout;     /* memory layout of the process (model/layout.h) */
 	int exit_status;     /* of the last process that ended, as waitpid gives it */
 	uint64_t batch_next; /* restart exec: number of the next run, and of the first not to do */
 	uint64_t batch_end;

@@ -39,7 +39,10 @@ static json_t *interleaving_to_json(const struct branch_interleaving *interleavi
 	return value;
 }
 
-/* "shop.cc:12 in sell" as a place. A file's name may have colons and blanks, so it ends at the last ":12". */
+/*
+ * Parses a place such as "shop.cc:12 in sell". A file name may contain colons and blanks, so the
+ * name ends at the last colon with a number.
+ */
 static json_t *caller_to_json(const char *text)
 {
 	const char *end = strstr(text, " in "), *colon = NULL;

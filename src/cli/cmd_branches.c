@@ -281,7 +281,10 @@ static bool has_shown(const struct branches_result *result)
 	return result->count > result->relaxed_count || result->early_count;
 }
 
-/* Branches there are, and none was asked about. */
+/*
+ * Did the analysis find branch events but query none of them? Its result then says nothing about
+ * the program.
+ */
 static bool has_asked_nothing(const struct branches_result *result)
 {
 	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&

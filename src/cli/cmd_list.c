@@ -103,7 +103,7 @@ static json_t *finding_to_row(const struct store_finding_row *row)
 		(json_int_t)row->found);
 }
 
-/* The campaign that this one was made for, as a part of one command; 0: none. */
+/* First campaign of the command that made this campaign; 0: this campaign is the first. */
 static json_int_t part_of(const struct store_campaign *row)
 {
 	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;

@@ -99,9 +99,9 @@ static void describe(const struct store_campaign *from, struct report_campaign *
 
 struct gathered {
 	struct finding *findings;
-	int64_t *finding_campaigns; /* of each finding, that which saw it first */
+	int64_t *finding_campaigns; /* per finding: the campaign that found it first */
 	uint32_t finding_count;
-	struct store_campaign *campaigns; /* of the report, see struct report */
+	struct store_campaign *campaigns; /* campaigns of the report, see struct report */
 	uint32_t campaign_count;
 	struct store_document *rows; /* all of the store */
 	uint32_t row_count;
@@ -235,7 +235,10 @@ static int add_documents(
 	return result;
 }
 
-/* After the findings and documents: which campaign saw each finding first. */
+/*
+ * Sets the campaign that found each finding first. Findings and documents must have been added
+ * before.
+ */
 static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
 {
 	struct store_finding_row *rows;
@@ -265,7 +268,7 @@ static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign
 	return false;
 }
 
-/* The campaign of this number, all, or those of the findings. */
+/* Adds the campaign with this number, all campaigns, or those of the findings. */
 static int add_campaigns(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {

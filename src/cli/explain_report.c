@@ -36,7 +36,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The source line without its indentation, as the finding keeps it; nothing where no line is known. */
+/*
+ * Adds the source line that the finding holds for a place, without indentation. Adds nothing if the
+ * line is unknown.
+ */
 static void add_source_line(struct strbuf *out, const struct finding *finding,
 	const struct explain_place *place, size_t most)
 {
@@ -192,7 +195,10 @@ static void add_answer(struct strbuf *out, const struct explain_result *result, 
 	strbuf_adds(out, "\n");
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
-	/* Where the failing run itself tells what to do, a pattern's general remedy would only contradict that. */
+	/*
+	 * A cause found in the failing run comes with its own remedy. The general remedy of a
+	 * pattern could contradict that one, so it is left out.
+	 */
 	if (number == 0 && !result->finding->cause) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
 		strbuf_adds(out, "   to prevent it: ");
@@ -323,7 +329,7 @@ static void add_failure(struct strbuf *out, struct explain *explain)
 	}
 }
 
-/* What led to the failure in the finding's own run. */
+/* Adds the cause and the remedy that the finding's own run gave. */
 static void add_cause(struct strbuf *out, const struct finding *finding)
 {
 	const char *line = finding->cause;
@@ -340,7 +346,10 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
 }
 
-/* Beside what the failing run itself tells, an order that passing runs have as often is no explanation. */
+/*
+ * Least score of a pattern that is shown beside the cause from the failing run. A pattern that is
+ * as frequent in passing runs explains nothing.
+ */
 #define TOLD_SCORE_LEAST 0.5
 
 static bool is_told(const struct explain_result *result, const struct explain_answer *answer)

@@ -48,18 +48,22 @@ const struct finding_step *explain_shown_step(
 
 /* "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place);
-/* The step of the failing run that is the n-th access of the answer's pattern; NULL: there is no such run. */
+/*
+ * Step of the failing run that made the n-th access of the answer's pattern. NULL: no failing run
+ * is known.
+ */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
 /*
- * Where the n-th access of a pattern is. In code of a library's header it is the user's line that called it, as the
- * failing run tells: without optimisation that is a call of its own.
+ * Place of the n-th access of a pattern. For an access inside a library's header, this is the
+ * user's line that calls the header's function. The call stack of the failing run gives that line,
+ * since unoptimised code does not inline the call.
  */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
 /* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
 const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
-/* What goes wrong where this pattern shows. */
+/* Says in one sentence which fault the pattern stands for. */
 const char *explain_meaning(const struct pattern *pattern);
 /* "make a.c:12 to a.c:14 (f) one atomic step ..." */
 void explain_add_remedy(struct strbuf *out, const struct explain_result *result,

@@ -1,4 +1,4 @@
-/* What an explanation says of a pattern in words: places, operations, what goes wrong and what prevents it. */
+/* The words for a pattern in an explanation: places, operations, the fault and its remedy. */
 #include <string.h>
 
 #include "cli/explain_result.h"
@@ -20,7 +20,9 @@ void explain_add_place(struct strbuf *out, const struct explain_place *place)
 			(unsigned long long)place->offset);
 }
 
-/* The step of the failing run that is the pattern's n-th access; NULL: there is no such run. */
+/*
+ * Step of the failing run that made the n-th access of the pattern. NULL: no failing run is known.
+ */
 const struct finding_step *explain_answer_step(const struct explain_answer *answer, unsigned access)
 {
 	const struct pattern *shown =
@@ -30,8 +32,9 @@ const struct finding_step *explain_answer_step(const struct explain_answer *answ
 }
 
 /*
- * Where the n-th access is. In code of a library's header it is the user's line that called it, as the failing run tells:
- * without optimisation that is a call of its own.
+ * For an access inside a library's header, the result is the user's line that calls the header's
+ * function. The call stack of the failing run gives that line, since unoptimised code does not
+ * inline the call.
  */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access)
@@ -75,13 +78,19 @@ const char *explain_meaning(const struct pattern *pattern)
 
 /* ---- the remedy ---- */
 
-/* Accesses of an answer's pattern, or of another one. */
+/*
+ * Accesses of a pattern, with the answer whose failing run gives their places. The pattern need not
+ * be the answer's own.
+ */
 struct words_accesses {
 	const struct explain_answer *answer;
 	const struct pattern *pattern;
 };
 
-/* "14", or "18 and 19" of a thread's accesses, with the function where it is known. */
+/*
+ * Adds the lines of one thread's accesses, as "bank.c:18 to bank.c:19 (pay)". The function is left
+ * out if unknown.
+ */
 static void words_add_lines(struct strbuf *out, const struct explain_result *result,
 	const struct words_accesses *accesses, unsigned party)
 {
@@ -116,7 +125,7 @@ static bool words_is_one_line(const struct explain_result *result, const struct 
 	return true;
 }
 
-/* ", at init.c:12 (fill)": a line whose value this read gets in other runs. */
+/* Adds ", at init.c:12 (fill)": a write whose value this read returns in other runs. */
 static void words_add_writer(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {

@@ -11,7 +11,9 @@ struct store;
 void give_environment_back(const struct finding *finding);
 /* Where the failure does not come again: it may be for one of these. */
 void hint_environment(const struct finding *finding);
-/* The schedule is that of its folder; it is said where somebody has edited it. */
+/*
+ * Gives the finding the schedule from its folder. Prints a note if the user has edited that file.
+ */
 int read_own_schedule(struct store *store, struct finding *finding, struct error *err);
 
 #endif

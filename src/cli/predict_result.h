@@ -10,9 +10,9 @@
 
 enum prediction_state {
 	PREDICTION_CONFIRMED, /* it happened, and made the run fail */
-	PREDICTION_HARMLESS,  /* a race: it happened, and no run failed by it */
-	PREDICTION_BENIGN,    /* an order of accesses: it was brought about, and no run failed */
-	PREDICTION_CANDIDATE, /* it did not happen */
+	PREDICTION_HARMLESS,  /* a race that occurred; no run failed through it */
+	PREDICTION_BENIGN,    /* an order of accesses that occurred; no run failed */
+	PREDICTION_CANDIDATE, /* no run reached it */
 	PREDICTION_UNTRIED,   /* nobody tried: there were too many, or the user had enough */
 	PREDICTION_STATES
 };

@@ -164,7 +164,10 @@ static enum prediction_state state_after(
 		return PREDICTION_CONFIRMED;
 	if (attempt->fails)
 		return PREDICTION_CONFIRMED;
-	/* A race is undefined behaviour in every run; an order of accesses is a fault only if it does harm. */
+	/*
+	 * A race is undefined behaviour even if no run fails. An order of accesses is a fault only
+	 * if a run fails.
+	 */
 	return candidate->kind == CANDIDATE_RACE ? PREDICTION_HARMLESS : PREDICTION_BENIGN;
 }
 

@@ -329,7 +329,10 @@ static void say_races(const struct run_report *report, const struct campaign_res
 	(void)fprintf(stderr, "\n");
 }
 
-/* What makes less of "nothing found", and is also said where only findings are wanted. */
+/*
+ * Prints the reasons why "nothing found" does not mean much. They are also shown where the user
+ * asked for findings only.
+ */
 static void say_shortcomings(const struct campaign_result *result)
 {
 	char runs[32];
@@ -449,7 +452,10 @@ static void say_replay(const struct run_report *report)
 	strbuf_release(&store);
 }
 
-/* Did no run end? Then nothing was found out, and this is why; runs of other shards are runs. */
+/*
+ * Why no run ended, so that the campaign has no result. NULL: a run ended, in this or another
+ * shard.
+ */
 static const char *reason_for_no_run(const struct campaign_result *result)
 {
 	if (result->total.runs || result->total.findings || result->has_verdict ||

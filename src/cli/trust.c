@@ -8,7 +8,10 @@
 #include "cli/next_command.h"
 #include "cli/terminal.h"
 
-/* Everything that a replay takes from the finding and acts on: folder, --check, environment, program and arguments. */
+/*
+ * Adds all parts of the finding that decide which command a replay runs: folder, --check,
+ * environment, program and arguments.
+ */
 static void trust_describe(const struct finding *finding, struct strbuf *out)
 {
 	struct strbuf names;

@@ -1,4 +1,7 @@
-/* Whether the command of a finding may be run: asked where somebody else made the finding (docs/security.md). */
+/*
+ * Decides whether raddle may run the command of a finding. The user must agree if somebody else
+ * made the finding (docs/security.md).
+ */
 #ifndef RADDLE_CLI_TRUST_H
 #define RADDLE_CLI_TRUST_H
 
@@ -7,8 +10,9 @@
 #include "findings/finding.h"
 
 /*
- * 0 where this user made the finding on this machine, or `is_trusted` (--trust), or the user agrees at the terminal. Else
- * a negative code; the command stands on standard error then.
+ * Returns 0 if this user made the finding on this machine, if `is_trusted` (--trust), or if the
+ * user agrees at the terminal. Otherwise prints the command on standard error and returns a
+ * negative code.
  */
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err);
 

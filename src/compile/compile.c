@@ -95,7 +95,10 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, option.text);
 	if (!kind->names_debug)
 		arguments_add(command, "-g");
-	/* Also of classes that another library defines: members are named by them. */
+	/*
+	 * Full debug information even for classes that another library defines: raddle takes the
+	 * names of members from it.
+	 */
 	arguments_add(command, "-fstandalone-debug");
 	arguments_add(command, "-fno-discard-value-names"); /* of locals, for --points-to */
 	arguments_add(command, "-fno-omit-frame-pointer");

@@ -218,7 +218,10 @@ FUNCTION platform_clone_resume
 1:	jmpq	*platform_clone_return(%rip)
 	.size platform_clone_resume, . - platform_clone_resume
 
-/* platform_thread_begin(registers, stack). A system call leaves rcx undefined, so it holds the way there. */
+/*
+ * platform_thread_begin(registers, stack). A system call overwrites rcx, so rcx is free to hold the
+ * target of the jump.
+ */
 FUNCTION platform_thread_begin
 	movq	%rsi, %rsp
 	movq	%rdi, %rcx

@@ -7,16 +7,20 @@
 #include "platform/platform.h"
 
 /*
- * Our own mappings lie in an address range of their own, so that those of the program have the same addresses whatever we
- * have mapped before. The range is far from what the kernel gives out, in what every sanitizer takes for memory of the program.
+ * The runtime's mappings lie in a separate address range, so that they do not change the addresses
+ * of the program's mappings. The kernel does not choose addresses in this range, and every
+ * sanitizer takes it for memory of the program.
  */
 #define RANGE_START UINT64_C(0x7a0000000000)
 #define RANGE_END UINT64_C(0x7c0000000000)
-/* Between mappings: they are told apart in /proc/self/maps. */
+/* Gap between mappings, because the kernel would merge adjacent ones in /proc/self/maps. */
 #define GAP_BYTES ((size_t)64 * 1024)
 #define PAGE_BYTES ((size_t)4096)
 
-/* Where the next mapping is placed: shared memory, for a rewind must not put that back. Set once. */
+/*
+ * Address of the next mapping. The counter lies in shared memory, because a rewind to a checkpoint
+ * must not reset it. The pointer is set once.
+ */
 static uint64_t *range_next;
 
 static long memory_map_at(uint64_t start, size_t bytes, int flags)
@@ -25,7 +29,10 @@ static long memory_map_at(uint64_t start, size_t bytes, int flags)
 		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/* 0: the range is used up, or cannot be used. */
+/*
+ * Reserves an address for a mapping. 0: the range is full or not available, and the kernel chooses
+ * the address.
+ */
 static uint64_t memory_place(size_t bytes)
 {
 	uint64_t place;
@@ -48,7 +55,9 @@ void *platform_map(size_t bytes, bool is_shared)
 {
 	const int flags = is_shared ? MAP_SHARED : MAP_PRIVATE;
 	const uint64_t place = memory_place(bytes);
-	/* Where the place is taken, the kernel finds another. */
+	/*
+	 * Without MAP_FIXED `place` is a hint: if it is taken, the kernel chooses another address.
+	 */
 	const long start = memory_map_at(place, bytes, flags);
 
 	return platform_failed(start) ? NULL : (void *)start;
@@ -59,7 +68,7 @@ void platform_unmap(void *start, size_t bytes)
 	(void)platform_call(SYS_munmap, start, bytes); /* our own mapping: cannot fail */
 }
 
-/* Container engines refuse process_vm_readv(). */
+/* Used where process_vm_readv() is not permitted, as in containers. */
 static bool memory_read_file(const void *from, void *to, size_t bytes)
 {
 	const long file =

@@ -47,8 +47,8 @@ void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 long platform_clone_resume(long number, const void *registers);
 
 /*
- * Goes on with these registers (gregset_t of a trapped clone) behind the system call, on another stack and
- * with 0 as its result: as the kernel starts a thread.
+ * Continues after a trapped clone as the kernel starts a new thread: with the registers (gregset_t)
+ * of the call, on another stack and with 0 as the result of clone.
  */
 void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
 
@@ -59,7 +59,10 @@ void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 
-/* Reads memory of this process that may not be there: false; then some of it may have been read. */
+/*
+ * Copies memory of this process that may be unmapped. False: some of it is unmapped, and `to` may
+ * have been filled in part.
+ */
 bool platform_read(const void *from, void *to, size_t bytes);
 
 /*
