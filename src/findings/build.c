@@ -199,7 +199,7 @@ static int make_paths(struct builder *builder, struct error *err)
 
 /* ---- the parts ---- */
 
-/* A blocked thread has not done the operation that ends its wait. */
+/* The verb of a wait in progress: a blocked thread has not completed the operation that it is blocked on. */
 static const char *waiting_verb(const struct wait_edge *edge)
 {
 	if (edge->call && edge->call < CALL_KIND_COUNT)
@@ -243,7 +243,7 @@ static void fill_wait(
 	wait->lost_signals = edge->lost_signals;
 }
 
-/* A name that was never set is that of the process, and says nothing. */
+/* Threads without a name of their own carry the name of the process, which tells none apart: such names are left out. */
 static void fill_threads(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;

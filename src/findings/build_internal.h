@@ -6,13 +6,13 @@
 #include "findings/build.h"
 #include "findings/signals.h"
 
-/* Frames of one place, with those that were inlined there. */
+/* Upper bound for the frames at one place, inlined functions included. */
 #define SITE_FRAMES_MAX 16
 
-/* A place in the code: where a call returns to, or an access to memory. */
+/* A place in the code is either the return address of a call or the address of an access to memory. */
 enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
 
-struct wrapper;	  /* call_chain.c: a short function with the places that call it */
+struct wrapper;	  /* call_chain.c: a short function and its call sites */
 struct first_use; /* words.c: where an object was used first, by address and class */
 
 struct builder {
@@ -23,9 +23,9 @@ struct builder {
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
 	struct wrapper *wrappers;
-	uint32_t culprit; /* index of the wait that lost its signal; UINT32_MAX: none is known */
-	struct signal_history signals; /* of the culprit */
-	char *failing_name; /* of the failing thread, as titles show it; NULL: there is none */
+	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: not known */
+	struct signal_history signals; /* signals that concern the culprit */
+	char *failing_name; /* the failing thread's name as titles show it; NULL: no such thread */
 };
 
 /* ---- words.c ---- */
@@ -45,26 +45,26 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
  * "memory #3 first used at pool.c:12 by main.0". To be freed.
  */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
-/* Adds " pool.cv_" of an object on a stack, or in a part of the heap whose type is known. False: it has no name. */
+/* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. False: the object has no name. */
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
 	uint64_t address, struct strbuf *out);
 /* The object of an event. NULL: no object. To be freed. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
-/* "accepts on", "sends SIGUSR1 to the process", "times out waiting on". To be freed. */
+/* The event's verb: "accepts on", "sends SIGUSR1 to the process", "times out waiting on". The caller frees the text. */
 char *builder_event_verb(const struct trace_event *event);
-/* The object that a blocked thread needs. NULL: none. To be freed. */
+/* The object that a blocked thread needs; NULL: none. The caller frees the text. */
 char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
 /* " #3 first used at pool.c:12 by main.0"; nothing where the trace has no use. */
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out);
-/* The object of an event that is no access to memory. NULL: no object. To be freed. */
+/* The object of an event other than an access to memory; NULL: none. The caller frees the text. */
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* A line for each module whose variables have no names, and the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
-/* Frames at the place, innermost first; their number, 0: nothing is known of it. */
+/* Fills the frames at the place, innermost first, and returns their number; 0: no debug information covers the place. */
 unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
 	struct symbols_frame frames[SITE_FRAMES_MAX]);
-/* The innermost of the user's code among them, else the innermost. */
+/* The innermost frame in the user's code at the place; where no frame is in the user's code, the innermost frame. */
 struct finding_frame builder_frame_at(
 	const struct builder *builder, uint64_t site, enum code_place place);
 struct finding_frame builder_frame_from(
@@ -74,7 +74,7 @@ struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 /* The same of an event, through the calls around it where its own place is a library's header. */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
-/* Its place: "bank.c:41". */
+/* Adds the event's place, such as "bank.c:41". */
 void builder_add_event_place(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
 /* Where the holder of a waited-for object took it. */
@@ -96,12 +96,12 @@ void frame_place(const struct finding_frame *frame, struct strbuf *out);
 
 /* ---- call_chain.c ---- */
 
-/* Learns from the trace which short functions are called from many places: before frames are asked for. */
+/* Finds the wrappers: short functions that the trace shows with several call sites. Must run before any frame is chosen. */
 void builder_note_wrappers(struct builder *builder);
 void builder_forget_wrappers(struct builder *builder);
-/* Does the frame say less than its caller's: a short function of a header, or one that many places call? */
+/* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller then tells more. */
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
-/* Fills where the step is, and what lies inside and around that place. */
+/* Fills the step's shown line, the wrapper or library call inside that line, and the callers of that line. */
 void builder_fill_place(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
 
@@ -121,21 +121,21 @@ char *builder_detail(const struct builder *builder);
 
 /* ---- cause.c, cause_signals.c, cause_orders.c ---- */
 
-/* The finding's cause and remedy, where the trace shows them. Waits and races are filled. */
+/* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);
-/* Of a wait whose signal was lost. */
+/* Cause and remedy of a wait whose signal was lost. */
 void builder_signals_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Of threads that wait for each other, or for a lock that nobody gives up. */
+/* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Of two accesses that nothing orders. */
+/* Cause and remedy of two accesses without a happens-before order. */
 void builder_accesses_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- race.c ---- */
 
-/* Did the thread hold the lock before `step`? */
+/* Does the thread hold the lock just before `step`? */
 bool builder_holds(
 	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
 

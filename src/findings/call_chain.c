@@ -1,6 +1,6 @@
 /*
- * The line that a step is shown at: in the program's own code, past headers of libraries and past the program's own
- * wrappers, which say the same in every step.
+ * Chooses the source line at which a report shows a step. That line is in the program's own code. Library headers and
+ * the program's short wrappers are skipped, because their line is the same in every step and tells no step from another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "findings/build_internal.h"
 
 #define CHAIN_MAX 32
-/* Callers of the shown line that a step keeps. */
+/* A step keeps at most this many callers of its shown line. */
 #define CALLERS_KEPT 6
-/* So many places call a wrapper that is not in a header. */
+/* A short function outside of headers is a wrapper when at least this many places call it. */
 #define WRAPPER_CALLERS 3
-/* The end of a long trace says enough of who calls whom. */
+/* Wrappers are looked for in the last events of a trace only; this bounds the time that a long trace takes. */
 #define WRAPPER_EVENTS 20000
 
 struct wrapper {
@@ -29,10 +29,10 @@ struct wrapper {
 /* ---- the calls around an event ---- */
 
 struct call_chain {
-	struct symbols_frame frames[CHAIN_MAX]; /* of the program's code, innermost first */
+	struct symbols_frame frames[CHAIN_MAX]; /* in the program's code, innermost first */
 	unsigned count;
 	struct symbols_frame
-		library; /* the outermost of a library below frames[0]; function NULL: none */
+		library; /* outermost library frame that frames[0] calls; function NULL: none */
 };
 
 static enum code_place place_of(const struct trace_event *event)
@@ -154,11 +154,11 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	name = wrapper_name(frame);
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
 	free(name);
-	/* One that nobody calls is where a thread starts. */
+	/* A function without callers is the start function of a thread, hence no wrapper. */
 	return wrapper && (wrapper->count == WRAPPER_CALLERS || is_header(frame->file));
 }
 
-/* The innermost frame that is no wrapper; of wrappers alone the innermost. */
+/* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
 static unsigned shown_frame(const struct builder *builder, const struct call_chain *chain)
 {
 	for (unsigned i = 0; i < chain->count; i++)
@@ -191,7 +191,7 @@ void builder_add_event_place(
 
 /* ---- steps ---- */
 
-/* "push_back" of "std::vector<int>::push_back"; NULL: it is an atomic's, which is an access of its own. */
+/* "push_back" of "std::vector<int>::push_back". NULL for methods of atomics: reports show these as accesses, not as calls. */
 static const char *method_of(const struct symbols_frame *frame)
 {
 	const char *method = frame->function, *at = frame->function;
@@ -208,7 +208,7 @@ static const char *method_of(const struct symbols_frame *frame)
 	return method;
 }
 
-/* "jobs.push_back(...)" where the name of the memory begins with that of a variable. */
+/* The library call of a step, such as "jobs.push_back(...)", where the accessed memory belongs to a named variable. */
 static char *library_call(
 	const struct call_chain *chain, const struct trace_event *event, const char *object)
 {

@@ -1,4 +1,4 @@
-/* What led to a failure and what prevents it, in sentences, from the trace of the failing run alone. */
+/* Writes what led to a failure and what prevents it, in sentences. The only source is the trace of the failing run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Why threads wait for each other, and why nothing orders two accesses, in sentences. */
+/* Writes in sentences why threads deadlock, and why two accesses have no happens-before order. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct wait_edge *orders_edge(
 	return &builder->source->outcome->waits[wait - builder->finding->waits];
 }
 
-/* The wait on the cycle for what the thread of `wait` holds; NULL: there is none. */
+/* The wait on the cycle whose thread needs an object that the thread of `wait` holds; NULL: none. */
 static const struct finding_wait *orders_wanted_from(
 	const struct builder *builder, const struct finding_wait *wait)
 {
@@ -52,7 +52,7 @@ static bool orders_is_lock(const struct builder *builder, const struct finding_w
 
 /* ---- a cycle ---- */
 
-/* "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11" */
+/* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
 static void orders_add_link(const struct builder *builder, const struct finding_wait *wait,
 	const struct finding_wait *wanted, struct strbuf *out)
 {
@@ -74,7 +74,7 @@ static void orders_add_link(const struct builder *builder, const struct finding_
 	strbuf_adds(out, "\n");
 }
 
-/* How often in this run some thread took the second lock while it held the first. */
+/* Counts how often a thread of this run took the second lock while holding the first. */
 static uint32_t orders_count(const struct builder *builder, uint64_t first, uint64_t second)
 {
 	const struct finding_source *source = builder->source;
@@ -95,8 +95,8 @@ static uint32_t orders_count(const struct builder *builder, uint64_t first, uint
 }
 
 /*
- * The thread whose order should change: a join while a lock is held; else the order that this run has followed least; of
- * equal ones the last in the cycle.
+ * The thread that should change its order of locks. A thread that joins while holding a lock comes first. Else it is the
+ * thread whose order this run has followed least often; among equals, the last one in the cycle.
  */
 static const struct finding_wait *orders_find_odd(const struct builder *builder)
 {
@@ -196,7 +196,7 @@ static bool orders_add_gone(
 	return false;
 }
 
-/* The thread that waits for a signal keeps a lock from others meanwhile. */
+/* Adds that a thread holds a lock that others need, while that thread waits for a signal. */
 static void orders_add_nested(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -235,7 +235,7 @@ static void orders_add_nested(
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK) /* its title says all */
+	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK) /* the title already tells the cause */
 		strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
 				    "callers that hold it");
 	else if (orders_add_cycle(builder, cause))
@@ -246,7 +246,7 @@ void builder_deadlock_cause(
 
 /* ---- memory that was freed ---- */
 
-/* The last release by `later` of a mutex that `earlier` took after that, before the step. NULL: none. */
+/* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex afterwards. NULL: none. */
 static const struct trace_event *orders_last_release(
 	const struct finding_source *source, uint16_t later, uint16_t earlier, uint64_t step)
 {
@@ -307,7 +307,7 @@ static void orders_add_freed(
 
 /* ---- a race ---- */
 
-/* Memory orders as the events number them, and as C names them. */
+/* C names of memory orders, indexed by the number in an event. */
 static const char *const order_names[] = {"memory_order_relaxed", "memory_order_consume",
 	"memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
 	"memory_order_seq_cst"};
@@ -322,14 +322,14 @@ static bool orders_acquires(const struct trace_event *event)
 	return event->order == 2 || event->order >= 4;
 }
 
-/* A write that hands something over, and the read that saw it. */
+/* A write to an atomic variable, and the read that returned its value. */
 struct handover {
 	const struct trace_event *write, *read;
 };
 
 /*
- * An atomic variable that the earlier thread wrote behind its access and the later one read before its own: it would
- * order the two, had both the right memory order.
+ * Finds an atomic variable that the earlier thread wrote after its access and the later thread read before its own.
+ * Such a write and read order the two accesses only if the write releases and the read acquires.
  */
 static struct handover orders_find_handover(const struct finding_source *source)
 {

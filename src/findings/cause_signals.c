@@ -1,10 +1,10 @@
-/* Why a signal did not end the wait on a condition variable that it was meant for, in sentences. */
+/* Writes in sentences why a signal of a condition variable did not end the wait that it was meant for. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "findings/build_internal.h"
 
-/* Events of the story by index, and names of what they are about. */
+/* The events that explain a lost wake-up, as indices into the trace, and the names of their objects. */
 struct signals_story {
 	const struct builder *builder;
 	const struct signal_history *signals;
@@ -34,7 +34,7 @@ static const char *story_thread(const struct signals_story *story, uint64_t even
 	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
 }
 
-/* "signalled c at queue.c:32" */
+/* Adds the signal and its place: "signalled c at queue.c:32". */
 static void story_add_signal(const struct signals_story *story, struct strbuf *out)
 {
 	const bool is_broadcast = story->events[story->signals->signal].kind == OP_COND_BROADCAST;
@@ -53,7 +53,7 @@ static bool story_signaller_holds(const struct signals_story *story, uint64_t ev
 		       story->events[signals->lock].address, story->events[event].step);
 }
 
-/* ", holding mutex m" or ", without holding mutex m" */
+/* Adds whether the signaller held the waiter's mutex: ", holding mutex m" or ", without holding mutex m". */
 static void story_add_held(const struct signals_story *story, uint64_t event, struct strbuf *out)
 {
 	if (story->mutex)

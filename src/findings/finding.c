@@ -229,7 +229,7 @@ static uint64_t variable_hash(const char *name)
 	return hash;
 }
 
-/* Of the user's code, wrappers among it: which are wrappers depends on what the run called. */
+/* The innermost frame of the user's code. Wrappers are not skipped: which functions are wrappers differs between runs. */
 static const struct finding_frame *innermost_frame(const struct finding_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->count; i++)

@@ -22,7 +22,7 @@ struct finding_frame {
 	unsigned line;
 	char *module;
 	bool is_system;
-	bool is_wrapper; /* short, and called from many places: its caller says more */
+	bool is_wrapper; /* a short function with several call sites: reports show its caller */
 };
 
 struct finding_stack {
@@ -64,11 +64,10 @@ struct finding_step {
 	char *thread;
 	char *verb;
 	char *object;
-	struct finding_frame where; /* past the program's wrappers */
-	struct finding_frame inner; /* the wrapper that `where` calls; function NULL: none */
-	struct finding_stack
-		callers; /* of `where`, in the program's code, as far as they are known */
-	char *library_call; /* "jobs.push_back(...)": the access is made inside of it; NULL: it is not */
+	struct finding_frame where;   /* the shown line, wrappers skipped */
+	struct finding_frame inner;   /* the wrapper that `where` calls; function NULL: none */
+	struct finding_stack callers; /* known callers of `where` in the program's code */
+	char *library_call; /* the library call that makes the access: "jobs.push_back(...)"; NULL: none */
 	bool is_switch;	    /* another thread moved before */
 	bool is_preemption; /* ... and could have gone on */
 };
@@ -87,9 +86,9 @@ struct finding {
 	int code;     /* exit status or signal */
 	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
 	char *detail; /* further lines in words, may be NULL */
-	/* What led to the failure, as the run's trace shows it: a sentence a line. NULL: not known. */
+	/* What led to the failure according to the run's trace, one sentence per line. NULL: not known. */
 	char *cause;
-	char *remedy; /* one line: what to change so that this does not happen; NULL: not known */
+	char *remedy; /* one line: the change that prevents the failure; NULL: not known */
 
 	/* How to see it again. */
 	char **argv;	 /* NULL-terminated */
@@ -102,7 +101,7 @@ struct finding {
 	char *memory;
 	/* JSON object of the environment variables (campaign/surroundings.h); NULL: an older raddle kept none. */
 	char *environment;
-	/* JSON object: the source lines that it shows (findings/source_lines.h); NULL: none were kept. */
+	/* JSON object with the source lines around the finding's places (findings/source_lines.h); NULL: none were kept. */
 	char *sources;
 	char *strategy; /* that found it: "pct,depth=3" */
 	uint64_t seed;
@@ -115,7 +114,7 @@ struct finding {
 	uint32_t replays, replays_failed_again; /* 3 of 3 is repeatable */
 
 	/* Evidence. */
-	struct finding_thread *threads; /* those with a name of the program's */
+	struct finding_thread *threads; /* only threads that the program has named */
 	uint32_t thread_count;
 	struct finding_stack at; /* where the failing thread stands */
 	char *failing_thread;
@@ -135,7 +134,7 @@ struct finding {
 	uint64_t passing_steps_left_out;
 	char *output; /* end of what the failing run printed, may be NULL */
 
-	/* This user made the finding on this machine (campaign/store_seal.h). The store knows; not in the JSON. */
+	/* This user made the finding on this machine (campaign/store_seal.h). The store fills this; the JSON does not hold it. */
 	bool is_own;
 
 	/* The bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored beside the JSON. */
@@ -157,14 +156,14 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
  */
 int finding_short_name(const char *object);
 
-/* The program's own name of the thread; NULL: it has none. */
+/* The name that the program gave the thread; NULL: none. */
 const char *finding_thread_label(const struct finding *finding, const char *path);
-/* As a title and a table name it: `main.0 "logger"`. */
+/* Adds the thread as titles and tables name it: `main.0 "logger"`. */
 void finding_add_thread(const struct finding *finding, const char *path, struct strbuf *out);
 
-/* "locks" -> "locking", "tries to lock" -> "trying to lock" */
+/* Adds the verb's gerund: "locks" gives "locking", "tries to lock" gives "trying to lock". */
 void finding_add_gerund(const char *verb, struct strbuf *out);
-/* What a blocked thread needs: "mutex m", "joining thread main.0", "reading from pipe 3". */
+/* Adds what the thread is blocked on: "mutex m", "joining thread main.0", "reading from pipe 3". */
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
 
 /*
@@ -175,8 +174,8 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
 uint64_t finding_signature(const struct finding *finding);
 
 /*
- * Where the program itself has said what failed, the title says it: the type and what() of an uncaught exception, the
- * expectation of GoogleTest or Catch2 that did not hold. After `output` has been filled.
+ * Takes the title from the program's output where the output names the failure: the type and what() of an uncaught
+ * exception, or a failed expectation of GoogleTest or Catch2. Requires that `output` is filled.
  */
 void finding_title_from_output(struct finding *finding);
 

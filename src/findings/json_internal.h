@@ -20,7 +20,7 @@
 	FIELD(failing_thread)                                                                      \
 	FIELD(output)
 
-/* The same, and findings of an older raddle do not have the field. */
+/* Text fields that findings of older versions lack: a reader must accept their absence. */
 #define FINDING_NEWER_TEXT_FIELDS(FIELD)                                                           \
 	FIELD(cause)                                                                               \
 	FIELD(remedy)

@@ -208,7 +208,7 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 	}
 }
 
-/* Not there: the program has named no thread. */
+/* An absent list of threads means that the program has named none. */
 static void read_threads(struct reader *reader, json_t *root, struct finding *finding)
 {
 	uint32_t count = 0;
@@ -250,7 +250,7 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 	}
 }
 
-/* Not there: the step's own line is the one that is shown, and nothing else is known. */
+/* All these fields may be absent: reports then show the step's own line, without callers. */
 static void read_step_calls(struct reader *reader, json_t *entry, struct finding_step *step)
 {
 	if (json_object_get(entry, "inner"))

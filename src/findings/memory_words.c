@@ -26,7 +26,7 @@ static struct symbols_access access_of(const struct trace_event *event)
 		.is_brief = true};
 }
 
-/* No name: memory whose type is not known, "(malloc at bank.c:41, #3)+16", and "libfoo.so+0x40". */
+/* Is the text a name in the source? Descriptions are none: "(malloc at bank.c:41, #3)+16", "libfoo.so+0x40". */
 static bool is_name(const char *text)
 {
 	return strncmp(text, "((", 2) == 0 || (*text != '(' && !strstr(text, "+0x"));
@@ -66,7 +66,7 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 	return strbuf_detach(&text);
 }
 
-/* What glibc's objects take on x86-64; 0: nothing tells such an object from an integer. */
+/* Bytes of each synchronisation object of glibc on x86-64; 0: its size does not tell it from an integer. */
 static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_MUTEX] = sizeof(pthread_mutex_t),
 	[OBJECT_COND] = sizeof(pthread_cond_t),

@@ -1,4 +1,4 @@
-/* Operations in the words of whoever called them: verbs with their details, descriptors and threads as objects. */
+/* Describes operations in terms of the program's own calls: verbs with details, and descriptors or threads as objects. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void add_signal(unsigned number, struct strbuf *out)
 		strbuf_addf(out, "signal %u", number);
 }
 
-/* "sends SIGUSR1 to" a thread, "sends SIGTERM to the process", "raises SIGABRT" */
+/* Adds the verb of a sent signal: "sends SIGUSR1 to" (a thread), "sends SIGTERM to the process", "raises SIGABRT". */
 static void add_sending(const struct trace_event *event, struct strbuf *out)
 {
 	const bool is_raised = event->other && event->other - 1 == event->thread;
@@ -42,7 +42,7 @@ static void add_verb(const struct trace_event *event, struct strbuf *out)
 		strbuf_adds(out, op_descriptions[event->kind].verb);
 }
 
-/* A condition wait ends by the operation that would have woken it. */
+/* Adds how an operation ended early. OP_COND_WAKE, the end of a condition wait, takes the verb of the wait. */
 static void add_ended_verb(const struct trace_event *event, const char *how, struct strbuf *out)
 {
 	struct strbuf verb;
@@ -99,7 +99,7 @@ char *builder_operand(const struct builder *builder, const struct trace_event *e
 		return name;
 	if (class != OBJECT_THREAD || !event->other)
 		return builder_object(builder, (enum op_kind)event->kind, event->address);
-	/* Of what a thread does to itself the verb says all. */
+	/* A thread that acts on itself is not repeated as the object. */
 	if (event->other - 1 != event->thread)
 		BUG_ON(asprintf(&name, "thread %s",
 			       builder_thread(builder,

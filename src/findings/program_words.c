@@ -1,4 +1,4 @@
-/* Titles in the words that the program itself printed: uncaught exceptions, expectations of test frameworks. */
+/* Builds titles from the program's output: uncaught exceptions and failed expectations of test frameworks. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define WORDS_MOST 240
 
-/* Adds a line without blanks at its ends. */
+/* Adds a line without leading and trailing blanks. */
 static void add_line(const char *line, size_t length, struct strbuf *out)
 {
 	while (length && isspace((unsigned char)*line)) {
@@ -22,7 +22,7 @@ static void add_line(const char *line, size_t length, struct strbuf *out)
 	strbuf_add(out, line, length);
 }
 
-/* "uncaught std::runtime_error: request timed out", as libstdc++ and libc++ print it. False: it is not there. */
+/* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed out". False: none printed. */
 static bool add_exception(const char *output, struct strbuf *out)
 {
 	static const char *const starts[] = {"terminate called after throwing an instance of '",
@@ -53,7 +53,7 @@ static bool ends_with(const char *line, size_t length, const char *words)
 	return length > size && !memcmp(line + length - size, words, size);
 }
 
-/* Lines up to an empty one, or one of the framework's own. */
+/* Adds lines until an empty line or a line of the test framework. */
 static void add_paragraph(const char *at, struct strbuf *out)
 {
 	strbuf_adds(out, ":");
@@ -71,8 +71,8 @@ static void add_paragraph(const char *at, struct strbuf *out)
 }
 
 /*
- * "pool_test.cc:31: Expected equality of these values: ...": GoogleTest prints "FILE:LINE: Failure" and Catch2
- * "FILE:LINE: FAILED:" in front of the expectation. False: the output has neither.
+ * Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". GoogleTest prints
+ * "FILE:LINE: Failure" before an expectation, Catch2 "FILE:LINE: FAILED:". False: the output has neither.
  */
 static bool add_expectation(const char *output, struct strbuf *out)
 {

@@ -116,7 +116,7 @@ static char *copy(const char *text)
 	return result;
 }
 
-/* What the thread did at that step: a free is one, though it writes all of a block. */
+/* The verb of a racing access. A free is recorded as a write to the whole block, but is named "frees". */
 static char *race_verb(
 	const struct builder *builder, struct thread_id thread, uint64_t step, enum op_kind op)
 {

@@ -4,9 +4,9 @@
 
 #include "base/bug.h"
 
-/* Mutexes that a thread has released and taken again between two events; deeper nesting is not followed. */
+/* Upper bound for nested mutexes that a thread releases and takes again between two events; deeper nesting is ignored. */
 #define RELEASED_MAX 16
-/* Writes before a signal that may be of its condition. */
+/* Upper bound for the writes before a signal that may have changed the waiter's condition. */
 #define CHANGES_MAX 64
 
 /* ---- events ---- */
@@ -32,7 +32,7 @@ static bool signals_is_write(const struct trace_event *event)
 	return signals_is_memory(event) && !(op_descriptions[event->kind].flags & OP_READ);
 }
 
-/* The thread's next event that is no access to memory. */
+/* The thread's next event other than an access to memory. */
 static uint64_t signals_next(const struct finding_source *source, uint64_t at)
 {
 	for (uint64_t i = at + 1; i < source->event_count; i++)
@@ -51,7 +51,7 @@ static uint64_t signals_previous(const struct finding_source *source, uint64_t a
 	return NO_EVENT;
 }
 
-/* Where the thread took the mutex that its wait releases: the innermost lock that it holds. */
+/* The event at which the thread took the mutex that its wait releases. Assumed to be the innermost lock it holds. */
 static uint64_t signals_lock_of_wait(const struct finding_source *source, uint64_t wait)
 {
 	uint64_t released[RELEASED_MAX];
@@ -79,22 +79,22 @@ static uint64_t signals_lock_of_wait(const struct finding_source *source, uint64
 /* ---- which signal woke which wait ---- */
 
 struct signal_wake {
-	uint64_t signal; /* event; NO_EVENT: it ended otherwise */
+	uint64_t signal; /* event that ended the wait; NO_EVENT: no signal did */
 	uint64_t wait;	 /* event */
-	uint64_t end;	 /* the thread's next event; NO_EVENT: it has none */
+	uint64_t end;	 /* the thread's next event; NO_EVENT: none follows */
 };
 
 struct signal_wakes {
 	const struct finding_source *source;
 	const struct wait_edge *edge;
-	struct signal_wake *waits; /* all on the condition variable, in their order; owned */
+	struct signal_wake *waits; /* all waits on the condition variable, in trace order; owned */
 	uint64_t count;
-	uint64_t first; /* all before it are over */
+	uint64_t first; /* waits before this index have ended */
 };
 
 /*
- * A wait that a signal ends goes on by locking its mutex. One that a signal ended and that has not got its mutex back has
- * no further event, and its thread waits for that mutex now.
+ * Did a signal end the wait? The thread then locks its mutex next. A thread that has not got the mutex back has no
+ * further event, and the run's outcome shows it blocked on that mutex.
  */
 static bool signals_ends_by_signal(const struct signal_wakes *wakes, const struct signal_wake *wake)
 {
@@ -114,7 +114,7 @@ static bool signals_is_over(const struct signal_wake *wake, uint64_t now)
 	return wake->signal != NO_EVENT || wake->end < now;
 }
 
-/* A signal wakes one of those that wait: that which moves on first, as no other signal has woken it. */
+/* Assigns a broadcast to all waiters, and a signal to the waiter without a signal that proceeds first: the trace names none. */
 static void signals_wake(struct signal_wakes *wakes, uint64_t signal)
 {
 	const bool is_broadcast = wakes->source->events[signal].kind == OP_COND_BROADCAST;
@@ -184,7 +184,7 @@ static uint64_t signals_last(
 	return NO_EVENT;
 }
 
-/* Did the woken thread find its condition false: is to wait again all that it did? */
+/* The woken thread's next wait, if it did nothing else in between: it then found its condition false. */
 static uint64_t signals_waits_again(
 	const struct signal_wakes *wakes, const struct signal_wake *woken)
 {
@@ -197,7 +197,7 @@ static uint64_t signals_waits_again(
 		       : NO_EVENT;
 }
 
-/* The waiter's last read of what the write changes, before that. */
+/* The waiter's last read, before the write, of the variable that the write changes: its test of the condition. */
 static uint64_t signals_test_of(
 	const struct finding_source *source, uint64_t change, const struct signal_history *history)
 {
@@ -220,7 +220,7 @@ static uint64_t signals_test_of(
 	return test;
 }
 
-/* What the signal tells of: written by the signaller before it, and read by the waiter before that only. */
+/* Finds the variable of the condition: the signaller wrote it before the signal, and the waiter read it only before that write. */
 static void signals_find_change(const struct finding_source *source, struct signal_history *history)
 {
 	const struct trace_event *signal = &source->events[history->signal];
@@ -239,7 +239,7 @@ static void signals_find_change(const struct finding_source *source, struct sign
 	}
 }
 
-/* The usual and right way: the condition is changed under the lock, and the signal follows at once. */
+/* Did the signaller unlock the waiter's mutex directly before the signal, and before the waiter locked it? No signal is lost then. */
 static bool signals_follows_unlock(
 	const struct finding_source *source, const struct signal_history *history)
 {
@@ -250,7 +250,7 @@ static bool signals_follows_unlock(
 	       before < history->lock;
 }
 
-/* One between the lock and the wait: its signaller cannot have held the mutex. */
+/* Finds a signal between the waiter's lock and its wait. Its signaller cannot have held the mutex. */
 static bool signals_find_behind_test(const struct finding_source *source,
 	const struct wait_edge *edge, struct signal_history *out)
 {
@@ -260,11 +260,11 @@ static bool signals_find_behind_test(const struct finding_source *source,
 	if (out->signal == NO_EVENT)
 		return false;
 	signals_find_change(source, out);
-	/* Where the change came before the lock, the test has seen it. */
+	/* A change before the waiter's lock was visible to its test, so the signal was not lost. */
 	return out->change != NO_EVENT || !signals_follows_unlock(source, out);
 }
 
-/* It went through a critical section after the signal, where it could see what the signal told of. */
+/* Did the waiter leave a critical section after the signal? It could see the changed condition there. */
 static bool signals_has_released(
 	const struct finding_source *source, const struct signal_history *history)
 {
@@ -334,7 +334,7 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 
 /* ---- the culprit ---- */
 
-/* Does the thread wait for the other one, through joins and locks? */
+/* Does the thread depend on the other one in the wait-for graph, through joins and locks? */
 static bool signals_depends_on(
 	const struct outcome *outcome, struct thread_id thread, struct thread_id other)
 {
@@ -362,7 +362,7 @@ static uint32_t signals_count_dependents(const struct outcome *outcome, struct t
 	return count;
 }
 
-/* Threads that wait at one place have one condition, and the woken one has found that false. */
+/* Does the woken thread wait again at the lost wait's place? Waits at one place share a condition, which was then false. */
 static bool signals_is_at_wrong_place(
 	const struct finding_source *source, const struct signal_history *history)
 {
@@ -370,7 +370,7 @@ static bool signals_is_at_wrong_place(
 	       source->events[history->again].site == source->events[history->wait].site;
 }
 
-/* Is the first rather the culprit? */
+/* Is the evidence against the first wait stronger than against the second? */
 static bool signals_is_stronger(const struct finding_source *source, const struct signal_history *a,
 	const struct signal_history *b)
 {

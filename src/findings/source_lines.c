@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* Larger files are not source that a person wrote. */
+/* Larger files are not read: no person writes a source file of this size. */
 #define FILE_BYTES_MAX (8 << 20)
 #define FILES_MAX 200
 #define LINE_BYTES_MAX 400
@@ -26,8 +26,8 @@ static void put(json_t *object, const char *name, json_t *value)
 /* ---- files ---- */
 
 /*
- * The whole file, with a zero behind it; NULL: it cannot be read. A path comes from debug information or from a stored
- * file, so it may name anything: only a regular file of bounded size is read, and nothing is waited for.
+ * Reads the whole file and appends a zero byte; NULL: unreadable. Paths come from debug information or stored files and
+ * are not trusted: only a regular file of bounded size is read, and opening never blocks.
  */
 static char *read_file(const char *path, size_t *size)
 {
@@ -103,7 +103,7 @@ static void want_places(json_t *wanted, const json_t *value)
 
 /* ---- the lines ---- */
 
-/* As JSON holds it: bytes that are no UTF-8, and a character that the cut goes through, become '?'. */
+/* The line as a JSON string. Bytes that are no UTF-8, and a character that the cut splits, become '?'. */
 static json_t *line_value(const char *text, size_t length)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -126,7 +126,7 @@ static json_t *line_value(const char *text, size_t length)
 	return json_string(line);
 }
 
-/* The wanted lines that the text has. */
+/* The wanted lines as far as the text has them. */
 static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 {
 	json_t *lines = json_object();
@@ -145,7 +145,7 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 	return lines;
 }
 
-/* NULL: the file cannot be read. */
+/* The entry of one file; NULL: the file cannot be read. */
 static json_t *file_value(const char *name, const json_t *wanted)
 {
 	char folder[PATH_MAX];
@@ -245,7 +245,7 @@ json_t *source_lines_changed(const json_t *sources)
 	return changed;
 }
 
-/* The line of the file as it is now; NULL: it cannot be read, or has no such line. */
+/* The line of the file's present content; NULL: the file is unreadable or shorter. */
 static json_t *live_line(const char *path, const char *number)
 {
 	json_t *wanted = json_pack("{s:n}", number);

@@ -1,7 +1,6 @@
 /*
- * Source lines that belong to what is stored: a finding, an explanation, predictions or branches keeps the lines around
- * every place that it names, and a hash of each file. Reports show these lines, and not those of a file that may have
- * changed since.
+ * Stored documents (findings, explanations, predictions, branches) keep the source lines around every place that they
+ * name, and a hash of each file. Reports show the kept lines, because the file may have changed since.
  */
 #ifndef RADDLE_FINDINGS_SOURCE_LINES_H
 #define RADDLE_FINDINGS_SOURCE_LINES_H
@@ -13,7 +12,7 @@
 #include "base/strbuf.h"
 #include "findings/finding.h"
 
-/* Lines that are kept before and behind a place. */
+/* Number of lines kept before and after a place. */
 #define SOURCE_LINES_AROUND 3
 
 /*
@@ -23,13 +22,13 @@
  */
 json_t *source_lines_collect(const json_t *document);
 
-/* Adds "sources" to the JSON text of an object that has none; returns the new text, to be freed. NULL: `text` is no object. */
+/* Returns the JSON text with "sources" added where it is missing. NULL: `text` is no object. The caller frees the result. */
 char *source_lines_add(const char *text);
 
-/* Collects the lines of a finding that has none. */
+/* Collects the source lines of a finding unless it already has them. */
 void finding_keep_sources(struct finding *finding);
 
-/* The names of files in `sources` whose content is no longer that of the kept lines, or that are gone: an array of strings. */
+/* Names of the files in `sources` that have changed since their lines were kept, or are gone: an array of strings. */
 json_t *source_lines_changed(const json_t *sources);
 
 /*

@@ -90,7 +90,7 @@ static const struct finding_wait *held_by(const struct finding *finding, const c
 	return NULL;
 }
 
-/* Who holds the lock, and since where. */
+/* Adds the thread that holds the lock, and the place where it took the lock. */
 static void add_owner(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
@@ -144,8 +144,8 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 }
 
 /*
- * The clauses of a title in their order: the threads of a cycle; else first the thread whose signal does not come, then
- * others that wait, then those that join. `place` counts from 0; UINT32_MAX: there is no such clause.
+ * The wait that a title's clause number `place` (from 0) describes; UINT32_MAX: the title has no such clause. A cycle's
+ * threads come first. Without a cycle: the wait whose signal was lost, then other waits, then joins.
  */
 static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint32_t place)
 {
@@ -212,7 +212,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 	const struct trace_event *signal;
 	uint32_t lost = builder->culprit;
 
-	/* Without a trace the first that waits on a condition variable. */
+	/* Without a trace, the first wait on a condition variable stands for the lost one. */
 	for (uint32_t i = 0; lost == UINT32_MAX && i < finding->wait_count; i++)
 		if (op_descriptions[builder->source->outcome->waits[i].op].object == OBJECT_COND)
 			lost = i;

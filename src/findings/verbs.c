@@ -1,9 +1,9 @@
-/* The verbs of operations in the forms that sentences need. */
+/* Forms the gerunds of the operations' verbs. */
 #include <string.h>
 
 #include "findings/finding.h"
 
-/* "tries to lock" -> "trying to lock": the first word is regular in every verb of the tables. */
+/* Only the first word changes ("tries to lock" gives "trying to lock"); it is regular in every verb of the tables. */
 void finding_add_gerund(const char *verb, struct strbuf *out)
 {
 	const size_t word = strcspn(verb, " ");

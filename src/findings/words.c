@@ -139,7 +139,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	const enum object_class class = op_descriptions[kind].object;
 	struct strbuf text;
 
-	/* A child or a signal is in the verb already. */
+	/* For a child or a signal the verb already names the object. */
 	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
 		return NULL;
 	if (class == OBJECT_MEMORY)

@@ -1,6 +1,6 @@
 /*
- * Where a module of the target is loaded, and its *place*: addresses in a range that the kernel never gives out, equal in every
- * process. Where the kernel loads modules at random, code is known to raddle by its place only.
+ * A module of the target, with its load address and its *place*. A place is a stand-in for an address, equal in every
+ * process, from a range that the kernel never uses. Where the kernel loads modules at random, places identify code.
  */
 #ifndef RADDLE_MODEL_CODE_MODULE_H
 #define RADDLE_MODEL_CODE_MODULE_H
@@ -10,11 +10,11 @@
 #define CODE_MODULES_MAX 128
 
 struct code_module {
-	uint64_t start, end; /* in this process */
-	uint64_t place;	     /* of its start */
+	uint64_t start, end; /* load addresses in this process */
+	uint64_t place;	     /* place of `start` */
 };
 
-/* The place of an address; the address itself where no module is there. */
+/* Translates an address of this process into its place. An address outside of all modules is returned as it is. */
 static inline uint64_t code_module_place(
 	const struct code_module *modules, uint32_t count, uint64_t address)
 {
@@ -24,7 +24,7 @@ static inline uint64_t code_module_place(
 	return address;
 }
 
-/* The address in this process of a place. */
+/* Translates a place into the address in this process. A value that is no place is returned as it is. */
 static inline uint64_t code_module_address(
 	const struct code_module *modules, uint32_t count, uint64_t place)
 {

@@ -15,7 +15,7 @@
  * locked two calls below the user's code.
  */
 #define TRACE_CALLERS 10
-/* Of these the first tell one place of the program from another. */
+/* The first of the kept callers are part of a place's identity. */
 #define TRACE_PLACE_CALLERS 4
 
 struct trace_event {
@@ -28,10 +28,10 @@ struct trace_event {
 	uint8_t enabled; /* number of enabled threads at that point, capped at 255 */
 	uint32_t bytes;	 /* accesses to memory: how many; OP_LEAVE: 1, not by a return */
 	uint16_t
-		number; /* a descriptor (descriptor_number()), or the signal that is sent; 0: none */
-	uint16_t other; /* the thread that the op is about, + 1; 0: none */
+		number; /* descriptor (descriptor_number()) or number of the sent signal; 0: none */
+	uint16_t other; /* index of the thread that the op acts on, + 1; 0: none */
 	uint8_t order;	/* memory order of atomic accesses and fences, as C11 numbers them */
-	uint8_t call;	/* enum call_kind; with OP_NONE it is all that happened */
+	uint8_t call;	/* enum call_kind; kind OP_NONE: the event is this call only */
 	uint8_t result; /* enum op_result */
 	uint8_t reserved[5];
 	/*

@@ -1,7 +1,7 @@
 /*
- * Layouts: where the heap, the mappings and the stacks of a target lie. In one layout a bug that depends on addresses (two
- * keys in one slot of a hash table, locks ordered by address) may never show, so a campaign varies it. A layout is a
- * number; the same number gives the same addresses in every process. Layout 0 is the plain one, as without raddle.
+ * A layout determines where the heap, the mappings and the stacks of a target lie. Some bugs depend on addresses: two keys
+ * in one slot of a hash table, locks ordered by address. A campaign varies the layout to find them. A layout is a number;
+ * the same number gives the same addresses in every process. Layout 0 gives the addresses of a run without raddle.
  */
 #ifndef RADDLE_MODEL_LAYOUT_H
 #define RADDLE_MODEL_LAYOUT_H
@@ -14,10 +14,10 @@
 #define LAYOUT_MAX UINT32_C(65535)
 
 struct layout {
-	uint32_t heap_bytes;	     /* the heap begins so much later; a multiple of 16 */
-	uint32_t map_bytes;	     /* mappings begin so much lower; whole pages */
-	uint32_t main_stack_bytes;   /* main's frames lie so much lower; a multiple of 16 */
-	uint32_t thread_stack_bytes; /* likewise those of other threads */
+	uint32_t heap_bytes;	     /* shift of the heap's start upwards; a multiple of 16 */
+	uint32_t map_bytes;	     /* shift of the mappings downwards; whole pages */
+	uint32_t main_stack_bytes;   /* shift of main's frames downwards; a multiple of 16 */
+	uint32_t thread_stack_bytes; /* the same for other threads */
 	bool has_ascending_stacks;   /* a later thread's stack lies above an earlier one's */
 };
 
@@ -27,7 +27,7 @@ static inline struct layout layout_of(uint32_t number)
 
 	if (!number)
 		return (struct layout){0};
-	/* Up to 64 kB of heap and mappings: what hash tables and allocators look at differs, nothing else does. */
+	/* Shifts of less than 64 kB change the address bits that hash tables and allocators use, and keep memory use small. */
 	return (struct layout){.heap_bytes = (uint32_t)(heap & 4095) * 16,
 		.map_bytes = (uint32_t)(heap >> 16 & 15) * 4096,
 		.main_stack_bytes = (uint32_t)(stacks & 255) * 16,
@@ -35,7 +35,7 @@ static inline struct layout layout_of(uint32_t number)
 		.has_ascending_stacks = stacks >> 32 & 1};
 }
 
-/* The k-th layout of a campaign; the first ones are plain. */
+/* The layout number at `index` in a campaign; the first ones are 0. */
 static inline uint32_t layout_number(uint64_t seed, uint32_t index)
 {
 	return index ? 1 + (uint32_t)(hash_pair(seed, index) % LAYOUT_MAX) : 0;

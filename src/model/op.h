@@ -26,7 +26,7 @@ enum op_kind {
 	OP_KIND_COUNT
 };
 
-/* What the program called, where ops.def has no verb for it (calls.def). */
+/* The function that the program called, where ops.def has no verb for that function (calls.def). */
 enum call_kind {
 #define CALL(name, verb) CALL_##name,
 #include "model/calls.def"
@@ -34,23 +34,23 @@ enum call_kind {
 	CALL_KIND_COUNT
 };
 
-/* "accepts on"; indexed by enum call_kind. */
+/* Verbs such as "accepts on", indexed by enum call_kind. */
 extern const char *const call_verbs[CALL_KIND_COUNT];
 
 /*
- * A descriptor as a number for reports: its noun, and itself where it is small enough. 0: not known. Strategies
- * do not see it.
+ * Encodes a descriptor for reports: the noun and, if it fits into DESCRIPTOR_BITS, the descriptor's number. 0: not
+ * known. Strategies must not depend on this value, so they do not get it.
  */
 enum descriptor_noun {
 	DESCRIPTOR_FILE = 1,
 	DESCRIPTOR_PIPE,
 	DESCRIPTOR_SOCKET,
 	DESCRIPTOR_TERMINAL,
-	DESCRIPTOR_QUEUE, /* of messages */
+	DESCRIPTOR_QUEUE, /* message queue */
 	DESCRIPTOR_NOUN_COUNT
 };
 
-#define DESCRIPTOR_BITS 12 /* of the descriptor; all of them set: it is larger */
+#define DESCRIPTOR_BITS 12 /* bits for the descriptor's number; all set: the number does not fit */
 
 static inline uint16_t descriptor_number(enum descriptor_noun noun, int fd)
 {
@@ -60,7 +60,7 @@ static inline uint16_t descriptor_number(enum descriptor_noun noun, int fd)
 			  (fd >= 0 && (unsigned)fd < most ? (unsigned)fd : most));
 }
 
-/* "socket"; "file descriptor" for what is not known. */
+/* The noun, such as "socket"; "file descriptor" where the kind is not known. */
 const char *descriptor_noun_text(uint16_t number);
 /* The descriptor; -1: not known. */
 int descriptor_of(uint16_t number);
@@ -140,10 +140,10 @@ static inline bool op_dependent(const struct pending_op *a, const struct pending
 	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
 }
 
-/* What a run has waited for, and what would let that end otherwise. */
+/* What a run has met that an option of `raddle run` explores further. */
 enum op_met {
 	MET_CONDITION = 1,    /* a condition variable: spurious wake-ups */
-	MET_TIME = 2,	      /* a time to come, alone or as a limit: early time-outs */
+	MET_TIME = 2,	      /* a deadline, alone or as the limit of a wait: early time-outs */
 	MET_CHILD_THREADS = 4 /* threads of a forked child */
 };
 

@@ -36,7 +36,7 @@ struct wait_edge {
 	uint8_t is_on_cycle;	 /* part of a cycle of waits */
 	uint16_t lost_signals;	 /* condition variables: signals sent while nobody waited */
 	object_name object;
-	uint8_t is_in_child; /* in a child that `waiter` has forked; `holder` may be its parent's */
+	uint8_t is_in_child; /* in a child forked by `waiter`; `holder` may be a thread of the parent */
 	uint8_t call;	     /* enum call_kind */
 	uint16_t number;     /* as in struct trace_event */
 	uint64_t object_address;

@@ -61,7 +61,7 @@ uint64_t pattern_key(const struct pattern *pattern);
 /* 1: a read too early, 2: an order pattern, 3: an atomicity pattern, 4: one over two variables. */
 unsigned pattern_access_count(const struct pattern *pattern);
 bool pattern_is_write(const struct pattern *pattern, unsigned access);
-/* Is it an order of operations on synchronisation objects: locks, waits, signals, creations, joins? */
+/* Is the pattern an order of operations on synchronisation objects (locks, waits, signals, creations, joins), not of accesses? */
 bool pattern_is_order(const struct pattern *pattern);
 /* 0 or 1. */
 unsigned pattern_party(const struct pattern *pattern, unsigned access);

@@ -32,11 +32,11 @@ struct report_document {
 
 struct report {
 	const struct report_campaign *campaign; /* NULL: findings alone */
-	/* That campaign, or those of all findings; of a report of everything those of the store. */
+	/* The campaigns of the reported findings; in a report of everything, all campaigns of the store. */
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
-	/* For each finding the id of the campaign that saw it first, 0: not known. NULL: of none known. */
+	/* For each finding the id of the campaign that found it first; 0: not known. NULL: known for no finding. */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
 	const char *release; /* of raddle: "0.1.0" */

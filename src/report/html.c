@@ -1,7 +1,7 @@
 /*
- * One page that needs nothing else: html/report.html with its style, its script, and the same JSON as --json. The page
- * is drawn by html/report.js and the scripts beside it. In the JSON every '<' is an escape, so no text of the target can end the
- * element that it stands in.
+ * Writes one self-contained page: html/report.html with the style, the scripts and the JSON of --json embedded. The
+ * scripts beside html/report.js draw the page. Every '<' in the JSON is escaped, so text of the target cannot close the
+ * script element.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ extern const char html_page_js[], html_charts_js[], html_fold_js[], html_lanes_j
 static const char *const scripts[] = {html_page_js, html_charts_js, html_fold_js, html_lanes_js,
 	html_runs_js, html_finding_js, html_predictions_js, html_report_js};
 
-/* Lines of an older raddle's finding or document, which keeps none: as the files are now. */
+/* Adds source lines to documents of older versions, which keep none; the lines come from the present files. */
 static void add_sources(json_t *list)
 {
 	json_t *part;

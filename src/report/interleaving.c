@@ -59,13 +59,13 @@ static bool is_internal(const struct interleaving *table, const struct finding_s
 	return false;
 }
 
-/* Accesses inside of a library's function are one row, where nobody asks for its frames. */
+/* Accesses inside of one library call are folded into one row, unless frames of libraries are requested. */
 static bool is_folded(const struct interleaving *table, const struct finding_step *step)
 {
 	return step->library_call && !table->style->has_system_frames && !table->style->has_callers;
 }
 
-/* Does the step belong to the row of the one before? */
+/* Does the step share the row of the previous step? */
 static bool goes_with(const struct interleaving *table, const struct finding_step *before,
 	const struct finding_step *step)
 {
@@ -161,7 +161,7 @@ static void choose_widths(struct interleaving *table)
 		table->widths[FIXED_CELLS + i] = width - 2;
 }
 
-/* ", line 28", " bank.c:28", " in f" */
+/* Adds the step's place in one of three forms: ", line 28", " bank.c:28", " in f". */
 static void add_where(
 	const struct interleaving *table, const struct finding_frame *where, struct strbuf *out)
 {
@@ -173,7 +173,7 @@ static void add_where(
 		strbuf_addf(out, " in %s", where->function);
 }
 
-/* Of a row of the list: its column is narrow, so the program's own name stands alone, where no other thread has it. */
+/* The thread's name in a row. The column is narrow, so a name that the program gave stands alone where it is unique. */
 static const char *list_name(const struct interleaving *table, const char *thread)
 {
 	const struct finding *finding = table->finding;
@@ -206,7 +206,7 @@ static void add_line(const struct interleaving *table, const char *mark, const c
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
-/* ", ring_push (ring.h:88) by produce at line 41" */
+/* Adds the place of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
 static void add_wrapped_place(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
@@ -257,7 +257,7 @@ static void add_step(
 	strbuf_release(&text);
 }
 
-/* The operations that the threads are blocked on. */
+/* Adds a row for each blocked thread with the operation that the thread is blocked on. */
 static void add_waits(const struct interleaving *table, struct strbuf *out)
 {
 	const struct finding *finding = table->finding;

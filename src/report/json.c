@@ -37,7 +37,7 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 	return value;
 }
 
-/* Which files are no longer as they were when their lines were kept. */
+/* Adds the list of files that have changed since their source lines were kept. */
 static json_t *with_changed_sources(json_t *value)
 {
 	const json_t *sources = json_object_get(value, "sources");

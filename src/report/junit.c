@@ -1,7 +1,7 @@
 /*
- * JUnit XML as CI systems read it (the schema of Jenkins' xUnit plugin): a campaign is a test suite, a
- * finding a failed test case, and a campaign that found nothing one test case that passed. With --follow-children each
- * program has a campaign, so the programs that passed are listed beside the others.
+ * JUnit XML by the schema of Jenkins' xUnit plugin. A campaign is a test suite and a finding is a failed test case. A
+ * campaign without findings is one test case that passed. With --follow-children each program has a campaign, so the
+ * programs that passed are listed as well.
  */
 #include <string.h>
 
@@ -53,8 +53,8 @@ static void add_attribute(struct strbuf *out, const char *name, const char *text
 /* ---- when a finding was found ---- */
 
 /*
- * Seconds from the start of the campaign until it had `number` findings, by its course; without a course, and
- * for a finding that is not in there, all of its seconds.
+ * Seconds from the start of the campaign until it had `number` findings, by the recorded course. Where the course is
+ * missing or ends earlier, the campaign's full duration is returned.
  */
 static double seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
@@ -106,7 +106,7 @@ static void add_failed_case(struct strbuf *out, const struct report_campaign *ca
 
 enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
 
-/* Of a campaign without new findings. */
+/* The result of a campaign that has no new findings. */
 static enum campaign_result result_of(const struct report_campaign *campaign)
 {
 	if (!campaign->runs)
@@ -156,7 +156,7 @@ static bool is_of_any(const struct report *report, uint32_t finding)
 	return false;
 }
 
-/* `campaign` NULL: the findings that are of none of the campaigns. */
+/* Adds one test suite. `campaign` NULL: the suite of findings that belong to no listed campaign. */
 static void add_suite(
 	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
 {

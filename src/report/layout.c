@@ -63,7 +63,7 @@ void add_heading(struct strbuf *out, const struct report_style *style, const cha
 	strbuf_adds(out, "\n");
 }
 
-/* May a name that is longer than its column be broken behind this byte? */
+/* May a line break follow this byte in a name that is wider than its column? */
 static bool is_joint(const char *at)
 {
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';

@@ -49,7 +49,7 @@ static bool is_in_user_code(const struct finding_frame *frame)
 	return frame && frame->file && frame->line && !frame->is_system;
 }
 
-/* Headers of libraries have no physical location: readers look for the file among the user's sources. */
+/* A place in a library header gets no physical location, because viewers look for the file among the user's sources. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();
@@ -196,7 +196,7 @@ static json_t *related_value(const struct finding *finding)
 	return list;
 }
 
-/* The last step in user code, of that thread where it has one. */
+/* The last step in user code: of the failing thread if it has such a step, else of any thread. */
 static const struct finding_frame *last_step_place(const struct finding *finding)
 {
 	const struct finding_frame *last = NULL;
@@ -213,7 +213,7 @@ static const struct finding_frame *last_step_place(const struct finding *finding
 	return last;
 }
 
-/* The place of a finding in user code: where it failed, else of a race, a wait, or the last step. NULL: none. */
+/* The place of a finding in user code: the failure, else an access of a race, a wait, or the last step. NULL: none. */
 static const struct finding_frame *place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);

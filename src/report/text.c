@@ -435,7 +435,7 @@ static void add_depth(struct strbuf *text, const struct finding *finding)
 			finding->radius == 1 ? "" : "s");
 }
 
-/* Lines in the report are those of the files as they were when the finding was made. */
+/* Warns about changed source files: the report shows their lines as kept when the finding was made. */
 static void add_changed_sources(struct strbuf *text, const struct finding *finding)
 {
 	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
@@ -454,7 +454,7 @@ static void add_changed_sources(struct strbuf *text, const struct finding *findi
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	/* A finding of an older raddle may have the number 0. */
+	/* Findings of older versions may have the run number 0. */
 	const uint64_t before = finding->run_number - !!finding->run_number;
 	struct strbuf text;
 

@@ -18,7 +18,7 @@ struct report_style {
 	unsigned columns;	/* of the terminal; lines are no longer. 0: 80 */
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show frames of libraries, too */
-	bool has_callers; /* steps with the calls around them, and each access inside of libraries */
+	bool has_callers; /* show the callers of each step and every access inside of libraries */
 	const char
 		*store_option; /* behind commands that read the store: " --store DIR"; NULL: none */
 	unsigned steps_most;   /* longer interleavings lose their middle; 0: all are shown */
@@ -31,7 +31,7 @@ void report_finding(
 /* Parts of it, each ending with a newline; nothing is written where there is nothing to say. */
 void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-/* What led to the failure, and what prevents it. */
+/* Adds the finding's cause and remedy. */
 void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_waits(

@@ -206,7 +206,7 @@ struct local_search {
 	struct strbuf *out;
 };
 
-/* types_visit: is it as large as the object? Of a declared class the size is not known. */
+/* types_visit: does the type have the object's size? A class that is only declared has no known size and is accepted. */
 static void note_object(Dwarf_Die *type, void *argument)
 {
 	struct local_search *search = argument;

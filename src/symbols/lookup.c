@@ -103,12 +103,12 @@ static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 	return 0;
 }
 
-/* Lines of statements that a function may have and still be a mere wrapper. */
+/* A function with at most this many lines of statements counts as short. */
 #define SHORT_LINES 3
-/* With those of the declaration and of the end. */
+/* SHORT_LINES plus the line of the declaration and the line of the end. */
 #define SHORT_LINES_ALL (SHORT_LINES + 2)
 
-/* Adds a line to a short list of different ones; false: the list is full. */
+/* Adds a line to a bounded list of distinct lines. False: the list is full. */
 static bool note_line(int *lines, unsigned *count, int line)
 {
 	for (unsigned i = 0; i < *count; i++)
@@ -120,7 +120,7 @@ static bool note_line(int *lines, unsigned *count, int line)
 	return true;
 }
 
-/* Lines of the function's own file in one range of its code. */
+/* Adds the lines that one code range of a function has in the function's own file. False: too many for a short function. */
 static bool note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
 	int *numbers, unsigned *count)
 {
@@ -144,7 +144,7 @@ static bool note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const 
 	return true;
 }
 
-/* Few lines beside that of the declaration; one that was not inlined has a line for its end. */
+/* Does the function have few lines besides its declaration? A function that was not inlined also has a line for its end. */
 static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	const char *file = dwarf_decl_file(function);
@@ -163,7 +163,7 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 	return count <= SHORT_LINES + (has_end ? 2u : 1u);
 }
 
-/* "main::{lambda()#1}::operator()" says less than where it stands. */
+/* Names a lambda by its file and line, because "main::{lambda()#1}::operator()" does not lead to the source. */
 static void name_lambda(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
 {
@@ -182,7 +182,7 @@ static void name_lambda(
 		return;
 	file = symbols_die_file(symbols, unit, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);
-	/* gcc does not say where one is declared, but where its code begins. */
+	/* gcc records no declaration line for a lambda, so the first line of its code stands in. */
 	if (!line && !dwarf_entrypc(function, &start) && (source = dwarf_getsrc_die(unit, start)) &&
 		!dwarf_lineno(source, &number)) {
 		file = dwarf_linesrc(source, NULL, NULL);

@@ -44,7 +44,7 @@ static void drop_tags(char *name)
 	}
 }
 
-/* gcc's "{lambda(int)#1}", clang's "$_0" and "'lambda'(int)". */
+/* Names of lambdas: gcc's "{lambda(int)#1}", clang's "$_0" and "'lambda'(int)". */
 bool symbols_is_lambda(const char *name, size_t length)
 {
 	const char *const end = name + length;
@@ -58,7 +58,7 @@ bool symbols_is_lambda(const char *name, size_t length)
 	return memmem(name, length, "'lambda", 7) && !memmem(name, length, "::operator()", 12);
 }
 
-/* Inside of names, as in "submit<main::{lambda()#1}>": "submit<lambda>". */
+/* Replaces lambdas inside of a name: "submit<main::{lambda()#1}>" becomes "submit<lambda>". */
 static void shorten_lambdas(char *name)
 {
 	char *lambda;
@@ -69,7 +69,7 @@ static void shorten_lambdas(char *name)
 
 		if (!end)
 			return;
-		/* The scope before it, up to where the list of arguments begins. */
+		/* The lambda's scope is dropped as well: back to the start of its argument in the list. */
 		for (unsigned depth = 0; start > name; start--) {
 			depth += start[-1] == ')' || start[-1] == '>';
 			if (!depth && strchr("<(, ", start[-1]))

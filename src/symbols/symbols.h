@@ -21,13 +21,13 @@ struct symbols;
 /* Reads the modules of a live process (its /proc/PID/maps). The process may end afterwards. */
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err);
 /*
- * The same of a process whose modules are known by places: all addresses that are passed here or come from here are places.
- * `modules` is copied.
+ * As symbols_from_process(), for a process whose modules are loaded at random addresses. All code addresses passed to or
+ * returned by this interface are then places (model/code_module.h). The function copies `modules`.
  */
 struct code_module;
 int symbols_from_moved_process(struct symbols **out, pid_t pid, const struct code_module *modules,
 	uint32_t count, struct error *err);
-/* The process that is looked at from now on is another one of the same program. */
+/* Replaces the module table, because the inspected process is now another process of the same program. */
 void symbols_update_modules(
 	struct symbols *symbols, const struct code_module *modules, uint32_t count);
 void symbols_free(struct symbols *symbols);
@@ -40,7 +40,7 @@ struct symbols_frame {
 	unsigned line;
 	const char *module; /* base name of the object file */
 	bool is_inlined;
-	bool is_short;	/* its function has at most three lines of statements */
+	bool is_short;	/* the function has at most three lines of statements */
 	bool is_system; /* libc, libstdc++, the loader or raddle itself: not the user's code */
 };
 
@@ -86,8 +86,8 @@ struct symbols_access {
 	uint64_t bytes; /* 0: not known */
 	uint64_t site;	/* code address of the point, or a return address; 0: not known */
 	uint64_t step;	/* of the run; UINT64_MAX: its end */
-	bool is_brief; /* without the place where static data is declared, and the function of a local */
-	/* A lock or the like: what it takes in memory. 0: the access is to plain memory. */
+	bool is_brief;	/* omit the declaration place of static data and the function of a local */
+	/* Size of the synchronisation object at the address; 0: plain memory. */
 	uint64_t object_bytes;
 };
 

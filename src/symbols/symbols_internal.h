@@ -47,7 +47,7 @@ struct unwind {
 
 struct symbols {
 	Dwfl *dwfl;
-	struct code_module modules[CODE_MODULES_MAX]; /* of a moved process */
+	struct code_module modules[CODE_MODULES_MAX]; /* of a process with random load addresses */
 	uint32_t module_count;
 	char *working_folder;		  /* where files are shown relative to; ends with a slash */
 	struct kept_text *texts;	  /* every string that was handed out */
@@ -65,7 +65,7 @@ struct symbols {
 /* A copy that lives as long as `symbols`; NULL for NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
-/* The place of an address in the process, and back: the same number in a process that was not moved. */
+/* Translate between addresses of the process and places; the identity where load addresses are not random. */
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 uint64_t symbols_address(const struct symbols *symbols, uint64_t place);
 
@@ -194,8 +194,8 @@ struct local_place {
 	uint64_t stack_pointer; /* of the thread, which stands still */
 	uint64_t address, bytes;
 	bool is_standing; /* the thread has not moved since the access */
-	bool is_brief;	  /* the name alone */
-	/* Not 0: what lies there is so large, and only a variable with such a part is it, in whichever call. */
+	bool is_brief;	  /* give the name only */
+	/* Size of the object at the address. Unless 0, only a variable with a part of this size matches, in any call. */
 	uint64_t object_bytes;
 };
 /*

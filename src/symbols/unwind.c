@@ -27,7 +27,7 @@ enum saved_word {
 	SAVED_COUNT
 };
 
-/* Container engines refuse process_vm_readv(). */
+/* Reads memory through /proc/PID/mem, because container engines refuse process_vm_readv(). */
 static bool read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
 {
 	char path[32];
@@ -81,7 +81,7 @@ static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 	return true;
 }
 
-/* What points into a module is a place to everybody else. */
+/* Reads a word for the unwinder. A pointer into a module is returned as a place, because the unwinder gets places only. */
 static bool read_place(struct symbols *symbols, uint64_t address, uint64_t *value)
 {
 	if (!read_word(&symbols->unwind, symbols_address(symbols, address), value))

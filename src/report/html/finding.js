@@ -49,12 +49,12 @@ function rateOf(what, rate) {
 		element("span", { text: rate.failed + " of " + counted(rate.runs, "run") + " fail" + (rate.runs === 1 ? "s" : "") }));
 }
 
-/* Of a pattern over memory "reads", of one over operations "locks". */
+/* The verb of an access: "reads" in a pattern over memory, "locks" in a pattern over operations. */
 function accessVerb(access) {
 	return access.operation ? words(access.operation) : access.kind === "W" ? "writes" : "reads";
 }
 
-/* The place of an access; in a library's header that of the step in the failing run, which is the user's line. */
+/* The place of an access. For an access in a library header, the user's line at that step of the failing run. */
 function accessPlace(answer, at) {
 	const access = answer.accesses[at], number = (answer.failing_marks || [])[at];
 	const step = /^\/usr\//.test(words(access.file)) ? (answer.failing_run || []).find(each => each.step === number && each.object && each.file) : null;
@@ -92,7 +92,7 @@ const ORDERS = {
 	"W1-W2-W1": (x, a) => "what " + a[1] + " writes to " + x + " between two writes of another thread is lost",
 };
 
-/* Of operations on locks, condition variables and threads. */
+/* Describes a pattern of operations on locks, condition variables and threads. */
 function operationWords(object, accesses, a) {
 	const verbs = accesses.map(accessVerb);
 	if (verbs.length === 2) return a[0] + " " + verbs[0] + " " + object + " before " + a[1] + " " + verbs[1] + " it";
@@ -100,7 +100,7 @@ function operationWords(object, accesses, a) {
 	return a[1] + " " + verbs[1] + " " + object + " after " + a[0] + " " + verbs[0] + " it and before " + (a[2] === a[0] ? "that thread" : a[2]) + " " + verbs[2] + " it" + (verbs[0] === verbs[2] ? " again" : "");
 }
 
-/* The cause as a plain sentence; its pattern stands in small print. */
+/* The cause as a plain sentence. The page shows the pattern separately, in small print. */
 function causeWords(answer) {
 	const names = (answer.variables || []).map(shortName), a = answer.accesses.map((access, at) => shortFunction(accessPlace(answer, at).function) || "the thread at " + place(accessPlace(answer, at)));
 	const order = ORDERS[answer.pattern];
@@ -137,7 +137,7 @@ function isLike(step, other) {
 	return step.verb === other.verb && placeKey(step) === placeKey(other);
 }
 
-/* Rows of these steps that are like the marked ones, in their order, from `first` on; equal threads there are equal threads here. */
+/* Finds rows from `first` on that match the marked steps in order. Marked steps of one thread must match rows of one thread. */
 function rowsLike(steps, marked, first) {
 	const threads = new Map(), rows = [];
 	for (let row = first; row < steps.length && rows.length < marked.length; row++) {
@@ -149,7 +149,7 @@ function rowsLike(steps, marked, first) {
 	return rows.length === marked.length ? rows : null;
 }
 
-/* `marked` steps of another run, found again in these steps, where they are closest. A map from step number to mark. */
+/* Finds the `marked` steps of another run in these steps and takes the closest match. Returns a map from step number to mark. */
 function marksIn(steps, marked) {
 	let best = null;
 	steps.forEach((step, first) => {
@@ -206,7 +206,7 @@ function surroundings(finding) {
 	return facts([["Working folder", finding.directory], ["Standard input", finding.input], ["Seed", finding.seed], ["Run", finding.run_number]]);
 }
 
-/* What the run's own trace shows, a sentence a line, and what would prevent it. */
+/* The finding's cause, one sentence per line, and its remedy. */
 function causeNode(finding) {
 	const lines = words(finding.cause).split("\n").filter(Boolean);
 	if (!lines.length && !finding.remedy) return null;

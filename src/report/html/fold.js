@@ -1,4 +1,4 @@
-/* Which steps of an interleaving are shown one by one, which are folded into one row, and what each thread holds. */
+/* Decides which steps of an interleaving are shown one by one and which are folded, and computes the critical sections. */
 
 const STEPS_UNFOLDED = 26, STEPS_KEPT = 28, FOLD_LEAST = 3, PREEMPTIONS_KEPT = 6;
 
@@ -10,12 +10,12 @@ function shortName(object) {
 	return words(object).replace(/ first used at .*$/, "");
 }
 
-/* Where a step is, in text that two steps of one line share. */
+/* The step's place as text; two steps on the same line have the same text. */
 function placeKey(step) {
 	return words(stepFrame(step).file) + ":" + stepFrame(step).line;
 }
 
-/* For each row the next row of its thread that `isWanted`; the rows are visited from the last one on. */
+/* For each row the next row of its thread that `isWanted` accepts. Calls `isWanted` from the last row to the first. */
 function nextRows(steps, keyOf, isWanted) {
 	const next = new Map(), found = new Array(steps.length);
 	for (let row = steps.length - 1; row >= 0; row--) {
@@ -65,14 +65,14 @@ function lastRows(steps) {
 	return last;
 }
 
-/* The last step that others did to what a thread waits for, as a signal or an unlock. */
+/* The last step of another thread on the object that a thread waits for, such as a signal or an unlock. */
 function lastRelease(steps, wait) {
 	return steps.findLastIndex(step => words(step.object) === words(wait.object) && words(step.thread) !== words(wait.thread) && !WAITS.test(step.verb) && !ACQUIRES.test(step.verb));
 }
 
 /*
- * Where an interleaving is opened: what explains it, else the last signal to a condition variable that is waited for, else where it
- * leaves the run that passes, else the last preemption.
+ * The row at which an interleaving opens: an access of the cause; else the last signal to a condition variable that a
+ * blocked thread waits for; else the first difference from the passing run; else the last preemption.
  */
 function decisiveRow(steps, options) {
 	const marked = steps.findIndex(step => options.marks(step));
@@ -84,13 +84,13 @@ function decisiveRow(steps, options) {
 	return preempted >= 0 ? preempted : steps.length - 1;
 }
 
-/* One of several accesses in a row to memory by one line, or inside a library, as by a container. */
+/* Does the row repeat the previous row's access? Both are by one thread, on one line or inside a library. */
 function isSameAccess(steps, row) {
 	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : placeKey(each));
 	return row > 0 && words(steps[row].thread) === words(steps[row - 1].thread) && key(steps[row]) && key(steps[row]) === key(steps[row - 1]);
 }
 
-/* Steps of the same threads: the next and the previous ones of each important row, and of the threads that it preempts; then all. */
+/* Adds neighbours of the important rows: first the nearest steps of the same thread and of the thread it preempts, then all steps. */
 function addNeighbours(steps, important, near, all) {
 	const rows = new Map();
 	steps.forEach((step, row) => (rows.get(words(step.thread)) || rows.set(words(step.thread), []).get(words(step.thread))).push(row));
@@ -103,13 +103,13 @@ function addNeighbours(steps, important, near, all) {
 	for (const thread of involved) all.push(...rows.get(thread));
 }
 
-/* The preemptions that are nearest to a row, each with the step before it. */
+/* The preemptions nearest to a row, each with the step before the preemption. */
 function preemptionsNear(steps, from) {
 	const rows = steps.map((step, row) => step.is_preemption ? row : -1).filter(row => row > 0).sort((a, b) => Math.abs(a - from) - Math.abs(b - from));
 	return rows.slice(0, PREEMPTIONS_KEPT).flatMap(row => [row, row - 1]);
 }
 
-/* Rows in groups; those of the first groups matter most. */
+/* Rows in groups, the most important group first. */
 function rowsByImportance(steps, options) {
 	const last = lastRows(steps), groups = [[], [], [], [], [], []], first = groups[0], second = groups[1];
 	const waits = waitGroups(options.waits || []).map(([wait]) => wait), objects = new Set(waits.map(wait => words(wait.object)));
@@ -134,7 +134,7 @@ function rowsByImportance(steps, options) {
 	return groups.map((group, at) => at < 3 ? group : group.filter(row => !isDetail(row)));
 }
 
-/* The rows that others depend on; the rest is folded. */
+/* The rows that are shown one by one; all other rows are folded. */
 function rowsKept(steps, options) {
 	if (steps.length <= STEPS_UNFOLDED) return new Set(steps.keys());
 	const kept = new Set(), from = decisiveRow(steps, options);
@@ -147,7 +147,7 @@ function rowsKept(steps, options) {
 
 /* ---- folds ---- */
 
-/* Stretches of one thread between `from` and `to`: [from, to, thread] */
+/* Splits the rows between `from` and `to` into stretches of one thread: [from, to, thread]. */
 function blocksOf(steps, from, to) {
 	const blocks = [];
 	for (let row = from; row < to; row++) {
@@ -158,7 +158,7 @@ function blocksOf(steps, from, to) {
 	return blocks;
 }
 
-/* Rows of nothing that matters become folds: one for a thread that creates or joins others, one for all others in a row. */
+/* Folds unimportant rows: one fold per thread that creates or joins others, and one fold for all remaining threads in a row. */
 function foldStretch(steps, from, to, items) {
 	let open = null;
 	for (const [begin, end, thread] of blocksOf(steps, from, to)) {
@@ -173,7 +173,7 @@ function foldStretch(steps, from, to, items) {
 	}
 }
 
-/* What is shown, from the top: {row} of a step, {from, to, threads} of folded ones, {wait, alike} of blocked threads. */
+/* The items from top to bottom: {row} for a step, {from, to, threads} for a fold, {wait, alike} for blocked threads. */
 function itemsOf(steps, kept, waits) {
 	const items = [], whole = [];
 	for (let row = 0; row < steps.length; ) {
@@ -191,7 +191,7 @@ function itemsOf(steps, kept, waits) {
 	return [...whole, ...waitGroups(waits).map(alike => ({ wait: alike[0], alike }))];
 }
 
-/* Waits in groups: more than a few threads that are blocked alike are one group. */
+/* Groups the waits: more than a few threads that are blocked in the same way form one group. */
 function waitGroups(waits) {
 	const groups = new Map();
 	for (const wait of waits) {
@@ -201,20 +201,20 @@ function waitGroups(waits) {
 	return [...groups.values()].flatMap(group => group.length > FOLD_LEAST ? [group] : group.map(wait => [wait]));
 }
 
-/* What a blocked thread has that others wait for: "mutex m since bank.c:12" */
+/* The objects that a blocked thread holds and others wait for: "mutex m since bank.c:12". */
 function heldWords(waits, of) {
 	const held = waits.filter(wait => wait.holder && words(wait.holder) === words(of.thread) && wait.held_since && place(wait.held_since))
 		.map(wait => shortName(wait.object) + " since " + place(wait.held_since));
 	return [...new Set(held)].join(", ");
 }
 
-/* "main.2, main.3", "main.2 to main.13 (12 threads)" */
+/* A list of threads as text: "main.2, main.3", or "main.2 to main.13 (12 threads)". */
 function threadRange(threads) {
 	const sorted = [...threads].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 	return sorted.length <= 3 ? sorted.join(", ") : sorted[0] + " to " + sorted.at(-1) + " (" + sorted.length + " threads)";
 }
 
-/* What a thread does in steps that are folded: "creating main.0, main.1", "locking and unlocking m, in lookup" */
+/* Summarises folded steps: "creating main.0, main.1", "locking and unlocking m, in lookup". */
 function foldWords(steps, item) {
 	const part = steps.slice(item.from, item.to), objects = verb => part.filter(step => step.verb === verb).map(step => words(step.object).replace(/^thread /, ""));
 	const functions = [...new Set(part.map(stepFrame).filter(frame => frame.function && !frame.is_system).map(frame => shortFunction(frame.function)))];

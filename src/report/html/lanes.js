@@ -1,14 +1,14 @@
 /*
- * An interleaving as a graph of narrow lanes, one for each thread that is alive, beside one column of text. Steps that
- * nothing depends on are folded. Items are drawn in chunks, and only those near the view are in the page, so tens of
- * thousands of steps stay fluid.
+ * Draws an interleaving as a graph of narrow lanes beside one column of text. Each live thread has a lane, and
+ * unimportant steps are folded. The page holds only the chunks of items near the view, so that tens of thousands of steps
+ * scroll smoothly.
  */
 
 const DOT = 12, CHUNK = 50, CHUNKS_KEPT = 8, ITEM_HEIGHT = 24, VIEW_AROUND = 400, COLOURS = 8;
 const LANE_WIDE = 18, LANE_NARROW = 2, GRAPH_SHARE = 0.3, GRAPH_PADDING = 6;
 
 class Lanes {
-	/* options: about, marks (a function of a step: its mark or ""), differsAt (row), waits, failing, like (Lanes that begin alike) */
+	/* options: about, marks (maps a step to its mark or ""), differsAt (row), waits, failing, like (Lanes of a run with the same prefix) */
 	constructor(steps, options) {
 		this.steps = steps;
 		this.options = Object.assign({ marks: () => "", waits: [] }, options);
@@ -24,7 +24,7 @@ class Lanes {
 		this.build();
 	}
 
-	/* A run that begins like another one is folded like it. */
+	/* A run that shares a prefix with another one folds that prefix in the same way, so that the two can be compared. */
 	keepRows() {
 		const { like, differsAt } = this.options;
 		this.kept = rowsKept(this.steps, this.options);
@@ -49,7 +49,7 @@ class Lanes {
 			.filter(span => span.first < span.last && this.life.has(span.thread));
 	}
 
-	/* From the first to the last item of each thread that has one of its own; a blocked thread lives to the end. */
+	/* For each thread with an item of its own, its first and last item. A blocked thread lives until the last item. */
 	lifetimes() {
 		const life = new Map(), own = new Set(this.items.filter(item => item.wait).map(item => words(item.wait.thread)));
 		this.items.forEach(item => {
@@ -74,7 +74,7 @@ class Lanes {
 		return life;
 	}
 
-	/* A lane is given to another thread when its thread has ended. */
+	/* A thread reuses the lane of a thread that has ended. */
 	assignLanes() {
 		const ends = [];
 		this.lanes = new Map();
@@ -87,7 +87,7 @@ class Lanes {
 		this.laneCount = Math.max(1, ends.length);
 	}
 
-	/* Steps of several threads that are folded before any other have the first lane. */
+	/* The x of a thread's lane. A fold of several threads that comes before all other items uses the first lane. */
 	x(thread) {
 		return GRAPH_PADDING + ((this.lanes.get(thread) ?? 0) + 0.5) * this.laneWidth;
 	}
@@ -194,7 +194,7 @@ class Lanes {
 		this.selectItem(this.itemOfRow[row]);
 	}
 
-	/* Chooses an item, shows more of it, and brings it into view unless it `isSeen`. A second choice, as a click on folded steps, opens. */
+	/* Selects an item, shows its details, and scrolls to it unless `isSeen`. Selecting folded steps again unfolds them. */
 	selectItem(at, isSeen) {
 		const before = this.selected, item = this.items[at];
 		if (isSeen && item && item.threads) {
@@ -208,7 +208,7 @@ class Lanes {
 		if (at !== undefined && !isSeen) this.scrollToItem(at);
 	}
 
-	/* Into the upper third of the view, if it is not in view or `isForced`. */
+	/* Scrolls the item into the upper third of the view, unless it is in view and not `isForced`. */
 	scrollToItem(at, isForced) {
 		const chunk = this.chunks[Math.floor(at / CHUNK)], view = this.frame.clientHeight;
 		if (!chunk || !view) return;
@@ -295,7 +295,7 @@ class Lanes {
 			placeNode(stepFrame(step), this.isOneFile), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
 	}
 
-	/* What a chosen item shows besides. */
+	/* The details that a selected item shows. */
 	detail(item) {
 		if (item.threads) return element("p", { class: "faint", text: "Enter or a click unfolds these steps." });
 		const frame = item.wait ? userFrame(item.wait.at) : stepFrame(this.steps[item.row]), row = item.wait ? this.steps.length : item.row;
@@ -308,7 +308,7 @@ class Lanes {
 			held.length ? element("p", { class: "faint" }, breakable("held: " + held.map(span => shortName(span.object) + " by " + span.thread).join(", "))) : null, excerpt(frame));
 	}
 
-	/* The wrapper that the step is in, and the calls that lead to its place. */
+	/* The wrapper that contains the step, and the callers of the step's place. */
 	callChain(step) {
 		const inner = step && step.inner ? ["inside " + shortFunction(step.inner.function) + (place(step.inner) ? ", " + place(step.inner) : "")] : [];
 		const callers = ((step && step.callers) || []).map(frame => "called by " + shortFunction(frame.function) + (place(frame) ? ", " + place(frame) : ""));
@@ -336,7 +336,7 @@ class Lanes {
 		return svg;
 	}
 
-	/* The thread whose lane the execution is on behind this item; "" before all, and where it has no lane. */
+	/* The thread that runs after this item; "" before the first item, and for a thread without a lane. */
 	threadBehind(at) {
 		for (; at >= 0; at--) {
 			const item = this.items[at], thread = item.row !== undefined ? words(this.steps[item.row].thread) : item.threads && item.threads.size === 1 ? [...item.threads][0] : "";

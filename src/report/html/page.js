@@ -68,7 +68,7 @@ function table(headings, rows) {
 
 const LINES_AROUND = 3;
 
-/* From a place to the source lines that its finding, explanation, prediction or branch keeps. */
+/* Maps a place to the source lines that its document (finding, explanation, prediction or branch) keeps. */
 const sourcesOf = new WeakMap();
 
 function noteSources(value, sources) {
@@ -80,13 +80,13 @@ function noteSources(value, sources) {
 for (const part of [data.findings, data.explanations, data.predictions, data.branches].flat())
 	if (part) noteSources(part, part.sources || part.sources_now || {});
 
-/* Lines by number; null: none are kept of this file. */
+/* The kept lines of a file by number; null: none are kept. */
 function fileOf(frame) {
 	const path = words(frame && (frame.path || frame.file)), sources = frame && sourcesOf.get(frame);
 	return path && sources && Object.hasOwn(sources, path) ? sources[path].lines : null;
 }
 
-/* What a reader has to know of the lines of this part; null: they are those of the files as they are. */
+/* A note where the shown lines differ from the present files, or none were kept; null: no note. */
 function sourcesNote(part) {
 	const changed = (part.sources_changed || []).map(baseName);
 	const text = changed.length ? changed.join(", ") + " changed since this was found; the lines shown are those of then"

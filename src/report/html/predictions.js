@@ -21,7 +21,7 @@ function marksOf(candidate, run) {
 	};
 }
 
-/* The same places in another run. */
+/* Finds the prediction's places in another run. */
 function marksFound(candidate, steps) {
 	const marks = marksIn(steps, candidate.places.map(each => ({ thread: each.thread, verb: each.verb, where: each.at || {} })));
 	return step => marks.get(step.step) || "";
@@ -77,7 +77,7 @@ function branchId(at, all) {
 	return (all > 0 ? "B" + (all + 1) + "." : "B") + (at + 1);
 }
 
-/* What the branch does in the recorded run, and under the other schedule; by kind, the first for a condition that is true there. */
+/* By kind of branch: its effect in the recorded run, then its effect under the other schedule. */
 const OUTCOMES = {
 	"switch": ["takes one case", "takes another case"], "call": ["calls one function", "calls another function"],
 	"null pointer": ["has memory", "has a null pointer"], "division by zero": ["divides by another number", "divides by zero"],
@@ -94,7 +94,7 @@ function ordinal(number) {
 	return number + (["th", "st", "nd", "rd"][last] || "th");
 }
 
-/* In the user's code: of a branch in a library's header the call that leads to it. */
+/* Titles a branch by its place in the user's code. For a branch in a library header that place is the call. */
 function branchTitle(branch) {
 	const caller = branch.caller, own = place(branch) + (branch.function ? " in " + words(branch.function) : "");
 	return words(branch.kind) + " at " + (caller ? place(caller) + (caller.function ? " in " + caller.function : "") + ", inside " + (shortFunction(branch.function) || place(branch)) : own);

@@ -25,7 +25,7 @@ function openNamed() {
 	node.querySelector("summary").focus({ preventScroll: true });
 }
 
-/* Of the window: program and finding. */
+/* The window's title: program and finding. */
 function titleOf(program) {
 	const [first, ...others] = data.findings, what = first ? words(first.id) + " " + words(first.title) : "";
 	return [baseName(program.split(" ")[0]), what + (others.length ? " and " + counted(others.length, "more finding") : "")].filter(Boolean).join(": ") || "raddle report";

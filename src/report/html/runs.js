@@ -1,6 +1,6 @@
-/* Interleavings in the page: the words of their rows, and one run beside another. */
+/* Shows interleavings in the page: the text of their rows, and two runs side by side. */
 
-/* Names break behind "::", "<" and ",", and not between letters. */
+/* Allows line breaks in names after "::", "<" and ",", and nowhere else. */
 function breakable(text) {
 	const node = element("span", { class: "words" });
 	words(text).split(/(?<=::|[</])|(?<=,)(?! )/).forEach((part, at) => node.append(...(at ? [element("wbr")] : []), document.createTextNode(part)));
@@ -12,7 +12,7 @@ function stepWords(step) {
 	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + value + (step.library_call ? " in " + words(step.library_call) : "");
 }
 
-/* A function without the arguments of templates and its return type: "ThreadPool::submit" */
+/* The function's name without template arguments and return type: "ThreadPool::submit". */
 function shortFunction(name) {
 	let depth = 0, text = "";
 	for (const letter of words(name).replaceAll("(anonymous namespace)::", "").replace(/operator(<<|>>|<=>|<=|>=|->|<|>)/g, "operator")) {
@@ -23,14 +23,14 @@ function shortFunction(name) {
 	return /^[\w:~<>* ]+ [\w:~]+$/.test(text) && !/ at /.test(text) ? text.replace(/^.* /, "") : text;
 }
 
-/* The place of a step in the user's code, with the function; nothing of a library's. Where all steps are of one file the line alone. */
+/* A step's place and function in the user's code; empty for library code. The file is omitted where all steps are in one file. */
 function placeNode(frame, isOneFile) {
 	if (!frame || frame.is_system || !place(frame)) return null;
 	const where = element("span", { class: "unbroken", text: isOneFile ? ":" + frame.line : place(frame) });
 	return element("span", { class: "place" }, where, document.createTextNode(" "), breakable(shortFunction(frame.function)));
 }
 
-/* What a blocked thread waits for, and who would have to release it. */
+/* The object that a blocked thread waits for, and the thread that holds the object. */
 function waitWords(wait, threads) {
 	const object = shortName(wait.object), held = wait.held_since && place(wait.held_since), is = threads > 1 ? "are" : "is";
 	const what = wait.verb === "joins" ? is + " blocked joining " + object.replace(/^thread /, "") : is + " blocked, " + (threads > 1 ? "wait" : "waits") + " for " + object;
@@ -43,7 +43,7 @@ function legendSign(...parts) {
 	return drawn("svg", { class: "graph", viewBox: "0 0 22 18", width: 22, height: 18, "aria-hidden": "true" }, ...parts);
 }
 
-/* Only of what is in these lanes. */
+/* Explains only the signs that these lanes contain. */
 function legendOf(lanes) {
 	const has = wanted => lanes.some(each => each.steps.some((step, row) => wanted(step, row))), list = element("div", { class: "legend" });
 	const add = (isShown, text, ...parts) => { if (isShown) list.append(element("span", {}, legendSign(...parts), document.createTextNode(text))); };
@@ -67,14 +67,14 @@ function leftOut(earlier, later) {
 	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
 }
 
-/* The first row that is not alike; undefined: there is none in both. Objects may be named in one run only, as locals are. */
+/* The first row that differs; undefined: none. Names of objects are not compared, because one run may lack the name of a local. */
 function firstDifference(a, b) {
 	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && placeKey(x) === placeKey(y) && x.value === y.value;
 	const row = a.findIndex((step, at) => at >= b.length || !same(step, b[at]));
 	return row > 0 && row < b.length ? row : undefined;
 }
 
-/* Runs beside each other: [{title, steps, leftOut, leftOutLater, marks, waits, failing}]; with one of them it has all the room. */
+/* Shows runs side by side: [{title, steps, leftOut, leftOutLater, marks, waits, failing}]. A single run gets the full width. */
 function interleavings(title, runs) {
 	const shown = runs.filter(run => run && run.steps && run.steps.length), lanes = [];
 	if (!shown.length) return null;
