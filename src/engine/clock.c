@@ -86,13 +86,13 @@ void engine_clock_wait_for_nothing(void)
 }
 
 /*
- * Time passes by itself only when no thread can move. In a run where some thread can always move, time passes as a
- * function of the steps, so every restart and every replay see the same times:
+ * Virtual time jumps to the next deadline when no thread is enabled. While some thread is always enabled, virtual time
+ * is a function of the step count, so every restart and every replay see the same times:
  *
- * - For a thread that sleeps, CLOCK_SLEEP_STEPS steps take CLOCK_SLEEP_NS, the next as many twice that, and so on until
- *   a sleep ends. A sleep of 1 s takes some 33,000 steps of the others.
- * - For a wait with a limit and for a timer, CLOCK_LIMIT_STEPS steps take CLOCK_LIMIT_NS, doubled likewise. This is
- *   slower, because a limit that passes too early is a failure that the program does not have.
+ * - While a thread sleeps, the first CLOCK_SLEEP_STEPS steps take CLOCK_SLEEP_NS. Each further interval takes twice the
+ *   time of the one before, until a sleep ends. A sleep of 1 s takes some 33,000 steps of other threads.
+ * - For timed waits and timers, CLOCK_LIMIT_STEPS steps take CLOCK_LIMIT_NS, doubled in the same way. This rate is
+ *   slower, because a time-out that fires too early reports a failure that the program does not have.
  */
 #define CLOCK_SLEEP_STEPS 4096
 #define CLOCK_SLEEP_NS UINT64_C(4096000)
@@ -137,8 +137,8 @@ void engine_clock_begin_patience(void)
 #define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
 #define CLOCK_PATIENCE_STEPS_LEAST 1024
 /*
- * A thread that waits for a lock which a loop takes and releases is enabled at some steps of the loop only. So starved
- * threads are looked for at several steps in a row, and the next time at another step of the loop.
+ * A thread that waits for a lock is enabled at few steps of a loop that locks and unlocks. The engine therefore checks
+ * for starved threads at several consecutive steps, and begins the next check at another step of the loop.
  */
 #define CLOCK_LOOKS_LEAST 8
 #define CLOCK_STEPS_PER_LOOK 1024
@@ -151,7 +151,7 @@ static void clock_help_starved(void)
 			engine_hold_back(&engine.threads[i]);
 }
 
-/* The earliest end of a sleep, or (`of_sleeps` false) of a wait with a limit. */
+/* The earliest deadline of all sleeps, or (`of_sleeps` false) of all timed waits. */
 static uint64_t clock_earliest(bool of_sleeps)
 {
 	uint64_t earliest_ns = ENGINE_FOREVER;
@@ -171,7 +171,7 @@ static uint64_t clock_fire_timers(void)
 	return engine.host.fire_timers ? engine.host.fire_timers() : ENGINE_FOREVER;
 }
 
-/* At engine.sleep_step. Stops before any limit: those pass at their own rate. */
+/* Runs at engine.sleep_step. Time stops before the deadline of any timed wait: these expire at a slower rate. */
 static void clock_pass_for_sleeps(void)
 {
 	const uint64_t sleep_ns = clock_earliest(true);
@@ -194,7 +194,7 @@ static void clock_pass_for_sleeps(void)
 	engine_clock_advance_to(end_ns < limit_ns ? end_ns : limit_ns - 1);
 }
 
-/* Stops at the first deadline that is far: its thread is to move before others learn that still more time has passed. */
+/* Time stops at the first far deadline, so its thread can run before later deadlines expire. */
 static void clock_pass_for_limits(void)
 {
 	const uint64_t least_ns = engine.clock_ns + CLOCK_LIMIT_NS;
@@ -213,14 +213,14 @@ static void clock_pass_for_limits(void)
 			end_ns = op->deadline_ns;
 	}
 	engine_clock_advance_to(end_ns);
-	(void)clock_fire_timers(); /* when the next one fires is asked again next time */
+	(void)clock_fire_timers(); /* the next call asks for the next expiry again */
 	if (engine.limit_passes < CLOCK_HASTE_DOUBLINGS_MAX)
 		engine.limit_passes++;
 }
 
 /*
- * At engine.fairness_step. A thread that could move and never does may be the one that the waits with a limit are for,
- * so limits do not pass before it has turns, which in a long run it is given more and more often.
+ * Runs at engine.fairness_step. Timed waits may depend on a starved thread, which is enabled and never scheduled. So
+ * these waits expire only after starved threads have run; a long run schedules starved threads ever more often.
  */
 static void clock_help(void)
 {
@@ -256,7 +256,7 @@ void engine_clock_lose_patience(void)
 	clock_set_patience_step();
 }
 
-/* No thread is enabled: the real world, then virtual time, or nothing ever. */
+/* No thread is enabled: waits for an outside event, else jumps to the next deadline, else reports a deadlock. */
 void engine_clock_idle(void)
 {
 	uint64_t deadline = ENGINE_FOREVER;

@@ -23,11 +23,11 @@ struct cond {
 	int32_t clock;	       /* of pthread_cond_timedwait() */
 	/* Shared ones (shared.h) have no queue: a signal lets one of those go on that waited when it came. */
 	uint32_t is_shared;
-	uint32_t waiting;      /* threads of all processes */
-	uint32_t arrivals;     /* waits so far: the ticket of the next */
-	uint32_t limit;	       /* tickets before it may go on ... */
-	uint32_t granted;      /* ... so many of them */
-	uint32_t is_signalled; /* a signal or broadcast was sent, whether anybody waited or not */
+	uint32_t waiting;      /* waiting threads of all processes */
+	uint32_t arrivals;     /* number of waits so far, which is the ticket of the next wait */
+	uint32_t limit;	       /* waiters with a ticket below this one may return, ... */
+	uint32_t granted;      /* ... but only this many of them */
+	uint32_t is_signalled; /* a signal or broadcast was sent, with or without waiters */
 	uint32_t reserved[3];
 };
 
@@ -44,7 +44,7 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 void cond_signal(struct cond *cond, uint64_t site);
 void cond_broadcast(struct cond *cond, uint64_t site);
 
-/* An engine_signal_history. */
+/* For engine_set_signal_history(). */
 struct engine_signals cond_signal_history(const void *address);
 
 #endif

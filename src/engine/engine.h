@@ -56,7 +56,7 @@ struct engine_op {
 	uint8_t interruptions; /* enum engine_interruption, or'ed */
 	bool is_timeout_only;  /* a sleep: becomes ready by time alone */
 	bool is_shared;	       /* other processes may make it ready: shared.h */
-	bool is_guess; /* ready() only says that another try is worth it: a handler interrupts all the same */
+	bool is_guess; /* ready() is a hint that a retry may succeed: a signal handler interrupts a ready op, too */
 	bool is_alike; /* ready() says the same of all such ops on the object, as long as they are pending */
 	uint8_t call;	      /* enum call_kind; for reports, as is `number` */
 	uint16_t number;      /* as in struct trace_event */
@@ -124,7 +124,7 @@ struct engine_thread {
 		*object_previous; /* others pending on an object of this bucket */
 	uint64_t signals_pending; /* bit signal-1 */
 	uint64_t signals_blocked;
-	uint8_t priority; /* of a real-time policy; 0: none */
+	uint8_t priority; /* of the real-time scheduling policy; 0: the thread has no such policy */
 	uint8_t wake_reason; /* engine internal: why the pending op is enabled; see engine_wake_reason() */
 	uint8_t crowd; /* crowd.c's: number of the crowd that it waits in, + 1; 0: alone */
 	bool is_cancel_requested;
@@ -132,7 +132,7 @@ struct engine_thread {
 	bool is_cancel_asynchronous;
 	bool is_exiting; /* past its last cancellation point */
 	const struct engine_op
-		*interrupted; /* the op that its signal handlers run in; NULL: none run */
+		*interrupted; /* op that its signal handlers interrupted; NULL: no handler runs */
 	struct thread_id id;
 	struct engine_thread
 		*queue_next;   /* link in an object's own queue of waiters (condition variables) */
@@ -166,7 +166,7 @@ struct engine_thread {
 	uintptr_t handle;    /* pthread_t of the target's world */
 	char label[16];	     /* pthread_setname_np, NUL-terminated */
 	int kernel_id;	     /* what gettid() answers */
-	/* Set to 0 at the thread's end, and a waiter woken, as the kernel does (CLONE_CHILD_CLEARTID). NULL: none. */
+	/* Word that the thread's end clears, waking one futex waiter (CLONE_CHILD_CLEARTID). NULL: no such word. */
 	uint32_t *clear_at_end;
 };
 
@@ -193,14 +193,14 @@ struct engine_host {
 	 */
 	bool (*wait_outside)(uint64_t deadline_ns);
 	/*
-	 * Fires the timers that are due by the engine's clock. Returns when the next one is, or ENGINE_FOREVER. NULL:
-	 * there are no timers.
+	 * Fires the timers that are due by the engine's clock. Returns the next expiry, or ENGINE_FOREVER without a timer.
+	 * NULL: the host has no timers.
 	 */
 	uint64_t (*fire_timers)(void);
 	/* Called with every step when tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
-	/* Called when the op observed last ended otherwise than WAIT_DONE; NULL: nobody wants it. */
+	/* Called when the op last passed to observe() ends with another result than WAIT_DONE; NULL: not called. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
 	/*
@@ -217,7 +217,7 @@ struct engine_host {
 	bool (*place)(object_name object, struct object_place *out); /* for the view; NULL: none */
 	/* Of an object that is neither static nor a thread, the same in every run; 0: not known. NULL: none. */
 	object_name (*name)(const void *address);
-	/* What an address of code is called outside of this process; NULL: as it is. General registers only. */
+	/* Maps a code address to its name outside of this process; NULL: the address itself. Uses general registers only. */
 	uint64_t (*code)(uint64_t address);
 	/* Hash of the calls that the thread is in, as it announces an op; NULL: nobody wants it. */
 	uint32_t (*context)(struct thread_id thread);
@@ -279,8 +279,8 @@ void engine_begin_run(const struct engine_run *run);
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
 /*
- * Only the enabled threads of the highest priority may move: where all threads share one processor, real-time policies
- * promise that.
+ * Only the enabled threads of the highest priority are scheduled. Real-time policies guarantee this order when all
+ * threads share one processor.
  */
 void engine_follow_priorities(bool are_followed);
 /* The run goes on as one of another seed. */
@@ -294,7 +294,7 @@ void engine_tell_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
 bool engine_yields_freely(void);
-/* Child side of the target's own fork(): the caller is the only thread, in no run. The seed: of the child's random numbers. */
+/* Child side of the target's fork(): the caller is the only thread, outside any run. Seeds the child's random numbers. */
 void engine_begin_child(uint64_t random_seed);
 /* From the next run on, for who is only sometimes interested: engine_host.performed. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
@@ -303,7 +303,7 @@ void engine_watch_uses(void);
 /* Settings of the run that objects ask for. */
 bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
-/* How often it has come to it that no thread could move. */
+/* The number of times that no thread was enabled. */
 uint64_t engine_idle_period(void);
 
 /* ---- operations ---- */
@@ -417,7 +417,7 @@ void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
 
 struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
-/* Threads other than the moving one that could move. */
+/* The number of enabled threads without the moving one. */
 uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
 /* The live or unjoined thread with this pthread_t, NULL: none. */
@@ -426,7 +426,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle);
  */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site);
-/* A thread that has not run yet gets another thread-local block, whose address is its handle. */
+/* Gives a thread that has not run yet another thread-local block; the block's address becomes its handle. */
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
 /* The body of every created thread; the executor calls it in the new context. */
 void engine_thread_main(struct engine_thread *thread);
@@ -452,7 +452,7 @@ uint64_t engine_clock_read_ns(void);
 void engine_clock_advance_to(uint64_t clock_ns);
 /* Something was done in vain: it takes a little time, and more when that is all that happens. */
 void engine_clock_wait_for_nothing(void);
-/* So many calls that were no steps: for threads that wait for time they last as long as steps do. */
+/* `count` calls were made that are not steps. Virtual time passes for these calls as for steps. */
 void engine_clock_note_calls(uint32_t count);
 /* For engine_run.met. */
 void engine_note_met(enum op_met met);
@@ -466,7 +466,7 @@ void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence, unless the run tolerates this outcome: then it returns. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
-/* As engine_fail, of a lock that `acquire` takes: its holder and where that took it become evidence. */
+/* As engine_fail, for a lock that `acquire` locks: adds the holder and its place of locking to the evidence. */
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
 /*
@@ -477,8 +477,8 @@ void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run as the process does: exit status. */
 void engine_exited(int status) __attribute__((noreturn));
 /*
- * The process ends in failure. Where a watchdog of the target ended it because threads are blocked for good, the outcome
- * becomes theirs, with the watchdog in its text.
+ * The process ends in failure. If a watchdog of the target ended the process because threads are blocked for good, the
+ * outcome becomes the deadlock of these threads, and its text names the watchdog.
  */
 void engine_blame_blocked(struct outcome *outcome);
 /* The outcome of a process that nobody drives. */
@@ -492,10 +492,10 @@ void engine_collect_waits(struct outcome *outcome);
  */
 typedef struct thread_id engine_holder(const void *address, uint64_t *site);
 void engine_set_holder(enum object_class class, engine_holder *holder);
-/* What has been sent to a condition variable so far. */
+/* The signals sent to a condition variable so far. */
 struct engine_signals {
-	uint16_t lost; /* while nobody waited */
-	bool was_sent; /* at least one signal or broadcast */
+	uint16_t lost; /* signals sent while no thread waited */
+	bool was_sent; /* at least one signal or broadcast was sent */
 };
 typedef struct engine_signals engine_signal_history(const void *address);
 void engine_set_signal_history(engine_signal_history *history);

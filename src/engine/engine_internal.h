@@ -48,11 +48,11 @@ struct engine_name_entry {
 	object_name name;
 };
 
-/* When no thread could move last; see watchdog.c. */
+/* The last time that no thread was enabled; see watchdog.c. */
 struct engine_idle_state {
 	uint64_t step;
 	uint64_t clock_ns;
-	bool has_limit; /* some thread waited with a limit */
+	bool has_limit; /* some thread was in a timed wait */
 };
 
 struct engine {
@@ -61,7 +61,7 @@ struct engine {
 	bool watches_uses; /* engine_watch_uses() */
 	bool has_woken;	   /* somebody else can move who could not at the last decision */
 	bool follows_priorities;
-	bool is_ending; /* a failure is being reported: no further one is */
+	bool is_ending; /* a failure is being reported; later failures are ignored */
 	volatile sig_atomic_t attention;
 	struct engine_host host;
 	struct engine_run run;
@@ -72,29 +72,29 @@ struct engine {
 	uint32_t live_count;
 	uint32_t enabled_count;
 	uint32_t
-		yielder_count; /* one more where priorities are followed: not all that are enabled are offered */
+		yielder_count; /* plus 1 while priorities are followed; not 0: some enabled threads may not be offered */
 	uint32_t spin_count; /* since the step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
 	struct engine_episodes *episodes;	  /* engine_count_episodes() */
 	const void *changed[ENGINE_CHANGED_MOST]; /* engine_changed_late() */
 	uint32_t changed_count;
-	int64_t lease_given;   /* of episodes->lease; 0: there is none */
-	uint64_t idle_periods; /* how often no thread could move */
+	int64_t lease_given;   /* value of episodes->lease when the lease was given; 0: no lease */
+	uint64_t idle_periods; /* the number of times that no thread was enabled */
 	uint64_t clock_ns;
 	struct engine_idle_state idle;
 	uint64_t clock_reads;	    /* since the last step */
 	uint64_t clock_step;	    /* of the last reading */
 	uint64_t clock_polls;	    /* readings since nobody could move */
 	uint64_t clock_waits;	    /* waits for no time since then */
-	uint64_t sleep_passes;	    /* of time since then, and since a sleep ended */
-	uint64_t limit_passes;	    /* of time since then, for waits with a limit */
-	uint64_t sleep_step;	    /* where time passes next for threads that sleep */
-	uint64_t limit_step;	    /* from where on time passes next for waits with a limit */
-	uint64_t fairness_step;	    /* where starved threads are looked for next */
+	uint64_t sleep_passes;	    /* doublings of CLOCK_SLEEP_NS; reset when a sleep ends */
+	uint64_t limit_passes;	    /* doublings of CLOCK_LIMIT_NS */
+	uint64_t sleep_step;	    /* step of the next advance of time for sleeps */
+	uint64_t limit_step;	    /* earliest step of the next advance of time for timed waits */
+	uint64_t fairness_step;	    /* step of the next check for starved threads */
 	uint64_t patience_step;	    /* the earlier of sleep_step and fairness_step */
-	uint64_t patience_steps;    /* from one look for starved threads to the next */
-	uint64_t patience_looks;    /* in a row, at this one */
+	uint64_t patience_steps;    /* steps between two checks for starved threads */
+	uint64_t patience_looks;    /* consecutive steps at which the current check found none */
 	uint64_t earliest_deadline; /* not later than the earliest one of any waiting thread */
 	struct engine_performed
 		performed;	 /* the last op, not yet told to the host; kind OP_NONE: none */
@@ -127,7 +127,7 @@ struct engine {
 
 extern struct engine engine;
 
-/* What an address of code is called in outcomes, and to strategies and observers. */
+/* Maps a code address to its name in outcomes and for strategies and observers. */
 static inline uint64_t engine_code(uint64_t address)
 {
 	return __builtin_expect(engine.host.code != NULL, 0) ? engine.host.code(address) : address;
@@ -213,19 +213,19 @@ static inline void engine_settle(void)
 }
 /* Nothing can move any more: classifies and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
-/* Kind, waits and place of a run in which threads are blocked for good. */
+/* Fills in the kind and place of a run in which threads are blocked for good, from the collected waits. */
 void engine_set_stuck(struct outcome *outcome);
-/* watchdog.c: no thread can move. */
+/* Called when no thread is enabled (watchdog.c). */
 void engine_note_idle(void);
-/* What the thread is blocked in, also while it runs a signal handler in there; NULL: it is not blocked. */
+/* The op that blocks the thread, even while a signal handler interrupts this op; NULL: the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
 /* Finds threads whose deadline has come. */
 void engine_expire(void);
 /* Nobody could move, and time passes. */
 void engine_clock_begin_patience(void);
-/* No thread is enabled: waits in the real world, lets time pass, or ends the run. */
+/* No thread is enabled: waits for an outside event, advances virtual time, or ends the run. */
 void engine_clock_idle(void);
-/* At engine.patience_step: some thread could move at every step so far. Lets time pass, and starved threads move. */
+/* Runs at engine.patience_step, when some thread was enabled at every step. Advances time and runs starved threads. */
 void engine_clock_lose_patience(void);
 /* The thread at hand has computed for a long time: where nobody else can move, that is as long as sleepers sleep. */
 void engine_clock_wait_for_sleepers(void);

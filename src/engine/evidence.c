@@ -91,7 +91,7 @@ void engine_collect_waits(struct outcome *outcome)
 	engine_mark_cycles(outcome);
 }
 
-/* Does the thread wait for a signal that nobody is left to send? */
+/* True for a wait on a condition variable. Every thread that could send the signal is blocked, too. */
 static bool engine_waits_for_signal(const struct wait_edge *edge)
 {
 	return edge && op_descriptions[edge->op].object == OBJECT_COND;
@@ -106,10 +106,12 @@ static bool engine_has_sent_signal(const struct wait_edge *edge)
 }
 
 /*
- * The kind follows from the wait-for graph, so that every schedule of one bug has one kind. A cycle is a deadlock. So
- * is a lock wanted from a thread that waits on a condition variable: the thread that wants it is the one that would
- * signal. Else a wait on a condition variable to which signals have been sent has lost one: it came before
- * the wait, or woke another thread.
+ * The kind follows from the wait-for graph, so every schedule of one bug has one kind:
+ *
+ * - A cycle is a deadlock.
+ * - A lock held by a thread that waits on a condition variable is a deadlock: the thread that wants the lock would signal.
+ * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the signal came before the
+ *   wait, or woke another thread.
  */
 static enum outcome_kind engine_classify_waits(struct outcome *outcome)
 {
@@ -159,7 +161,7 @@ void engine_set_stuck(struct outcome *outcome)
 	outcome->other_site = 0;
 	if (!outcome->wait_count)
 		return;
-	if (!engine_blocked_op(engine.current)) /* its end was the last step, or it is a watchdog */
+	if (!engine_blocked_op(engine.current)) /* the thread has ended, or is a watchdog */
 		outcome->thread = outcome->waits[0].waiter;
 	outcome->site = outcome->waits[0].site;
 	outcome->address = outcome->waits[0].object_address;

@@ -62,7 +62,7 @@ void engine_hold_back_yielder(struct engine_thread *thread)
 		engine_hold_back(thread);
 }
 
-/* Of the offered threads those of the highest priority stay. */
+/* Removes every offered thread whose priority is not the highest. */
 static void offer_highest(void)
 {
 	uint8_t highest = 0;

@@ -162,7 +162,7 @@ long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64
 
 /* ---- waiting on several words ---- */
 
-/* All these waiters stand in one queue, under this word, with the vector as their ticket. */
+/* All waiters on several words share one queue, keyed by this word. The ticket of a waiter points to its vector. */
 static const uint32_t vector_queue;
 
 static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
@@ -172,7 +172,7 @@ static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* Index of the word in the vector, or its count. */
+/* Index of the word in the vector; vector->count: not found. */
 static uint32_t futex_vector_find(const struct futex_vector *vector, const uint32_t *word)
 {
 	uint32_t at = 0;
@@ -182,7 +182,7 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* The waiter on this word with `rank` others before it; NULL: there are fewer. `count`: of those before. */
+/* The waiter on the word at position `rank` from 0; NULL: the queue has fewer. `count`: waiters on the word before it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {
@@ -204,7 +204,7 @@ static uint32_t futex_vector_count(const uint32_t *word)
 {
 	uint32_t count;
 
-	(void)futex_vector_select(word, UINT32_MAX, &count); /* there is no such rank */
+	(void)futex_vector_select(word, UINT32_MAX, &count); /* no rank matches: counts all */
 	return count;
 }
 
@@ -234,7 +234,7 @@ long futex_wait_vector(struct futex_vector *vector)
 		}
 	}
 	vector->woken = 0;
-	/* As in futex_block(): a handler that interrupted a wait. */
+	/* A signal handler must not queue its thread again while the interrupted wait is queued, as in futex_block(). */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;

@@ -28,7 +28,7 @@ struct futex_waiting {
 	bool is_shared;
 };
 long futex_wait_for(const struct futex_waiting *wait);
-/* futex_waitv(): several words, each as FUTEX_WAIT. Lives as long as the wait. */
+/* futex_waitv(): waits on several words, each as FUTEX_WAIT does. The words must live as long as the wait. */
 struct futex_vector_word {
 	const uint32_t *word;
 	uint32_t expected;
@@ -36,11 +36,11 @@ struct futex_vector_word {
 struct futex_vector {
 	const struct futex_vector_word *words;
 	uint32_t count; /* not 0 */
-	uint32_t woken; /* index of the word that a wake-up was for */
+	uint32_t woken; /* index of the word whose wake-up ended the wait */
 	uint64_t deadline_ns;
 	uint64_t site;
 };
-/* That index, or as futex_wait(). */
+/* Returns the index of the woken word, or an error as futex_wait(). */
 long futex_wait_vector(struct futex_vector *vector);
 /* FUTEX_WAKE_BITSET: how many woke. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);

@@ -1,5 +1,5 @@
 /*
- * The life of the engine: its tables, the beginning of runs, and of a forked child.
+ * Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child.
  * Runs in the target's moving thread. What is asked on the path of an access to memory lies here, too:
  * general registers only (CMakeLists.txt).
  */

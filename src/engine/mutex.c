@@ -107,7 +107,7 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	if (mutex_is_orphaned(mutex)) {
 		mutex->state |= MUTEX_INCONSISTENT;
 		mutex->lock = 0;
-		mutex->users -= mutex->users > 0; /* the dead holder */
+		mutex->users -= mutex->users > 0; /* the dead holder no longer uses the mutex */
 	}
 	if (mutex->lock)
 		return mutex_is_held_by(mutex, self) ? mutex_take_again(mutex) : SYNC_AGAIN;
@@ -128,7 +128,7 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
-/* PTHREAD_PRIO_PROTECT: who is above the ceiling must not lock it. As glibc, looked at unless the caller holds it. */
+/* PTHREAD_PRIO_PROTECT: a thread above the ceiling must not lock. As in glibc, a holder is not checked again. */
 static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread *thread)
 {
 	return mutex->kind & MUTEX_PROTECTS_PRIORITY && thread->priority > mutex->ceiling &&

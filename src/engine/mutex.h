@@ -1,6 +1,6 @@
 /*
  * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
- * Of the priority protocols only the check of the ceiling has an effect: a holder's priority is not raised.
+ * Priority protocols only check the ceiling; they do not raise a holder's priority.
  */
 #ifndef RADDLE_ENGINE_MUTEX_H
 #define RADDLE_ENGINE_MUTEX_H

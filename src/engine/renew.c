@@ -37,7 +37,7 @@ void engine_renew(void)
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
-	/* An op lies on its thread's stack, which a failed run may have left in any state. */
+	/* Pending ops lie on stacks that a failed run may leave in any state, so the lists of ops are dropped unread. */
 	if (has_pending)
 		memset(engine.buckets, 0, sizeof engine.buckets);
 	renew_main();

@@ -98,7 +98,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	thread->start = start;
 	thread->argument = argument;
 	thread->create_site = site;
-	/* The executor may allocate, and so come to points where the strategy sees the new thread. */
+	/* These fields are set before spawn(): the executor may allocate, and the strategy then sees the new thread. */
 	thread->parent = parent->id;
 	thread->ordinal = parent->children;
 	thread->name = thread_name_child(parent->name, thread->ordinal);
@@ -146,7 +146,7 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
-	/* Behind the last point: who waits for it may then reuse the stack that this code runs on. */
+	/* The last scheduling point must come first: a waiter on this word may reuse the stack that this code runs on. */
 	if (self->clear_at_end) {
 		*self->clear_at_end = 0;
 		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);

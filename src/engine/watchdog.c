@@ -1,12 +1,12 @@
 /*
- * Watchdogs of the target: an alarm, a timer or a thread that waits with a limit, and ends the process in failure when its
- * time is up. Virtual time comes to that limit when no thread can move, so the watchdog is only the messenger: the threads
- * that are blocked are the failure.
+ * Watchdogs of the target: an alarm, a timer, or a thread in a timed wait that ends the process in failure when its time
+ * is up. Virtual time reaches that deadline when no thread is enabled. So the watchdog only reports the failure; the
+ * blocked threads are its cause.
  *
- * A wait with a limit that times out and goes on is no watchdog. So an ending is a watchdog's only where
- * - virtual time has jumped because no thread could move, and since then only the thread that ends the run has moved, and
- * - the threads that have not moved are blocked for good: on a cycle of locks and joins, or on a signal that was lost, or,
- *   where the run was ended by a signal and no thread had a limit, in any way.
+ * A timed wait that times out and continues is no watchdog. A failure is attributed to a watchdog only if:
+ * - virtual time jumped because no thread was enabled, and only the thread that ends the run has moved since; and
+ * - the other threads are blocked for good: on a cycle of locks and joins, or on a lost signal. Any untimed wait counts
+ *   if a signal ended the run and no thread was in a timed wait.
  *
  * Runs in the target's moving thread, or in a signal handler on its behalf.
  */
@@ -37,7 +37,7 @@ const struct engine_op *engine_blocked_op(const struct engine_thread *thread)
 	return engine_wake_reason(thread) ? NULL : thread->op;
 }
 
-/* Can only another thread of the program end this wait? */
+/* True when only another thread of the program can end this wait. */
 static bool watchdog_is_untimed(const struct engine_op *op)
 {
 	switch (op_descriptions[op->kind].object) {
@@ -50,13 +50,13 @@ static bool watchdog_is_untimed(const struct engine_op *op)
 	}
 }
 
-/* Has the thread stood still since time jumped? The one in a signal handler stands where it was interrupted. */
+/* True when the thread has not moved since time jumped. A thread in a signal handler counts as not moved. */
 static bool watchdog_has_spared(const struct engine_thread *thread)
 {
 	return thread->interrupted || thread->last_moved <= engine.idle.step;
 }
 
-/* Only waits that are for good are left in the outcome. */
+/* Keeps only the waits of the outcome that can never end. */
 static void watchdog_keep_blocked(struct outcome *outcome)
 {
 	uint32_t count = 0;
@@ -113,7 +113,7 @@ static void watchdog_add_ending(struct text *text, const struct outcome *ending)
 		text_add(text, " in a signal handler");
 }
 
-/* "a watchdog ended the run: main.2 aborted at 30.0 s of virtual time, when no other thread could move" */
+/* Text such as "a watchdog ended the run: main.2 aborted at 30.0 s of virtual time, when no other thread could move" */
 static void watchdog_describe(struct outcome *outcome, const struct outcome *ending)
 {
 	struct text text;
