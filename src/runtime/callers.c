@@ -29,9 +29,9 @@ struct call_frame {
 
 #define PAGE_BYTES 4096
 
-/* Functions of libraries that call us have small frames. */
+/* Words of a stack that are searched for the frame of a library function: those that call the runtime are small. */
 #define CALLERS_LIBRARY_WORDS 24
-/* Code of one function. */
+/* Largest code size, in bytes, assumed for one function. */
 #define CALLERS_FUNCTION_MOST (UINT64_C(1) << 16)
 
 /* Verdicts about return addresses, by hash: the address, and a bit that says it is none. */
@@ -103,7 +103,7 @@ static bool callers_is_return_address(uint64_t address)
 	return !(*verdict & 1);
 }
 
-/* The target of the direct call before a return address; 0: the call is an indirect one. */
+/* The target of the direct call before a return address; 0: the call is indirect. */
 static uint64_t callers_call_target(uint64_t return_address)
 {
 	unsigned char call[5];
@@ -120,7 +120,7 @@ static bool callers_is_program(uint64_t address)
 	return address - runtime.program_start < runtime.program_end - runtime.program_start;
 }
 
-/* Within our own code there are frames of nobody. */
+/* True for code of the runtime, whose frames belong to no function of the program. */
 static bool callers_is_own(uint64_t address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -130,7 +130,7 @@ static bool callers_is_own(uint64_t address)
 	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
 }
 
-/* Does the function with the call at `site` keep a frame pointer, and return to this address? */
+/* True when the function that contains `site` returns to this address. Program code must keep a frame pointer. */
 static bool callers_is_returned_from(uint64_t site, uint64_t return_address)
 {
 	const uint64_t target = callers_call_target(return_address);
@@ -139,9 +139,9 @@ static bool callers_is_returned_from(uint64_t site, uint64_t return_address)
 }
 
 /*
- * The site is in a function of a library, which keeps no frame pointer. What called it from the program is the first
- * return address into the program above the library's frame at `slot`; the frame pointer of that function is among
- * the registers that the library saved, or still in place (`outer`). Returns it; 0: nothing is certain.
+ * For a site in a library function without a frame pointer. The caller in the program is the first return address into
+ * the program above the library's frame at `slot`. The program function's frame pointer is a register that the library
+ * saved, or is still in place (`outer`). Returns that frame pointer; 0: none is certain.
  */
 static uint64_t callers_past_library(uint64_t slot, uint64_t outer, uint64_t *caller)
 {
@@ -181,7 +181,7 @@ void runtime_note_callers(const struct engine_thread *thread, uint64_t site, boo
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && count && at; i++) {
 		if (!callers_read_frame(at, &frame, &page))
 			return;
-		/* A point of raddle-cc is no call: the frame of site_thunk.S has no return address, but that of the function. */
+		/* A raddle-cc access is no call: the first frame outside of the runtime is site_thunk.S's and holds no caller. */
 		if (is_access && !is_past_site && !callers_is_own(frame.return_address)) {
 			is_past_site = true;
 			if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST ||
@@ -216,7 +216,7 @@ void runtime_note_callers(const struct engine_thread *thread, uint64_t site, boo
 		if (frame.outer <= at || frame.outer - at > CALLERS_FRAME_MOST || frame.outer % 8) {
 			if (!is_at_site)
 				return;
-			frame.outer = slot; /* a register that a library uses otherwise */
+			frame.outer = slot; /* the library uses %rbp for other values */
 		}
 		at = frame.outer;
 	}

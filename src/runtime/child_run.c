@@ -10,16 +10,16 @@
 
 STRATEGY_DECLARE(pos);
 
-/* Different schedules of a child beside each schedule of its parent: strategies that go through all try each. */
+/* Schedules of a child per schedule of its parent. The number is small, because exhaustive strategies try each. */
 #define CHILD_SEEDS 64
 
-/* Of this process. Written at forks. */
+/* State of this process, written at forks. */
 static HOT_STATE struct {
 	uint64_t seed; /* 0 in the process of the run */
-	uint64_t next; /* of the child that is made next */
+	uint64_t next; /* seed of the next child */
 	uint64_t forks;
-	struct thread_id forker; /* of its parent */
-	uint32_t first_own;	 /* index of the first thread that it has made itself */
+	struct thread_id forker; /* the parent's thread that forked this process */
+	uint32_t first_own;	 /* index of the first thread that this process created */
 } child;
 
 static bool child_run_is_wanted(void)
@@ -56,7 +56,7 @@ void child_run_begin(void)
 		return;
 	run.strategy_state = platform_map(strategy_pos.state_bytes(&config), false);
 	if (!run.strategy_state)
-		return; /* its threads follow one schedule */
+		return; /* without memory the child keeps a single schedule */
 	strategy_pos.begin_campaign(run.strategy_state, &config);
 	strategy_pos.begin_run(run.strategy_state, child.seed);
 	run.seed = child.seed;
@@ -88,7 +88,7 @@ void child_run_tell_death(enum outcome_kind kind, int signal, uint64_t site, uin
 	death = &runtime.contract->child_death;
 	if (!__atomic_compare_exchange_n(
 		    &death->is_taken, &none, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		return; /* the first one is told of */
+		return; /* only the first death is reported */
 	death->signal = signal;
 	death->forker = child.forker;
 	death->thread = stuck_child_describe(engine_current());

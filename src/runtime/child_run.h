@@ -1,10 +1,10 @@
 /*
- * Schedules of forked children, with plan.has_forked_children. The run of the program begins at its first fork or thread,
- * whichever comes first. At each fork the schedule of the parent gains a value, from which the seed of the child
- * follows; the child's threads are scheduled by that seed from their first creation on. So a schedule of
- * the parent stands for the schedules of all its children, and a replay makes these again.
+ * Schedules of forked children, with plan.has_forked_children. The run of the program begins at its first fork or first
+ * thread creation. At each fork the parent's schedule gains a value that determines the child's seed. That seed
+ * schedules the child's threads from their first creation on. So a schedule of the parent determines the schedules of
+ * all its children, and a replay repeats these schedules.
  *
- * Called by the moving thread of its process.
+ * The moving thread of each process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_CHILD_RUN_H
 #define RADDLE_RUNTIME_CHILD_RUN_H
@@ -13,19 +13,19 @@
 
 #include "model/outcome.h"
 
-/* Before a fork. */
+/* Called before a fork: chooses the seed of the child. */
 void child_run_prepare_fork(void);
-/* In the child, before it is one. */
+/* Called in the child, before process_become_child(): adopts the chosen seed. */
 void child_run_forked(void);
-/* In a child, which makes its first thread. */
+/* Called in a child before its first thread creation: begins the run of the child. */
 void child_run_begin(void);
-/* The thread of its parent that has forked it. */
+/* The parent's thread that forked this process. */
 struct thread_id child_run_forker(void);
-/* Index of the first thread that this process has made itself. */
+/* Index of the first thread that this process created. */
 uint32_t child_run_first_own(void);
-/* In a child that dies of a signal: what the run is told, if it fails. */
+/* Called in a child that a signal kills: records the death for the report of a failing run. */
 void child_run_tell_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);
-/* In the process of the run, which ends with this outcome: it is that of a child that has died before. */
+/* Called in the process of the run: replaces a failing exit status by the recorded death of a child. */
 void child_run_take_death(struct outcome *outcome);
 
 #endif

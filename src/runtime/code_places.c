@@ -10,16 +10,16 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Each module has a place of this size, by its name: between the executable and what the kernel gives out. */
+/* The name of a module determines its place. Places lie between the executable and addresses that mmap returns. */
 #define PLACES_START UINT64_C(0x100000000000)
 #define PLACE_BYTES (UINT64_C(1) << 32)
 #define PLACES 8192u
 
-/* Written by code_places_find(): the table lies in the contract, where the command reads it, too. */
+/* Written by code_places_find(). The table lies in the contract, so the command reads the same table. */
 static struct {
 	const struct code_module *modules;
 	uint32_t count;
-	uint32_t last; /* that an address was found in */
+	uint32_t last; /* index of the module that the last look-up found */
 } places;
 
 HOT_STATE bool code_places_are_moved;

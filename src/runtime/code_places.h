@@ -1,6 +1,6 @@
 /*
- * Code addresses as the command is told of them: places (model/code_module.h) where modules are loaded at random, since
- * personality() was refused; else the addresses themselves.
+ * Code addresses as reported to the command. If the system refuses personality(), modules load at random addresses; then
+ * reports hold places (model/code_module.h). Otherwise reports hold the addresses themselves.
  */
 #ifndef RADDLE_RUNTIME_CODE_PLACES_H
 #define RADDLE_RUNTIME_CODE_PLACES_H
@@ -10,11 +10,11 @@
 
 struct contract;
 
-/* Looks for the modules that are loaded now; before the program runs, and at its first thread. */
+/* Assigns places to the modules loaded now. Called before the program runs and at its first thread creation. */
 void code_places_find(struct contract *contract);
-/* Written by that. */
+/* True when reports hold places. Written by code_places_find(). */
 extern bool code_places_are_moved;
-/* General registers only. */
+/* The place of a code address in a loaded module. Uses general registers only. */
 uint64_t code_place_of_module(uint64_t address);
 
 static inline uint64_t code_place(uint64_t address)

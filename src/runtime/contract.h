@@ -74,11 +74,11 @@ enum contract_taint {
 	TAINT_SHARED  /* nor can a fork at the first creation: it touched what all runs share */
 };
 
-/* What of the program's concurrency raddle does not see: bits of contract.unseen. */
+/* Concurrency of the program that raddle cannot observe: bits of contract.unseen. */
 enum contract_unseen {
-	UNSEEN_THREAD = 1, /* a thread runs beside those that are controlled */
+	UNSEEN_THREAD = 1, /* a thread runs that raddle does not control */
 	UNSEEN_LOCKS = 2,  /* code at unseen_site builds its own locks from futexes */
-	UNSEEN_CALLS = 4   /* a library was loaded such that its calls go to libc directly */
+	UNSEEN_CALLS = 4   /* a loaded library calls libc directly, past the interposed functions */
 };
 
 /* 65,536 bits. */
@@ -106,14 +106,14 @@ struct contract_plan {
 	uint64_t trace_from;	  /* with steps from this on, and all creations of threads */
 	bool inspect;		  /* stand still at the end of a failing run */
 	uint64_t inspect_step;	  /* with detectors and `inspect`: stand still before the access of
-				      this step - 1, too; 0: no step. It is made at this */
-	uint64_t inspect_site;	  /* place, */
-	uint64_t inspect_address;  /* and to the word of this address */
+				      step inspect_step - 1, too; 0: before no access */
+	uint64_t inspect_site;	  /* code place of that access */
+	uint64_t inspect_address;  /* address in the word that the access touches */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks made before the snapshot */
-	uint32_t layout;	   /* model/layout.h: of the process that is started for it */
+	uint32_t layout;	   /* of the process that runs the plan (model/layout.h) */
 	int32_t sanitizer_status;  /* exit status that says a sanitizer reported, 0: none does */
 	bool is_recorded;	   /* restart exec only: fill the record area */
 	bool has_chosen_sites;	   /* recorded runs: accesses at sites of SITE_CHOSEN are points */
@@ -167,8 +167,8 @@ struct contract_thread {
 /* What the host says with a queued SIGSYS: its integer. */
 enum contract_signal {
 	CONTRACT_SIGNAL_HANG, /* the run makes no progress: end it and say where it stands */
-	CONTRACT_SIGNAL_SPIN, /* it may be spinning: give the other threads a turn, and keep watch */
-	CONTRACT_SIGNAL_NATIVE /* it may be computing: let it run at native speed up to its next operation */
+	CONTRACT_SIGNAL_SPIN, /* the thread may be spinning: run other threads, and keep watch */
+	CONTRACT_SIGNAL_NATIVE /* the thread may be computing: run natively up to its next operation */
 };
 
 /* Loops in which threads of the target were found spinning on memory. [guest] */
@@ -227,19 +227,19 @@ struct contract_stuck {
 	uint64_t site;
 	uint64_t address;
 	struct wait_edge waits[CONTRACT_STUCK_WAITS];
-	/* It has made threads itself: those that wait are none of the run's, and are these. */
+	/* The child created threads: waits[] then refers to threads[], not to threads of the run. */
 	bool has_own_threads;
-	struct thread_id forker; /* of the run */
+	struct thread_id forker; /* thread of the run that forked the child */
 	struct contract_thread threads[CONTRACT_STUCK_WAITS];
 };
 
-/* The first child of the run that died of a signal. [guest] */
+/* The first child of the run that a signal killed. [guest] */
 struct contract_child_death {
 	uint32_t is_taken;
-	uint32_t kind; /* enum outcome_kind, written last; 0: not yet */
+	uint32_t kind; /* enum outcome_kind; 0: not filled yet; written last */
 	int32_t signal;
-	struct thread_id forker;       /* of the run */
-	struct contract_thread thread; /* which died */
+	struct thread_id forker;       /* thread of the run that forked the child */
+	struct contract_thread thread; /* the thread that received the signal */
 	uint64_t site;
 	uint64_t address;
 };
@@ -276,7 +276,7 @@ struct contract {
 	uint64_t
 		unseen_site; /* [guest] where the first such futex call came from; before the bit */
 
-	/* [guest] where modules are loaded at random: else 0. Addresses of code and static data are places then. */
+	/* [guest] 0: modules load at fixed addresses. Otherwise addresses of code and static data are reported as places. */
 	uint32_t module_count;
 	struct code_module modules[CODE_MODULES_MAX];
 

@@ -37,7 +37,7 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* The processor's own, as opposed to one that somebody sent. */
+/* True for signals that the processor raises for a faulting instruction. */
 static bool crash_is_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
@@ -141,7 +141,7 @@ void runtime_hang(void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	/* A run that has ended may wait for the command to look at it. */
+	/* A run that has an outcome is no hang: it may stand still while the command inspects it. */
 	if (!runtime.contract || runtime.is_forked_child || runtime.contract->outcome.kind)
 		return;
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);

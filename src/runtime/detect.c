@@ -172,7 +172,7 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
-/* Objects whose operations patterns are made of. */
+/* True for the classes of objects whose operations form patterns. */
 static bool detect_names_objects(enum object_class class)
 {
 	return class >= OBJECT_THREAD && class <= OBJECT_FUTEX;
@@ -204,7 +204,7 @@ static void detect_any(const struct engine_performed *performed)
 		event.role = code_place((uint64_t)(uintptr_t)thread->start);
 		event.name = thread->name;
 		event.class_of = memory_class;
-		/* Its name is known since it was announced. */
+		/* The engine named the object when the op was announced, so this look-up adds no name. */
 		if (!event.object && event.address && detect_names_objects(class) &&
 			patterns_includes_orders(detect_states[DETECTOR_patterns]))
 			event.object = engine_object_name(performed->address);

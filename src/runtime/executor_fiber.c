@@ -34,7 +34,7 @@ static struct donor donors[THREAD_CAPACITY];
 
 /* Written by the moving thread only. */
 static HOT_STATE struct {
-	uint32_t pooled; /* of standard size: the n-th has the n-th slot, under every restart */
+	uint32_t pooled; /* of standard size; the n-th has the n-th slot under every restart */
 	uint32_t special;
 	/*
 	 * When each of them was given to a thread last, as fiber_time(); 0: in no run. In shared memory: what was written to
@@ -42,14 +42,14 @@ static HOT_STATE struct {
 	 */
 	uint64_t *used_at;
 	/*
-	 * Those in which threads have ended, the latest first, and behind them those made ahead, in the order of their slots:
-	 * a run takes the same whether or not any were made ahead.
+	 * Unused donors: first those whose threads have ended, latest first, then those made ahead, in slot order. So a run
+	 * takes the same donors whether or not any were made ahead.
 	 */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
 	void (*ctype_init)(void);
-	struct donor *made_last; /* since the starting point */
+	struct donor *made_last; /* latest donor made since the starting point */
 } fibers;
 
 struct donor_request {
@@ -73,7 +73,7 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* Those of special size have the places at the end. NULL: all are used. */
+/* A free entry of donors[]; donors of special size take entries from the end. NULL: all are used. */
 static struct donor *donor_place(bool is_special)
 {
 	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
@@ -118,7 +118,7 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 	if (is_special ? thread_stack_map_large(&request.stack, size)
 		       : thread_stack_map(&request.stack, fibers.pooled))
 		(void)pthread_attr_setstack(&own, request.stack.start, request.stack.stack_bytes);
-	else /* the place is taken: glibc finds one */
+	else /* the slot is taken: glibc chooses the stack */
 		(void)pthread_attr_setstacksize(&own, size);
 	error = donor_create(&own, &request);
 	(void)pthread_attr_destroy(&own);

@@ -25,21 +25,21 @@
 struct kernel_part {
 	uint32_t baton; /* futex: 1 when the thread may move */
 	pthread_t real;
-	const uint32_t *alive;	   /* futex of the kernel: 0 when the thread is gone */
-	void *crash_stack;	   /* where fatal signals are handled: its own may be exhausted */
+	const uint32_t *alive; /* futex that the kernel sets to 0 when the thread has ended */
+	void *crash_stack; /* for handlers of fatal signals: the thread's own may be exhausted */
 	struct thread_stack stack; /* without a start: glibc's own, or the caller's */
-	uint32_t slot;		   /* of a stack of standard size, else THREAD_CAPACITY */
+	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
 };
 
 /* Written by the holder of the baton. */
 static struct kernel_part *kernel_parts; /* THREAD_CAPACITY of them, mapped at the first creation */
-static struct kernel_part *kernel_leaving; /* its thread is still there */
+static struct kernel_part *kernel_leaving; /* gave up the baton; its thread may still be ending */
 
-/* Slots of stacks (thread_stacks.h), given out in the same order as by the fibers. Written by the holder of the baton. */
+/* Stack slots (thread_stacks.h), assigned in the same order as by the fibers. Written by the holder of the baton. */
 static struct {
-	uint32_t given; /* different ones */
+	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
-	uint16_t free[THREAD_CAPACITY]; /* given back, the latest last */
+	uint16_t free[THREAD_CAPACITY]; /* returned slots, the latest last */
 } kernel_slots;
 
 static struct kernel_part *kernel_part(const struct engine_thread *thread)
@@ -56,7 +56,7 @@ static void kernel_take_baton(struct kernel_part *part)
 		const uint32_t *alive = kernel_leaving->alive;
 		uint32_t value;
 
-		/* The kernel still writes to the thread's block. */
+		/* Until `alive` is 0 the kernel may still write to the ending thread's block. */
 		while ((value = __atomic_load_n(alive, __ATOMIC_ACQUIRE)) != 0)
 			platform_futex_wait(alive, value, UINT64_MAX, true);
 		kernel_leaving = NULL;
@@ -75,7 +75,7 @@ static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIG
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
-/* Writes "main.0.2" and returns its end; the start is cut off where it is too long. */
+/* Writes a path such as "main.0.2" backwards from `end`, and returns its start. */
 static char *kernel_write_path(const struct engine_thread *thread, char *end)
 {
 	unsigned number = thread->ordinal;
@@ -90,7 +90,7 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 	return kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
-/* Debuggers show threads by the names that reports have, until the program names them. */
+/* Debuggers show the thread names of reports until the program sets names of its own. */
 static void kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
@@ -117,17 +117,17 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
-	/* Others move already: what follows must not be taken for theirs. */
+	/* Other threads already move: the runtime must not attribute further system calls of this thread to them. */
 	runtime_dispatch_disarm();
 	/*
-	 * glibc's code at the end of a thread gives its heap caches back. Fibers have no such end, and blocks made later would
-	 * have other addresses than with them.
+	 * The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers never run that code, so
+	 * later blocks would have different addresses under the two executors.
 	 */
 	(void)platform_call(SYS_exit, 0);
 	__builtin_trap();
 }
 
-/* False: the caller has a stack of its own. */
+/* False when the attributes name a stack of the caller. `size`: bytes of the stack. */
 static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 {
 	void *stack = NULL;
@@ -142,7 +142,7 @@ static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 	return true;
 }
 
-/* A thread with a stack of the caller's uses up a slot, too: so it does with fibers. */
+/* A thread on the caller's own stack uses a slot, too, as under fibers: both executors must assign equal slots. */
 static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
 {
 	if (size > thread_stack_standard_bytes()) {
@@ -184,7 +184,7 @@ static int kernel_real_attributes(
 	return pthread_attr_setstacksize(own, size);
 }
 
-/* The real thread is gone, or was never made. */
+/* Called when the real thread has ended or was never created. */
 static void kernel_give_stack_back(struct kernel_part *part)
 {
 	if (part->stack.start)

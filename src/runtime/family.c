@@ -15,7 +15,7 @@
 
 enum family_state {
 	MEMBER_FREE,
-	MEMBER_RESERVED, /* for a child that has not said its id yet: counts as running */
+	MEMBER_RESERVED, /* for a child whose process id is not known yet: counts as running */
 	MEMBER_RUNNING,
 	MEMBER_IDLE,
 	MEMBER_STOPPED
@@ -27,25 +27,25 @@ struct family_member {
 	bool is_outside, is_signal; /* struct family_wait */
 	bool is_ending;
 	uint64_t deadline_ns;
-	uint64_t epoch; /* for which it is idle */
+	uint64_t epoch; /* the epoch for which the member is idle */
 };
 
 struct family {
 	uint64_t
-		generation; /* grows when the process of a run begins a family: those before are gone */
+		generation; /* grows when the process of a run begins a family; older members no longer count */
 	uint64_t epoch;
-	uint64_t clock_ns; /* the latest that a member has published */
+	uint64_t clock_ns; /* the latest time that a member has published */
 	bool has_stranger;
 	struct family_member members[FAMILY_MOST];
 };
 
-/* Of this process. Set at forks; the rewind puts it back. */
+/* State of this process. Set at forks; a rewind restores the state. */
 static HOT_STATE struct {
 	struct family
-		*family; /* shared; NULL: no process has been forked, or there was no memory */
+		*family; /* shared; NULL: no process has been forked, or no memory was available */
 	uint64_t generation;
-	uint32_t own;	   /* place in members[]; FAMILY_NONE: it is no member */
-	uint32_t reserved; /* place of the child that is being made */
+	uint32_t own;	   /* index in members[]; FAMILY_NONE: this process is no member */
+	uint32_t reserved; /* index in members[] of the child being forked */
 	uint64_t idle_period;
 } self = {.own = FAMILY_NONE, .reserved = FAMILY_NONE};
 
@@ -70,7 +70,7 @@ static uint32_t family_reserve(void)
 	return FAMILY_NONE;
 }
 
-/* The caller is the first member. */
+/* Begins a family of which the caller is the only member. */
 static void family_begin(void)
 {
 	struct family *family = self.family;
@@ -91,7 +91,7 @@ void family_prepare_fork(void)
 	self.reserved = FAMILY_NONE;
 	if (!self.family && runtime.contract)
 		self.family = platform_map(sizeof *self.family, true);
-	if (!self.family) /* each process is alone with its clock */
+	if (!self.family) /* without shared memory each process has its own clock */
 		return;
 	shared_enter(true);
 	if (!family_is_ours() && !runtime.is_forked_child)
@@ -140,7 +140,7 @@ bool family_has_stranger(void)
 	return family_is_ours() && self.family->has_stranger;
 }
 
-/* Frees the places of processes that have ended: what they did is to be looked at by all others. */
+/* Removes members that have ended. Each removal begins an epoch, so the others look at what the dead member did. */
 static void family_bury(void)
 {
 	struct family *family = self.family;
@@ -196,7 +196,7 @@ uint64_t family_look(void)
 	return epoch;
 }
 
-/* Everybody else stands still, for this epoch: what comes next? `deadline_ns`: the earliest of the others. */
+/* The verdict when all other members are idle for this epoch. `deadline_ns`: the earliest of their deadlines. */
 static enum family_verdict family_settle(const struct family_member *own, uint64_t deadline_ns)
 {
 	if (own->deadline_ns == ENGINE_FOREVER && deadline_ns == ENGINE_FOREVER)
@@ -236,7 +236,7 @@ static enum family_verdict family_judge(const struct family_member *own)
 		return verdict;
 	if (is_signal)
 		return FAMILY_OUTSIDE;
-	/* The process of the run is the last: it reports what its children have found of themselves. */
+	/* The process of the run waits until its children have found their own deadlocks, because it reports these. */
 	return has_living && !runtime.is_forked_child ? FAMILY_WAITS : FAMILY_DEADLOCKED;
 }
 
@@ -256,7 +256,7 @@ enum family_verdict family_wait(const struct family_wait *wait)
 	own->is_signal = wait->is_signal;
 	own->epoch = wait->epoch;
 	if (self.idle_period != engine_idle_period()) {
-		/* What it has done since is news for the others, and none for itself. */
+		/* New actions of this member begin an epoch for the others; the member itself needs no second look. */
 		own->epoch += self.family->epoch++ == own->epoch;
 		self.idle_period = engine_idle_period();
 	}

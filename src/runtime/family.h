@@ -1,14 +1,14 @@
 /*
- * The process family: the process of a run and what has come of it by fork without exec. Its members have one
- * virtual clock. Time jumps only when no member has a thread that can move; then to the earliest deadline of all. When
- * no member has a deadline either, the family is deadlocked.
+ * The process family: the process of a run and its descendants by fork without exec. The members share one virtual
+ * clock. Time jumps only when no member has an enabled thread, and then to the earliest deadline of all members. A
+ * family without any deadline is then deadlocked.
  *
- * A member is *running* until it says that it is idle. It says so for an *epoch*: the number that grows whenever
- * a member becomes idle anew, or ends. A member that has looked at all that it waits for since the last epoch began has
- * seen all that others have done. So time may jump when all members are idle for the current epoch.
+ * A member is *running* until it declares itself idle for an *epoch*. The epoch is a number that grows whenever a member
+ * becomes idle anew or ends. A member idle for the current epoch has looked at everything that other members did. So
+ * time may jump when all members are idle for the current epoch.
  *
- * Real time passes instead where a member waits for somebody outside of the family, and where one is running for long.
- * The state lies in memory that all members share. Each function is called by the only moving thread of its process.
+ * Real time passes instead when a member waits for a process outside of the family, or runs for long. All members share
+ * the memory that holds this state. The only moving thread of each process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_FAMILY_H
 #define RADDLE_RUNTIME_FAMILY_H
@@ -17,43 +17,43 @@
 #include <stdint.h>
 
 enum family_verdict {
-	FAMILY_ALONE, /* there is no other member */
+	FAMILY_ALONE, /* the family has no other member */
 	FAMILY_WAITS, /* another member is running, or has an earlier deadline */
-	FAMILY_OUTSIDE, /* all are idle, but one of them may be woken from outside: real time passes */
-	FAMILY_TIME,	/* the clock may jump to the caller's deadline */
-	FAMILY_DEADLOCKED /* nobody has a deadline, and nobody can move */
+	FAMILY_OUTSIDE, /* all members are idle, but an outside process may wake one: real time passes */
+	FAMILY_TIME,	  /* the clock may jump to the caller's deadline */
+	FAMILY_DEADLOCKED /* no member has a deadline or an enabled thread */
 };
 
-/* What a member that is idle waits for. */
+/* The events that an idle member waits for. */
 struct family_wait {
-	uint64_t epoch;	      /* family_look() from before the caller looked at what it waits for */
-	uint64_t deadline_ns; /* ENGINE_FOREVER: none */
-	bool is_outside;      /* somebody outside of the family may wake it */
-	bool is_signal;	      /* it waits for a signal, which may come from anywhere */
+	uint64_t epoch;	      /* family_look() before the caller checked its waits */
+	uint64_t deadline_ns; /* earliest deadline; ENGINE_FOREVER: none */
+	bool is_outside;      /* a process outside of the family may wake the member */
+	bool is_signal;	      /* a signal may wake the member, and any process may send one */
 };
 
-/* Around a fork. `pid`: negative where it failed; 0: in the child. */
+/* Called before and after a fork. `pid`: the result of the fork; negative: failed; 0: in the child. */
 void family_prepare_fork(void);
 void family_forked(long pid);
-/* The process is no member any more: a run begins in it, or it has become a stranger. */
+/* Removes this process from the family: it begins a run, or becomes a program outside of the family. */
 void family_leave(void);
-/* There is, or may have been, a process that is no member and has what the family shares. */
+/* A process that is no member shares, or may have shared, resources with the family. */
 void family_note_stranger(void);
 bool family_has_stranger(void);
-/* The process ends now. One that ends without saying so was killed, or had become another program: a stranger. */
+/* Called when the process ends. A member that ends without this call was killed or ran exec, and counts as a stranger. */
 void family_end(void);
 
-/* Is there another living member? */
+/* True when the family has another living member. */
 bool family_has_others(void);
-/* Is this process a member? Not an ended one, or 0. */
+/* True when `pid` is a living member; false for 0. */
 bool family_has_member(int pid);
-/* The caller is running, and its clock is not behind that of others. Returns the epoch. */
+/* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);
-/* The caller is idle. */
+/* Marks the caller as idle, and returns how it proceeds. */
 enum family_verdict family_wait(const struct family_wait *wait);
-/* The caller stands still for good: no thread of it can ever move. */
+/* Marks the caller as stopped: none of its threads can ever run again. */
 void family_stop(void);
-/* The caller's clock has moved with the real one. */
+/* Publishes the caller's clock after real time has advanced it. */
 void family_publish_clock(void);
 
 #endif

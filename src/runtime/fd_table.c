@@ -17,7 +17,7 @@
 struct fd_entry {
 	uint8_t class; /* enum fd_class */
 	bool is_internal;
-	bool is_of_family; /* it was internal when a child got a copy */
+	bool is_of_family; /* was internal when a forked child got a copy of the descriptor */
 	bool has_object;
 	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
 };

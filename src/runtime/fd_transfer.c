@@ -86,7 +86,7 @@ static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, ui
 	}
 }
 
-/* One that the kernel refuses at once, while poll() never says that it is ready. */
+/* The kernel refuses a read of a write-only descriptor at once, although poll() never reports it as readable. */
 static bool fd_is_write_only(int fd)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);

@@ -78,7 +78,7 @@ bool fd_request_is_external(const struct fd_request *request)
 	return true;
 }
 
-/* The descriptor that the request is about, the first of several; -1: none. */
+/* The request's first descriptor; -1: the request has none. */
 static int fd_first(const struct fd_request *request)
 {
 	if (request->shape == FD_SHAPE_POLL) {

@@ -28,9 +28,9 @@ void heap_freed(const void *start, uint64_t site);
  * depend on whether there was room to grow in place.
  */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
-/* Until the call with NULL, allocations get this memory (thread_stacks.h), and nothing is given back. */
+/* Allocations use this memory (thread_stacks.h) until heap_lend(NULL, 0); frees have no effect meanwhile. */
 void heap_lend(void *start, size_t bytes);
-/* The end of what was given out of it. */
+/* End of the lent memory that allocations already use. */
 char *heap_lent_end(void);
 /* Memory outside of the heap, by the program's own mmap and munmap. */
 void heap_unmapped(const void *start, size_t bytes);
