@@ -108,7 +108,7 @@ struct check_step {
 /* Runs from here on are noted; describe_failure() tells of the last one. */
 void steps_begin(void);
 void steps_end(void);
-/* What has been noted so far is no part of the run. */
+/* Drops the operations noted so far: they belong to no run. */
 void steps_forget(void);
 /* Of the last run that was noted, the last ones, oldest first. */
 uint32_t steps_count(uint64_t *left_out);

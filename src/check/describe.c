@@ -170,7 +170,7 @@ static void add_outcome(const struct description *description, const struct outc
 	}
 }
 
-/* "locks mutex": which one is not known here. */
+/* The text names the kind of object ("locks mutex"), as the individual object is not known here. */
 static void add_operation(struct strbuf *out, enum op_kind kind)
 {
 	const struct op_description *op = &op_descriptions[kind];

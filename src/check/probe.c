@@ -53,7 +53,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	int (*const has_failed)(void) = function_of_probe.has_failed;
 	const int noted = has_failed ? has_failed() : 0;
 
-	steps_forget(); /* the framework's own locks are no part of the run */
+	steps_forget(); /* the framework's own locks are not operations of the run */
 
 	if (bytes > contract->strategy_bytes)
 		return error_set(err, ERROR_USAGE, "the schedule is too long");

@@ -251,7 +251,7 @@ static void patterns_note_recent(struct patterns_state *state,
 static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
-	/* Patterns over two variables are of memory only. */
+	/* A pattern over two variables is recorded only where both are memory. */
 	const bool is_memory =
 		!state->has_orders || op_descriptions[access->op].object == OBJECT_MEMORY;
 	struct patterns_access *newest =
@@ -290,10 +290,10 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
 
-/* In place of an object's name: beginnings, creations and joins of threads are ordered among each other. */
+/* All begin, create and join operations of threads are accesses to this one pseudo-object, which orders them. */
 #define THREAD_LIVES 1u
 
-/* False: the event is none of these, or has no place. */
+/* Is the event a begin, create or join of a thread that has a place in the code? */
 static bool patterns_is_of_thread(const struct detector_event *event)
 {
 	return (event->kind == OP_THREAD_BEGIN && event->role) ||
@@ -302,9 +302,9 @@ static bool patterns_is_of_thread(const struct detector_event *event)
 }
 
 /*
- * Operations on synchronisation objects as accesses to the object: who takes a lock, signals, posts or ends changes what
- * others find; who begins to wait, takes a lock shared or joins reads it. Releasing a lock is no access of its
- * own: the next one that takes it is.
+ * Treats operations on synchronisation objects as accesses to the object. Locking, signalling, posting and ending
+ * write, because they change the object for other threads. Beginning to wait, taking a shared lock and joining
+ * read. An unlock is no access, because the next lock operation already shows the order.
  */
 static bool patterns_is_order(const struct detector_event *event, bool *is_write)
 {
@@ -343,7 +343,10 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 	if (patterns_is_of_thread(event)) {
 		name = THREAD_LIVES;
 		access.is_write = true;
-		/* Behind the first byte of the start function, as a return address is behind its call. */
+		/*
+		 * A return address lies behind its call, so the start function's place is one byte behind its
+		 * first.
+		 */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {
 		return;

@@ -23,7 +23,10 @@
 
 /* Before the first run. `window` 0: the standard one. */
 void patterns_configure(void *state, uint32_t window);
-/* Are operations on locks, condition variables, semaphores and threads recorded like accesses? Not unless told so. */
+/*
+ * Sets whether operations on locks, condition variables, semaphores and threads are recorded like accesses. Off
+ * by default.
+ */
 void patterns_include_orders(void *state, bool has_orders);
 bool patterns_includes_orders(const void *state);
 /* At most so many patterns are kept of a run; 0: PATTERNS_KEPT_MAX. For tests and for small machines. */

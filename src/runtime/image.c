@@ -17,7 +17,7 @@
 struct image_stack_search {
 	char *start, *end;
 	char *top;
-	char *used_end; /* NULL: that of the area */
+	char *used_end; /* NULL: the end of the searched area */
 	uint32_t pool_index;
 };
 

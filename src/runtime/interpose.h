@@ -32,15 +32,15 @@
 #endif
 
 /*
- * First statement of every interposed function: makes sure that the runtime has been set up, and where threads may
- * run beside the controlled ones that this is none of them.
+ * First statement of every interposed function. Sets up the runtime before its first use. Refuses raw threads
+ * where these may run beside the controlled threads.
  */
 #define ENTER()                                                                                    \
 	if (__builtin_expect(!runtime_is_up, 0))                                                   \
 		runtime_enter(CALL_SITE);                                                          \
 	const char interposed LEAVE_AT_RETURN = 0
 
-/* False: an interposed function looks further when it is entered (set-up, raw threads, spin.c). */
+/* False: the next interposed call takes the slow path runtime_enter() (set-up, raw threads, spin.c). */
 extern bool runtime_is_up;
 void runtime_set_up(void);
 /* What ENTER() does while runtime_is_up is false. */
@@ -63,7 +63,7 @@ struct symbol_slot {
 
 static inline void *symbol_slot_function(struct symbol_slot *slot)
 {
-	/* Before set-up, or in a library that the program has loaded since (libstdc++). */
+	/* Happens before set-up, or for a library that the program has loaded since (libstdc++). */
 	if (__builtin_expect(!slot->function, 0))
 		slot->function = runtime_next_symbol(slot->name);
 	return slot->function;
@@ -91,7 +91,7 @@ long runtime_target_call6(long number, long a, long b, long c, long d, long e, l
 		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define target_call(...) TARGET_CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/* EFAULT, as far as it is cheap to know: no program has memory below. */
+/* A cheap test for EFAULT: no program maps memory in the first page. */
 static inline bool interpose_is_bad_pointer(const void *pointer)
 {
 	return (uintptr_t)pointer < 4096;
@@ -138,7 +138,7 @@ void runtime_waits_in_vain(void);
 void runtime_yield(uint64_t site);
 /* A call that is no scheduling point has been made: now and then its loop gives way. passing.c. */
 void runtime_pass(uint64_t site);
-/* Random numbers of the run; a child that the target has forked has others than its parent. */
+/* Random numbers of the run. A forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
 /*
@@ -149,7 +149,10 @@ void runtime_taint(const char *what, long number);
 /* Likewise for what runs share even when each is forked at the first creation. */
 void runtime_taint_shared(const char *what);
 
-/* What time, names and exec answer to system calls besides system_calls.def. False: the call is the kernel's. */
+/*
+ * Answers system calls about time, names and exec that are not in system_calls.def. False: the kernel answers the
+ * call.
+ */
 bool runtime_emulate_time(
 	long number, const long arguments[6], long *result); /* interpose_time.c */
 /* prctl() of the caller's name: interpose_thread.c. */

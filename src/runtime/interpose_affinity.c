@@ -1,7 +1,9 @@
 /*
- * Processors and priorities. Threads of the target share one processor under control, so these calls
- * change nothing real: they check their arguments, remember what was set and show it again. Priorities have an effect
- * where the target has bound all its threads to one processor, as only there something follows from them.
+ * Processors and priorities. Threads of the target share one processor under control, so these calls change
+ * nothing real. They check their arguments, remember the settings and report them. Priorities affect scheduling
+ * only where the target has bound all its threads to one processor: elsewhere any two threads may run in
+ * parallel.
+ *
  * Runs in the target's moving thread.
  */
 #include <limits.h>
@@ -136,7 +138,7 @@ static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set
 	return 0;
 }
 
-/* Is it certain that no two threads of the program ever run side by side? */
+/* True only if no two threads of the program can ever run side by side. */
 static bool threads_share_processor(void)
 {
 	const cpu_set_t *processors = NULL;
@@ -154,7 +156,7 @@ static bool threads_share_processor(void)
 	return processors != NULL;
 }
 
-/* Policies, priorities or processors of a thread have changed. */
+/* Updates the engine's priorities after a thread's policy, priority or processors have changed. */
 static void scheduling_follow(struct engine_thread *thread)
 {
 	bool has_priority = false;
@@ -216,7 +218,7 @@ long call_sched_getaffinity(const long arguments[6], uint64_t site)
 	long bytes;
 
 	(void)site;
-	/* The kernel checks the arguments, and says how many bytes there are. */
+	/* The kernel checks the arguments and returns the size of its mask. */
 	bytes = platform_call(SYS_sched_getaffinity, thread ? 0 : arguments[0], size, arguments[2]);
 	if (!platform_failed(bytes) && own && own->has_processors)
 		memcpy((void *)arguments[2], &own->processors,

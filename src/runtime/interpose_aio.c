@@ -1,8 +1,8 @@
 /*
- * Asynchronous input and output of libc (aio_*, lio_listio). libc's own helper threads are past pthread_create, so
- * each request is carried out by a thread that we make: it is scheduled like every other, and waits like a read or
- * a write of the target. Its state is in the target's aiocb, where libc keeps it. As in libc, requests on one descriptor are
- * carried out one after the other.
+ * Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's helper threads,
+ * because libc creates them without pthread_create. Each request therefore runs in a controlled thread of ours,
+ * which blocks like a read or write of the target. A request's state is in the target's aiocb, where libc keeps
+ * it. As in libc, requests on one descriptor are carried out one after the other.
  *
  * Runs in the target's moving thread.
  */
@@ -18,14 +18,14 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-#define REQUESTS_MAX 256 /* unfinished at once; then EAGAIN */
+#define REQUESTS_MAX 256 /* unfinished requests; one more fails with EAGAIN */
 #define GROUPS_MAX 32	 /* unfinished calls of lio_listio() that do not wait */
 #define PRIORITY_MOST 20 /* libc's AIO_PRIO_DELTA_MAX */
 
 enum aio_state { AIO_FREE, AIO_QUEUED, AIO_RUNNING, AIO_CANCELLED };
 enum aio_operation { AIO_READ, AIO_WRITE, AIO_SYNC, AIO_SYNC_DATA };
 
-/* Requests that are announced together when all of them are done. */
+/* Requests of one lio_listio() call: one notification is sent when the last request ends. */
 struct aio_group {
 	uint32_t unfinished; /* 0: free */
 	struct sigevent event;
@@ -35,7 +35,7 @@ struct aio_request {
 	uint8_t state;	       /* enum aio_state */
 	uint8_t operation;     /* enum aio_operation */
 	uint64_t number;       /* in the order in which they were made */
-	struct aiocb *control; /* not looked at when it is cancelled: it may be gone */
+	struct aiocb *control; /* not read after a cancellation: the target may have freed it */
 	int fd;
 	struct sigevent event;
 	struct aio_group *group; /* NULL: none */
@@ -51,7 +51,7 @@ static struct {
 	struct aio_request requests[REQUESTS_MAX];
 	struct aio_group groups[GROUPS_MAX];
 	uint64_t made;
-	char any; /* its address stands for all requests: what waits for one is asked when any has changed */
+	char any; /* its address stands for all requests: any change wakes the waits on it */
 } aio;
 
 void aio_begin_child(void)
@@ -80,7 +80,7 @@ static void aio_notify(const struct sigevent *event)
 	}
 }
 
-/* Nothing that was asked of its descriptor before is left, or it is cancelled. */
+/* A request starts when all earlier requests on its descriptor have ended, or when it is cancelled. */
 static bool aio_has_turn(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;
@@ -104,10 +104,13 @@ static void aio_await_turn(struct aio_request *request)
 		.deadline_ns = ENGINE_FOREVER,
 		.argument2 = (uint64_t)(uintptr_t)request};
 
-	(void)engine_perform(&op); /* nothing else ends it */
+	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
 }
 
-/* At the position that it names; where there are none (pipes, sockets) it may wait. As read() and write() answer. */
+/*
+ * Transfers at the request's own position. Pipes and sockets have no position, and a transfer on them may wait.
+ * Returns what read() or write() return.
+ */
 static ssize_t aio_carry_out(const struct aio_request *request)
 {
 	const struct aiocb *control = request->control;
@@ -132,7 +135,7 @@ static ssize_t aio_carry_out(const struct aio_request *request)
 	}
 }
 
-/* The target may use its aiocb for something else from here on. */
+/* After this call the target may reuse its aiocb. */
 static void aio_finish(struct aiocb *control, ssize_t result, int error)
 {
 	control->__return_value = result;
@@ -236,7 +239,7 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 
 /* ---- the answers ---- */
 
-/* Who asks again and again waits. */
+/* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
 {
 	ENTER();
@@ -262,7 +265,7 @@ struct aio_list {
 	bool for_all;
 };
 
-/* Is one of them done, or for_all: are all? Nothing is waited for where there are none. */
+/* Is one request of the list done, or with `for_all` every request? True for a list without pending requests. */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;
@@ -360,7 +363,7 @@ static struct aio_group *aio_free_group(void)
 	return NULL;
 }
 
-/* Whether all could be asked for. */
+/* False: at least one request could not be started. */
 static bool aio_ask_all(
 	struct aiocb *const *controls, int count, struct aio_group *group, uint64_t site)
 {
@@ -412,7 +415,7 @@ EXPORT int lio_listio(
 	group = aio_free_group();
 	if (!group)
 		return (int)interpose_result(-EAGAIN);
-	/* One more, so that those that end meanwhile are not the last. */
+	/* Holds one extra count until all requests are started, so that early ends do not notify. */
 	*group = (struct aio_group){.unfinished = 1, .event = event ? *event : silent};
 	are_asked = aio_ask_all(controls, count, group, CALL_SITE);
 	if (!--group->unfinished)
@@ -420,7 +423,7 @@ EXPORT int lio_listio(
 	return (int)interpose_result(are_asked ? 0 : -EIO);
 }
 
-/* ---- names for files beyond 2 GB, which all are ---- */
+/* ---- the names with 64: every file offset has 64 bits here ---- */
 
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one struct, two names");
 

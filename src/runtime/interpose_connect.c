@@ -17,7 +17,7 @@
 
 /* ---- connecting ---- */
 
-/* Waits for room in the listener's queue (unix sockets), or for the answer from far away. */
+/* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network sockets). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
 	struct fd_request request = {.shape = is_retry ? FD_SHAPE_RETRY : FD_SHAPE_ONE,
@@ -43,7 +43,7 @@ static long connect_result(int fd)
 	return -error;
 }
 
-/* connect() of a descriptor that waits, done without waiting: the flag is put back at once. */
+/* Tries connect() on a blocking descriptor without blocking: O_NONBLOCK is set for this call only. */
 static long connect_attempt(int fd, const struct sockaddr *address, socklen_t length)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
@@ -96,7 +96,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	struct msghdr *address = transfer->message;
 	struct pollfd poll = {.fd = transfer->fd, .events = POLLIN};
 
-	/* There is no form of accept() that cannot wait: ask once more right before. */
+	/* accept() has no flag against blocking, so the descriptor is polled immediately before the call. */
 	if (!transfer->never_waits && fd_waits(transfer->fd) &&
 		platform_call(SYS_poll, &poll, 1, 0) == 0)
 		return -EAGAIN;
@@ -104,7 +104,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 		transfer->flags);
 }
 
-/* All others are refused by the kernel at once. */
+/* accept() can block only on a listening socket; the kernel refuses every other socket at once. */
 static bool accept_may_wait(int fd)
 {
 	int is_listening = 0;
@@ -137,7 +137,7 @@ long call_accept4(const long arguments[6], uint64_t site)
 	}
 	if (!platform_failed(result)) {
 		fd_opened((int)result, FD_SOCKET, false, (int)result);
-		fd_retry_changed(); /* there is room in the queue again */
+		fd_retry_changed(); /* the listener's queue has room again */
 	}
 	return result;
 }
@@ -161,16 +161,16 @@ EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restric
 	return (int)interpose_result(ANSWER(accept4, fd, address, length, flags));
 }
 
-/* ---- what others find or do not find ---- */
+/* ---- names that other processes can see ---- */
 
-/* Of two processes that take the same one only one is found by others, and the other may wait for them for good. */
+/* Only one process can bind such a name. A second process fails, and its peers may wait forever. */
 static bool is_shared_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
 	const struct sockaddr_in *inet = (const struct sockaddr_in *)address;
 
 	if (length <= offsetof(struct sockaddr_un, sun_path))
-		return false; /* the system chooses one */
+		return false; /* the kernel chooses a free name */
 	if (local->sun_family == AF_UNIX)
 		return true;
 	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port;

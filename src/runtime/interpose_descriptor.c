@@ -77,7 +77,7 @@ static long fd_made(long result, enum fd_class class, bool is_internal)
 	return result;
 }
 
-/* The system call makes a descriptor of this class. */
+/* Defines the answer to a system call that creates a descriptor of this class. */
 #define MAKES(name, class, is_internal)                                                            \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -157,7 +157,7 @@ static long fd_copied(int fd, long result)
 	return result;
 }
 
-/* The system call makes a copy of its first descriptor. */
+/* Defines the answer to a system call that duplicates its first argument. */
 #define COPIES(name)                                                                               \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -405,7 +405,10 @@ EXPORT int __close(int fd)
 	return (int)interpose_result(fd_close(fd, CALL_SITE));
 }
 
-/* Also of fclose() and others inside libc: only what we remember changes; the call goes on as it is. */
+/*
+ * Also called by fclose() and other functions inside libc. Only our tables change; the kernel closes the
+ * descriptor.
+ */
 long call_close(const long arguments[6], uint64_t site)
 {
 	(void)site;

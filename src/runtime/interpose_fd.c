@@ -226,9 +226,9 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* ---- the system calls: also of stdio and others inside libc ---- */
+/* ---- the system calls, also those that stdio and others make inside libc ---- */
 
-/* Reads and writes that are no scheduling points are the kernel's, but for random numbers. */
+/* The kernel answers reads and writes that are no scheduling points, except reads of random numbers. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
 	struct fd_transfer transfer = *wanted;
@@ -304,7 +304,10 @@ long call_writev(const long arguments[6], uint64_t site)
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
-/* Without a position and flags these are readv() and writev(); nothing else of them waits for a thread. */
+/*
+ * Without a position and flags, these calls are readv() and writev(). With either, the call waits for no other
+ * thread.
+ */
 static bool has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];

@@ -124,8 +124,8 @@ static void futex_wake_others(const struct futex_call *call)
 }
 
 /*
- * A process that has not forked is taken to be alone with its futexes: libstdc++ does not mark its own as
- * private, so the mark says nothing.
+ * A process that has not forked is assumed not to share its futexes. FUTEX_PRIVATE_FLAG cannot decide this,
+ * because libstdc++ does not set the flag on private futexes.
  */
 long call_futex(const long arguments[6], uint64_t site)
 {

@@ -30,8 +30,8 @@
 static struct {
 	uint64_t outer_site; /* of a call that is about to allocate through us; 0: none */
 	uint8_t outer_kind;
-	bool is_looking_up; /* or memory is lent: calls are not to reach the program's heap */
-	char *lent;	    /* given out to the next call (thread_stacks.h); NULL: there is none */
+	bool is_looking_up; /* also while memory is lent: calls must not reach the program's heap */
+	char *lent;	    /* memory for the next calls (thread_stacks.h); NULL: none */
 	size_t lent_bytes;
 	size_t early_used;
 	char early[EARLY_BYTES] __attribute__((aligned(16))); /* given out while looking up */
@@ -52,7 +52,7 @@ static inline void *heap_next(struct symbol_slot *slot)
 
 /* ---- while glibc's functions are looked up ---- */
 
-/* Beyond what was lent the program's heap has to do. */
+/* A request larger than the rest of the lent memory is served from the program's heap. */
 static void *lent_allocate(size_t bytes)
 {
 	char *block = calls.lent;
@@ -93,7 +93,7 @@ static void *early_allocate(size_t bytes)
 	return block;
 }
 
-/* The end of the memory of ours that the block lies in; NULL: it is the program's. */
+/* End of the runtime's own memory region that holds `block`; NULL: the block belongs to the program's heap. */
 static const char *early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
@@ -208,7 +208,7 @@ static void *moved(void *from, void *to, size_t bytes, uint64_t site)
 	return to;
 }
 
-/* What was given out of our own memory stays there. */
+/* Copies a block from the runtime's own memory to the program's heap. Own memory is never freed. */
 static void *early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);

@@ -16,7 +16,10 @@
 
 /* ---- the process ---- */
 
-/* What is known of it before the starting point of runs is wrong in a run that is a fork of this process. */
+/*
+ * A process id read before the starting point of runs becomes wrong when a fork of this process executes a run.
+ * The flag lets the restart detect this case.
+ */
 long call_getpid(const long arguments[6], uint64_t site)
 {
 	(void)arguments;

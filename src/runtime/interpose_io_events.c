@@ -1,6 +1,7 @@
 /*
- * Waiting for events of the kernel's asynchronous input and output (io_submit), which libc has no functions
- * for. Events are asked for without waiting, and again while the program waits for the world outside.
+ * Waiting for events of the kernel's asynchronous input and output (io_submit), for which libc has no functions.
+ * The kernel is asked without blocking. The question is repeated while the program waits for the outside world.
+ *
  * Runs in the target's moving thread.
  */
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 /*
- * Jumps, also out of signal handlers. The mask that sigsetjmp() saves (setjmp.S) and siglongjmp() puts back is
- * the engine's.
+ * Jumps, also out of signal handlers. sigsetjmp() (setjmp.S) saves the engine's signal mask of the thread, and
+ * siglongjmp() restores it. The kernel's mask stays unchanged.
  */
 #include <setjmp.h>
 #include <sys/syscall.h>
@@ -51,8 +51,8 @@ static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int va
 		signal_left_handlers();
 		if (place->__mask_was_saved)
 			signal_set_mask(engine_current(), signal_set_bits(&place->__saved_mask));
-		(void)signals_deliver_now();	   /* what is unblocked comes before the jump */
-		without_mask.__mask_was_saved = 0; /* libc would give it to the kernel */
+		(void)signals_deliver_now();	   /* new signals come before the jump */
+		without_mask.__mask_was_saved = 0; /* libc would restore the mask in the kernel */
 	}
 	((jump_function *)symbol_slot_function(next))(&without_mask, value);
 	__builtin_unreachable();

@@ -33,7 +33,7 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
-/* To one thread. 0 or a positive errno. */
+/* Sends the signal to one thread. Returns 0 or a positive errno. */
 static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
@@ -44,7 +44,7 @@ static int send_to_thread(struct engine_thread *thread, siginfo_t information, u
 		return 0;
 	kill_point(thread, signal, site);
 	if (thread->state != THREAD_ALIVE)
-		return 0; /* it has ended meanwhile: as glibc, no error */
+		return 0; /* the thread has ended meanwhile: no error, as in glibc */
 	return signal_send(thread, &information);
 }
 
@@ -102,7 +102,10 @@ EXPORT int raise(int signal)
 		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
-/* What another process or a whole group is sent goes through the kernel, and may come back at once. */
+/*
+ * Signals to another process or to a group go through the kernel. The kernel may also send the signal back to the
+ * caller.
+ */
 static long send_through_kernel(long number, long receiver, long second, long third)
 {
 	long result = target_call(number, receiver, second, third);

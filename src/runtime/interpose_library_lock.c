@@ -1,10 +1,11 @@
 /*
- * Locks that libraries build from atomic operations and futexes (library_locks.def). Their meaning stays the library's:
- * its function runs, and where it blocks the futex call is scheduled. What is added is a scheduling point before it,
- * as an atomic update of the lock, and the order that the lock gives once it is held. Runs in the target's threads.
+ * Locks that libraries build from atomic operations and futexes (library_locks.def). The library's own function
+ * still runs, and its futex call is scheduled where it blocks. The wrapper adds a scheduling point before the
+ * call, as an atomic update of the lock. Once the lock is held, the wrapper adds the happens-before order. Runs
+ * in the target's threads.
  *
- * The rest of such locks is inlined into programs (std::atomic::wait) or called inside of a library: only their
- * futex calls are seen, and the host is told of the first one.
+ * Other such locks are inlined into programs (std::atomic::wait) or called inside a library. The runtime sees
+ * only their futex calls, and reports the first one to the host.
  */
 #include <link.h>
 #include <string.h>
@@ -18,11 +19,11 @@
 
 #define LOCK_BYTES 4
 
-/* Libraries whose futex calls come from functions that we interpose, by the start of their names. */
+/* Libraries (prefixes of file names) whose futex calls come from interposed functions. */
 static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
 	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
 
-/* What calls without an object share. Never written. */
+/* The shared object of all calls without an object argument. Only its address is used. */
 static char library_lock_shared[LOCK_BYTES];
 
 static struct engine_op library_lock_update(long object, uint64_t site)
@@ -39,7 +40,7 @@ static void library_lock_enter(long first, long second, uint64_t site)
 {
 	struct engine_op op = library_lock_update(first, site);
 
-	if (second) { /* the lock that a wait gives up */
+	if (second) { /* the lock that a wait releases */
 		const struct engine_op release = library_lock_update(second, site);
 
 		engine_note_access(&release);
@@ -59,7 +60,7 @@ static void library_lock_leave(long first, long second, uint64_t site)
 	}
 }
 
-/* All arguments are words, and so is the result: passing on more of them than there are does no harm. */
+/* Every argument and the result is one register word. Passing more words than the function takes does no harm. */
 #define LIBRARY_LOCK(function, objects)                                                            \
 	EXPORT long function(long a, long b, long c, long d, long e, long f);                      \
 	EXPORT long function(long a, long b, long c, long d, long e, long f)                       \
@@ -77,9 +78,9 @@ static void library_lock_leave(long first, long second, uint64_t site)
 #include "runtime/library_locks.def"
 #undef LIBRARY_LOCK
 
-/* ---- locks that nobody interposes ---- */
+/* ---- locks that are not interposed ---- */
 
-/* Where a stub of the linker's table of procedures leads to; 0: it is another code. */
+/* Returns the target of a stub in the procedure linkage table; 0: the code is no stub. */
 static uintptr_t library_lock_stub_target(const uint8_t *code)
 {
 	static const uint8_t landing_pad[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -87,7 +88,7 @@ static uintptr_t library_lock_stub_target(const uint8_t *code)
 
 	if (memcmp(code, landing_pad, sizeof landing_pad) == 0)
 		code += sizeof landing_pad;
-	code += *code == 0xf2; /* a prefix of jumps */
+	code += *code == 0xf2; /* the bnd prefix of a jump */
 	if (code[0] != 0xff || code[1] != 0x25)
 		return 0;
 	memcpy(&distance, code + 2, sizeof distance);
@@ -95,8 +96,8 @@ static uintptr_t library_lock_stub_target(const uint8_t *code)
 }
 
 /*
- * Is the code in front of `site` a system call, or a call of syscall()? It may also be the call of a library's function that
- * ends with one: then who returns there has made no call to the kernel.
+ * Does the code before the return address `site` make a system call, or call syscall()? Otherwise that code calls
+ * a library function that ends in a tail call to syscall(), and the caller at `site` made no system call itself.
  */
 static bool library_lock_calls_kernel(const uint8_t *site)
 {
@@ -118,12 +119,12 @@ static bool library_lock_is_known(const void *code)
 	uintptr_t start, end;
 
 	if (_dl_find_object((void *)(uintptr_t)code, &object) || !object.dlfo_link_map)
-		return true; /* code that was made at run time */
+		return true; /* code generated at run time */
 	name = strrchr(object.dlfo_link_map->l_name, '/');
 	for (unsigned i = 0; name && i < sizeof known_libraries / sizeof *known_libraries; i++)
 		if (strncmp(name + 1, known_libraries[i], strlen(known_libraries[i])) == 0)
 			return true;
-	/* Built by raddle-cc: its atomic operations are seen. */
+	/* The atomic operations of code built by raddle-cc are seen. */
 	return sites_find_code((uintptr_t)code, &start, &end) || !library_lock_calls_kernel(code);
 }
 

@@ -120,13 +120,16 @@ static bool is_bad_timeout(const struct timespec *timeout)
 	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
 }
 
-/* A mask of another size than the kernel's is none. */
+/* Is the mask's size not the kernel's? The kernel refuses such a mask. */
 static bool is_bad_mask(const void *mask, long bytes)
 {
 	return mask && bytes != sizeof(uint64_t);
 }
 
-/* Linux tells what is left of the time. libc's functions give a copy to be told. */
+/*
+ * The system call writes the remaining time to `timeout`. libc's functions pass a copy, so the caller's value
+ * stays.
+ */
 static void poll_tell_rest(struct timespec *timeout, uint64_t end_ns)
 {
 	uint64_t now_ns;
@@ -326,7 +329,7 @@ static long ask_epoll(const struct poll_call *call)
 static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
 	int capacity, const struct timespec *timeout)
 {
-	if (capacity <= 0) /* refused, for this or a better reason */
+	if (capacity <= 0) /* the kernel refuses the call with the right error */
 		return platform_call(SYS_epoll_pwait, epoll_fd, events, capacity, 0, NULL, 0);
 	call->request =
 		(struct fd_request){.shape = FD_SHAPE_ONE, .fd = epoll_fd, .events = POLLIN};

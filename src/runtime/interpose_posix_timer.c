@@ -31,7 +31,7 @@ struct posix_timer {
 	void (*function)(union sigval);
 	uint64_t deadline_ns;
 	uint64_t interval_ns;
-	uint64_t fired_ns;   /* when it last notified, 0: not since it was set */
+	uint64_t fired_ns;   /* last notification, 0: none since the timer was set */
 	uint32_t life;	     /* grows with every timer that lived in this entry */
 	uint32_t generation; /* grows with every setting: its thread looks again */
 };
@@ -49,7 +49,7 @@ static struct posix_timer *timer_of(timer_t id)
 	return index < TIMERS_MAX && timers.entries[index].is_used ? &timers.entries[index] : NULL;
 }
 
-/* When it notifies next. */
+/* Time of the next notification. */
 static uint64_t timer_wake_ns(const struct posix_timer *timer)
 {
 	return timer_no_sooner(timer->deadline_ns, timer->fired_ns, timer->interval_ns);
@@ -78,7 +78,7 @@ static bool timer_is_silent(const struct posix_timer *timer)
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
-/* An expiration that nobody notices but by its count: none is waited for. */
+/* The expiration changes only the overrun count. No thread can notice it, so no wait depends on it. */
 static bool timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
@@ -102,7 +102,7 @@ static struct engine_thread *timer_receiver(const struct posix_timer *timer)
 	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
 }
 
-/* One signal at a time is on its way; it stands for those that would follow. */
+/* A timer has at most one pending signal. Later expirations add to the overrun count of that signal. */
 static void timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
 {
 	int64_t overrun;

@@ -1,7 +1,9 @@
 /*
  * Priorities of threads: nice values, scheduling attributes, priorities of input and output. One kernel thread
- * carries all threads, so nothing real changes: these calls check what the kernel checks, remember what was set
- * and show it again. Runs in the target's moving thread.
+ * carries all threads, so nothing real changes. These calls check what the kernel checks, remember the settings
+ * and report them.
+ *
+ * Runs in the target's moving thread.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -15,10 +17,10 @@
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
-/* Threads beyond these have the process's priorities, whatever they set. */
+/* Threads with a higher index have no settings of their own and report the process's priorities. */
 #define PRIORITY_THREADS_MAX 256
 
-/* What the kernel answers is 20 less the nice value, to have no negative results. */
+/* The system call returns 20 minus the nice value, because negative results are errors. */
 #define NICE_ZERO 20
 #define NICE_LEAST (-20)
 #define NICE_MOST 19
@@ -66,7 +68,7 @@ static int nice_get(const struct engine_thread *thread)
 	return NICE_ZERO - (int)platform_call(SYS_getpriority, PRIO_PROCESS, 0); /* cannot fail */
 }
 
-/* Lower values are for the privileged, and down to RLIMIT_NICE for all. 0 or -EACCES. */
+/* Lowering the nice value beyond the limit RLIMIT_NICE needs CAP_SYS_NICE. Returns 0 or -EACCES. */
 static long nice_set(const struct engine_thread *thread, int nice)
 {
 	struct thread_priority *own = priority_of(thread);
@@ -76,7 +78,7 @@ static long nice_set(const struct engine_thread *thread, int nice)
 		nice = NICE_LEAST;
 	if (nice > NICE_MOST)
 		nice = NICE_MOST;
-	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NICE, NULL, &limit); /* it exists */
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NICE, NULL, &limit); /* cannot fail */
 	if (nice < nice_get(thread) && (rlim_t)(NICE_ZERO - nice) > limit.rlim_cur &&
 		!has_capability(CAP_SYS_NICE))
 		return -EACCES;
@@ -289,7 +291,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 	long result;
 
 	(void)site;
-	/* The kernel fills in what is not ours, and checks the rest. */
+	/* The kernel checks the arguments and fills in the fields that are not emulated. */
 	result = platform_call(SYS_sched_getattr, thread ? 0 : arguments[0], arguments[1],
 		arguments[2], arguments[3]);
 	if (platform_failed(result) || !thread)
@@ -303,7 +305,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 
 /* ---- priorities of input and output ---- */
 
-#define IO_WHO_PROCESS 1 /* IOPRIO_WHO_PROCESS: one thread, in fact */
+#define IO_WHO_PROCESS 1 /* IOPRIO_WHO_PROCESS, which means one thread */
 #define IO_CLASS_SHIFT 13
 #define IO_LEVELS 8
 

@@ -1,7 +1,9 @@
 /*
- * Processes: fork and its like, _exit, and waiting for children. A child made by the target has an engine of its own,
- * which begins at the first of libc's fork handlers, so before anything of the target runs there. Time and deadlocks are
- * those of the whole process family (family.h). The child dies with its parent, so that no run leaves processes behind.
+ * Processes: fork and its like, _exit, and waiting for children. A child made by the target has an engine of its
+ * own. That engine begins at the first of libc's fork handlers, before any code of the target runs there. Virtual
+ * time and deadlocks are those of the whole process family (family.h). A child dies with its parent, so no run
+ * leaves processes behind.
+ *
  * Runs in the target's moving thread.
  */
 #include <fcntl.h>
@@ -32,7 +34,7 @@ static struct {
 	long parent_pid;
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* made before the first thread, and not waited for yet */
-	uint64_t forks;		 /* of this process and those that it has come of */
+	uint64_t forks;		 /* of this process and its ancestors */
 	uint64_t kernel_mask;	 /* of the forking thread; meanwhile no signal comes in */
 	char any_child;		 /* its address stands for all children */
 } process;
@@ -70,12 +72,12 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-/* A child has other random numbers than its parent, and than its siblings. */
+/* A child draws other random numbers than its parent and its siblings. */
 static uint64_t process_random_seed(void)
 {
 	uint64_t number;
 
-	engine_random_bytes(&number, sizeof number); /* of the child's copy */
+	engine_random_bytes(&number, sizeof number); /* changes only the child's copy */
 	return hash_pair(number, process.forks);
 }
 
@@ -221,7 +223,7 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	child_id = va_arg(rest, pid_t *);
 	va_end(rest);
 	if (flags & CLONE_THREAD) {
-		runtime_first_create(); /* arms what makes it a controlled thread */
+		runtime_first_create(); /* arms the dispatch, which controls the thread */
 		if (!runtime.has_dispatch)
 			raw_thread_refuse();
 	}
@@ -344,7 +346,7 @@ static struct child_wait child_wait_of(pid_t pid, int options)
  */
 static void child_was_reaped(void)
 {
-	(void)family_look(); /* what it slept has passed here, too */
+	(void)family_look(); /* the virtual time that the child slept passes here, too */
 	if (process.early_children && engine_is_live())
 		runtime_taint_shared("waited for a child made before the first thread");
 	else if (process.early_children)

@@ -1,6 +1,8 @@
 /*
- * Message queues and System V's semaphores. A call is made in a form that cannot wait, and again when something may
- * have changed, so that the threads of the process may be at the other end. Runs in the target's moving thread.
+ * Message queues and System V semaphores. A call is first made in a form that cannot block, and repeated when
+ * another thread may have changed the queue. The other end may therefore be a thread of the same process.
+ *
+ * Runs in the target's moving thread.
  */
 #include <mqueue.h>
 #include <pthread.h>
@@ -156,7 +158,7 @@ struct notification {
 	bool is_used;
 	bool was_empty; /* the queue, since it was asked for */
 	bool is_off;	/* taken back */
-	bool is_due;	/* the message has come; another thread may have taken it since */
+	bool is_due;	/* the message has arrived; a thread may have received it since */
 	mqd_t queue;
 	void (*function)(union sigval);
 	union sigval value;
@@ -189,7 +191,7 @@ static bool is_same_queue(mqd_t first, mqd_t second)
 		       one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* A receiver that waits gets the message, and nobody is notified. */
+/* A blocked receiver gets the message, and then POSIX requires no notification. */
 static bool queue_has_receiver(mqd_t queue)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
@@ -210,7 +212,7 @@ static void notifications_note_message(mqd_t queue)
 		at++) {
 		if (!at->is_used || at->is_off || !is_same_queue(at->queue, queue))
 			continue;
-		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* just used */
+		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* cannot fail */
 		if (state.mq_curmsgs != 1)
 			continue;
 		at->was_empty = !queue_has_receiver(queue);

@@ -1,7 +1,7 @@
 /*
- * sem_*, unnamed and named. Named semaphores live in a table of this process: same name, same object,
- * with reference counts, and O_CREAT and O_EXCL as POSIX has them. Processes of one family (family.h)
- * see each other's; all others do not see them, nor do they see theirs. Runs in the target's threads.
+ * sem_*, unnamed and named. Named semaphores live in a table of this process: one name means one object, with
+ * reference counts. O_CREAT and O_EXCL behave as in POSIX. Processes of one family (family.h) share the table;
+ * processes outside the family do not see these semaphores. Runs in the target's threads.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
-	uint32_t owner, group, mode; /* of the file that the name stands for */
+	uint32_t owner, group, mode; /* of the file that the name would have on disk */
 	char name[NAME_MAX + 1];
 };
 
@@ -31,7 +31,10 @@ struct named_semaphore {
 #define TABLE_BYTES                                                                                \
 	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 
-/* Written by the moving thread, like the objects themselves, and from the first fork on by the whole family. */
+/*
+ * Written by the moving thread, like the objects themselves. After the first fork, every process of the family
+ * writes the table.
+ */
 static union {
 	struct named_semaphore entries[NAMED_MAX];
 	char pages[TABLE_BYTES];
@@ -93,7 +96,7 @@ static bool group_is_own(uint32_t group)
 	return group == (uint32_t)platform_call(SYS_getegid);
 }
 
-/* It is opened to be read and written, as a file. */
+/* Opening a semaphore needs permission to read and to write, as for a file. */
 static bool named_may_open(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -102,7 +105,7 @@ static bool named_may_open(const struct named_semaphore *named)
 	return !user || (named->mode >> shift & 6) == 6;
 }
 
-/* Who may take a name away: the folder of semaphores is sticky. */
+/* Only the owner may unlink a name, because the directory of semaphores is sticky. */
 static bool named_may_unlink(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -139,7 +142,7 @@ static int named_create(const char *name, unsigned value, mode_t mode, struct na
 	return EMFILE;
 }
 
-/* `mode` and `value` are those of a new one. */
+/* `mode` and `value` apply only to a new semaphore. */
 static int named_open(
 	const char *name, int flags, mode_t mode, unsigned value, struct named_semaphore **out)
 {

@@ -1,6 +1,7 @@
 /*
- * Signal dispositions and masks. Masks are kept per thread by the engine; the kernel hears of
- * neither masks nor handlers. In a forked child that has left control everything is the kernel's again.
+ * Signal dispositions and masks. The engine keeps the mask of each thread; the kernel learns of neither masks nor
+ * handlers. In a forked child that has left control, the kernel manages everything again.
+ *
  * Runs in the target's moving thread and inside handlers.
  */
 #include <pthread.h>
@@ -18,7 +19,7 @@ bool signal_is_valid(int signal)
 	return signal >= 1 && signal <= SIGNAL_LAST && signal != 32 && signal != 33;
 }
 
-#define MASK_BYTES ((long)sizeof(uint64_t)) /* of the kernel's */
+#define MASK_BYTES ((long)sizeof(uint64_t)) /* size of the kernel's mask */
 
 /* ---- dispositions ---- */
 

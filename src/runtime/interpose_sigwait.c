@@ -13,7 +13,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-#define MASK_BYTES ((long)sizeof(uint64_t)) /* of the kernel's */
+#define MASK_BYTES ((long)sizeof(uint64_t)) /* size of the kernel's mask */
 
 /* Written by sigaltstack only. */
 static struct {
@@ -58,7 +58,7 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 
 	signal_queue_drain();
 	signal_set_mask(
-		self, old_mask | op.argument); /* none of them goes to a handler meanwhile */
+		self, old_mask | op.argument); /* blocked, so that no handler takes one meanwhile */
 	while (!result) {
 		enum engine_result reason = engine_perform(&op);
 
@@ -119,7 +119,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* As glibc: POSIX knows no code for a signal that a thread was sent. */
+/* As in glibc, a signal sent to one thread reports SI_USER: POSIX has no code of its own for this case. */
 static int wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)
@@ -259,7 +259,7 @@ void *signal_stack_end(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* As the kernel: one of three modes, with or without this flag. */
+/* As in the kernel, the flags are one of three modes, with or without SS_AUTODISARM. */
 #define STACK_AUTODISARM (1U << 31)
 #define STACK_BYTES_MIN 2048
 
@@ -270,7 +270,7 @@ static bool is_stack_mode(int flags)
 	return mode == 0 || mode == SS_ONSTACK || mode == SS_DISABLE;
 }
 
-/* 0 or -errno: can it become the caller's, who has `before`? */
+/* Can `wanted` replace the caller's stack `before`? Returns 0 or -errno. */
 static long alternate_check(const stack_t *wanted, const stack_t *before)
 {
 	if (before->ss_flags & SS_ONSTACK)

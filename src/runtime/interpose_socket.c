@@ -1,6 +1,7 @@
 /*
- * Messages of sockets: send and recv in all their forms. Messages are tried with MSG_DONTWAIT; the
- * caller's own flags and O_NONBLOCK keep their meaning.
+ * Messages of sockets: send and recv in all their forms. Each transfer is tried with MSG_DONTWAIT. The caller's
+ * own flags and O_NONBLOCK keep their meaning.
+ *
  * Runs in the target's moving thread.
  */
 #include <sys/socket.h>
@@ -125,7 +126,7 @@ long call_recvmsg(const long arguments[6], uint64_t site)
 		(int)arguments[0], (struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
-/* The time limit: the kernel, too, looks at it only after a message has come. */
+/* As in the kernel, the time limit is checked only after a message has arrived. */
 long call_recvmmsg(const long arguments[6], uint64_t site)
 {
 	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];

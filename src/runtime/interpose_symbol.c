@@ -1,11 +1,12 @@
 /*
- * dlsym() and dlvsym(): a look-up that would give libc's definition of an interposed function gives ours, so
- * that an allocator's dlsym(RTLD_NEXT, "pthread_create") makes a controlled thread. The answer stays the
- * loader's where a library between us and libc defines the function, too: our definition may call that one.
+ * dlsym() and dlvsym(): where a look-up finds libc's definition of an interposed function, the result is the
+ * runtime's definition. An allocator's dlsym(RTLD_NEXT, "pthread_create") thus makes a controlled thread. The
+ * loader's result stays where a library between the runtime and libc also defines the function, because the
+ * runtime may call that one.
  *
- * The entries (symbol_thunk.S) jump to the loader's functions unless ours have an answer: the
- * loader looks at the return address to know who asks. So do dlopen() and dlmopen(), of which only the host is
- * told. Runs in any thread, also before set-up.
+ * The loader identifies the caller by the return address. The entries (symbol_thunk.S) therefore jump to the
+ * loader's functions unless the runtime has a result. dlopen() and dlmopen() work likewise, and are only reported
+ * to the host. Runs in any thread, also before set-up.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -19,7 +20,7 @@
 typedef void *symbol_dlsym(void *handle, const char *name);
 typedef void *symbol_dlvsym(void *handle, const char *name, const char *version);
 
-/* The loader's functions, where symbol_thunk.S jumps to. Written once, by the first call. */
+/* The loader's functions, to which symbol_thunk.S jumps. Written once, by the first call. */
 extern HIDDEN symbol_dlsym *symbol_behind_dlsym;
 extern HIDDEN symbol_dlvsym *symbol_behind_dlvsym;
 extern HIDDEN void *symbol_behind_dlopen, *symbol_behind_dlmopen;
@@ -49,7 +50,10 @@ static void symbol_find_loader(void)
 	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
 }
 
-/* Ours for the look-up (`version` NULL: dlsym) by `caller`; NULL: the loader is to answer. */
+/*
+ * Result of a look-up by `caller` that the runtime replaces by its own definition. `version` NULL: dlsym().
+ * Result NULL: the loader looks the name up.
+ */
 static void *symbol_interposed(
 	void *handle, const char *name, const char *version, const void *caller)
 {
@@ -58,7 +62,7 @@ static void *symbol_interposed(
 
 	symbol_find_loader();
 	if (symbol_is_inside(&symbol_modules.own, caller) || handle == RTLD_DEFAULT)
-		return NULL; /* we come before libc in the program's own order */
+		return NULL; /* the runtime precedes libc in the program's search order */
 	own = runtime_own_symbol(name);
 	if (!own || !symbol_is_inside(&symbol_modules.libc, runtime_symbol_behind(name)))
 		return NULL;
@@ -91,7 +95,7 @@ static void *symbol_note_direct_calls(bool has_them)
 	symbol_find_loader();
 	if (has_them && runtime.contract)
 		runtime.contract->unseen |= UNSEEN_CALLS;
-	return NULL; /* the loader's own */
+	return NULL; /* the loader handles the call */
 }
 
 HIDDEN void *symbol_answer_dlopen(const char *file, int mode);

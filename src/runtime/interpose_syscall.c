@@ -1,7 +1,7 @@
 /*
- * syscall(): what the table of system calls answers is answered here too, with the caller as the site
- * (std::atomic::wait and static-initialiser guards come this way). Everything else goes on to glibc,
- * where Syscall User Dispatch sees it. Runs in the target's threads.
+ * syscall(): the calls in the table of system calls are answered here too, with the caller as the site
+ * (std::atomic::wait and static-initialiser guards use syscall()). Every other call goes to glibc, where Syscall
+ * User Dispatch traps it. Runs in the target's threads.
  */
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@ static bool syscall_answer(long number, const long arguments[6], uint64_t site, 
 	bool is_answered;
 
 	if (raw_thread_is_wanted(number, arguments))
-		runtime_first_create(); /* arms what makes it a controlled thread */
+		runtime_first_create(); /* arms the dispatch, which controls the thread */
 	if (!self->is_cancel_asynchronous)
 		self->is_cancel_disabled = true;
 	is_answered = system_call_answer(number, arguments, site, result);

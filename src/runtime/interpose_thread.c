@@ -20,7 +20,7 @@ void runtime_prepare_threads(void)
 	runtime_add_modules();
 }
 
-/* A constructor makes a thread: there is no main yet that runs could begin at. */
+/* A constructor creates a thread before main. The restart's starting point at main must therefore be reached now. */
 static void thread_reach_main(void)
 {
 	if (runtime.has_reached_main)
@@ -102,7 +102,7 @@ int runtime_start_detached(const pthread_attr_t *attributes, void *(*start)(void
 	pthread_t thread;
 
 	if (attributes)
-		own = *attributes; /* read by the creation, and not destroyed */
+		own = *attributes; /* creation only reads it; not ours to destroy */
 	else
 		(void)pthread_attr_init(&own); /* cannot fail */
 	(void)pthread_attr_setdetachstate(&own, PTHREAD_CREATE_DETACHED);
@@ -115,7 +115,7 @@ void runtime_thread_body(struct engine_thread *thread)
 {
 	__pthread_unwind_buf_t buffer;
 
-	(void)raw_thread_run(thread); /* comes back of other threads */
+	(void)raw_thread_run(thread); /* a raw thread never returns from this call */
 	/* glibc's forced unwinding (pthread_exit, cancellation) ends its walk by jumping here. */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);
@@ -172,7 +172,10 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		engine_fail(OUTCOME_JOIN_SELF, thread, site);
 		return EDEADLK;
 	}
-	/* As glibc: no circle where one of the two is cancelled, which ends its wait. */
+	/*
+	 * As in glibc, two threads that join each other are no deadlock where one is cancelled: cancellation ends
+	 * its wait.
+	 */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
 		(!self->is_cancel_requested || self->is_cancel_disabled))

@@ -1,7 +1,9 @@
 /*
- * Calls that take the id of a thread and mean its process, or what all threads of the process share: they are
- * made with the id of the kernel thread that carries the threads. So are paths below /proc, and the list of
- * threads in /proc/self/task is the target's. Runs in the target's moving thread.
+ * Calls that take a thread id but mean its process, or state that all threads of the process share. Each call is
+ * made with the id of the kernel thread that carries the threads. Paths below /proc are translated likewise, and
+ * /proc/self/task lists the target's threads.
+ *
+ * Runs in the target's moving thread.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -82,7 +84,7 @@ EXPORT int sched_rr_get_interval(pid_t pid, struct timespec *out)
 
 #define PIDFD_OF_THREAD O_EXCL
 
-/* Without that flag only the id of a process will do, which the first thread has. */
+/* Without PIDFD_THREAD only the id of a process is valid, which is the id of its first thread. */
 long call_pidfd_open(const long arguments[6], uint64_t site)
 {
 	const struct engine_thread *thread = thread_of_id((pid_t)arguments[0]);
@@ -107,7 +109,7 @@ static bool starts_with_proc(const char *path)
 	       memcmp(&start, PROC, 4) == 0 && strncmp(path, PROC, PROC_BYTES) == 0;
 }
 
-/* One part of a path, and whether it is the id of a thread that the kernel knows by another. */
+/* Copies one part of a path, and replaces a thread's id by the id that the kernel knows. */
 static size_t copy_part(struct text *to, const char *part)
 {
 	const size_t length = strcspn(part, "/");
@@ -124,7 +126,7 @@ static size_t copy_part(struct text *to, const char *part)
 	return length;
 }
 
-/* The path with the kernel's ids, in `buffer` where it differs. */
+/* Translates the ids in a path to the kernel's. Returns `buffer` where the path changes. */
 static const char *path_for_kernel(const char *path, char buffer[PATH_BYTES])
 {
 	struct text text;
@@ -182,7 +184,7 @@ long thread_ids_open(long number, const long arguments[6])
 
 /* ---- the list of threads ---- */
 
-/* struct linux_dirent64 */
+/* layout of struct linux_dirent64 */
 struct directory_entry {
 	uint64_t inode;
 	int64_t next;
@@ -192,7 +194,7 @@ struct directory_entry {
 };
 
 #define ENTRY_BYTES_MAX 48
-#define DOTS 2 /* "." and ".." come first */
+#define DOTS 2 /* entries 0 and 1 are "." and ".." */
 
 static bool is_task_list(int fd)
 {
@@ -232,7 +234,7 @@ static uint16_t write_entry(struct directory_entry *entry, uint32_t position)
 	return entry->bytes;
 }
 
-/* The descriptor's own offset says which entry is next, so that rewinddir() and telldir() work. */
+/* The descriptor's own offset holds the index of the next entry, so that rewinddir() and telldir() work. */
 long call_getdents64(const long arguments[6], uint64_t site)
 {
 	const int fd = (int)arguments[0];

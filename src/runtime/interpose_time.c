@@ -41,11 +41,11 @@ static HOT_STATE struct {
 	uint64_t origin_virtual_ns; /* ... showed this; only where time is real */
 	bool has_origin;
 	uint64_t processor_begin_ns; /* virtual time when this process began */
-	uint64_t step;		     /* of the last reading */
-	uint32_t reads;		     /* since that step */
+	uint64_t step;		     /* at the last reading */
+	uint32_t reads;		     /* readings since that step */
 	uint64_t streak_step;	     /* step before the current streak of yields */
-	uint64_t streak_yields;	     /* how many, with nothing else between */
-	uint64_t in_vain;	     /* yields and looks for a cancellation so far */
+	uint64_t streak_yields;	     /* consecutive yields without another operation */
+	uint64_t in_vain;	     /* yields and tests for cancellation so far */
 	uint64_t
 		realtime_set_ns; /* what the target has set CLOCK_REALTIME forward by, modulo 2^64 */
 } clocks;
@@ -116,17 +116,17 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* Is it the processor clock of this process, or of a thread of it? See clock_getcpuclockid(3) for the bits. */
+/* Is this the processor clock of this process, or of one of its threads? See clock_getcpuclockid(3) for the bits. */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
 
-	if (clock >= 0 || (clock & 3) == 3) /* 3: a device's clock by descriptor, or none */
+	if (clock >= 0 || (clock & 3) == 3) /* 3: a device's clock, or an invalid one */
 		return false;
 	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
 }
 
-/* Where a clock stands at virtual time 0, modulo 2^64. False: not a clock that we make. */
+/* Value of a clock at virtual time 0, modulo 2^64. False: the clock is not virtual. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {
@@ -204,7 +204,7 @@ void runtime_waits_in_vain(void)
 void runtime_yield(uint64_t site)
 {
 	if (!engine_is_live()) {
-		if (runtime.has_forked) /* for another process */
+		if (runtime.has_forked) /* lets another process run */
 			(void)platform_call(SYS_sched_yield);
 		return;
 	}

@@ -21,7 +21,7 @@ static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
 	uint64_t interval_ns; /* 0: fires once */
-	uint64_t fired_ns;    /* last, 0: not since it was set */
+	uint64_t fired_ns;    /* last expiration, 0: none since the timer was set */
 } timer;
 
 static uint64_t timer_wake_ns(void)
@@ -29,7 +29,7 @@ static uint64_t timer_wake_ns(void)
 	return timer_no_sooner(timer.deadline_ns, timer.fired_ns, timer.interval_ns);
 }
 
-/* Its signal is still pending, or would be thrown away: another one makes no difference. */
+/* The last signal is still pending, or SIGALRM is ignored: another signal makes no difference. */
 static bool timer_goes_unnoticed(void)
 {
 	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);

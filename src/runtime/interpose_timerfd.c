@@ -79,7 +79,7 @@ uint64_t timerfd_next_ns(void)
 	uint64_t next_ns = ENGINE_FOREVER;
 
 	for (int i = 0; timers.used_count && i < TIMER_DESCRIPTORS_MAX; i++)
-		/* Who waits for one that is readable already waits for no further expiration. */
+		/* A thread that waits for an already readable timer needs no further expiration. */
 		if (timers.entries[i].is_armed && !timers.entries[i].expirations &&
 			timers.entries[i].deadline_ns < next_ns)
 			next_ns = timers.entries[i].deadline_ns;

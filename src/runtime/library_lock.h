@@ -1,10 +1,10 @@
-/* Locks of libraries that are made of futexes: interpose_library_lock.c. */
+/* Locks that libraries build from futexes: interpose_library_lock.c. */
 #ifndef RADDLE_RUNTIME_LIBRARY_LOCK_H
 #define RADDLE_RUNTIME_LIBRARY_LOCK_H
 
 #include <stdint.h>
 
-/* A futex call at `site`: tells the host where that is code whose own locks are not seen. */
+/* Reports a futex call at `site` to the host where the calling code has locks that the runtime does not see. */
 void library_lock_note_futex(uint64_t site);
 
 #endif

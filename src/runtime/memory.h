@@ -31,7 +31,7 @@ struct memory_access {
 	uint8_t kind;		  /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;		  /* enum site_order */
 	uint8_t order_of_failure; /* compare-exchange */
-	uint8_t call;		  /* enum call_kind: a block that is freed is written as a whole */
+	uint8_t call;		  /* enum call_kind; a free counts as a write to the whole block */
 	bool knows_expected;	  /* compare-exchange: it will write if `expected` is there */
 	uint64_t expected;
 	uint8_t *site_state; /* its byte in contract_memory.sites, NULL: it has none */

@@ -22,20 +22,20 @@
 static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
-	bool has_external; /* a descriptor that processes outside of the family can make ready */
+	bool has_external; /* a process outside the family can make a waited-for descriptor ready */
 	bool has_child;	   /* a wait for a child */
 	bool has_signal;   /* a wait for a signal */
-	bool has_shared;   /* a wait for an object that another process may change */
-	bool needs_slices; /* something that poll() cannot see */
+	bool has_shared;   /* a wait for an object that another process can change */
+	bool needs_slices; /* a wait that poll() cannot observe */
 	uint32_t failed_tries; /* in a row */
 	uint64_t failed_step;  /* of the last one */
 	uint64_t
 		woken_period; /* engine_idle_period() at the last return of true because of a descriptor */
-	/* Of a wait beside other members of the family. */
+	/* Values of a wait while other members of the family run. */
 	uint64_t slice_ns;     /* of each sleep; 0: no limit */
-	bool is_clock_still;   /* virtual time does not pass meanwhile */
-	uint64_t idle_period;  /* which began */
-	uint64_t idle_real_ns; /* at this real time */
+	bool is_clock_still;   /* virtual time stands still during this wait */
+	uint64_t idle_period;  /* the period that began at idle_real_ns */
+	uint64_t idle_real_ns; /* real time when idle_period began */
 } outside;
 
 /* ---- what is waited for ---- */
@@ -148,7 +148,7 @@ static long outside_sleep(uint64_t limit_ns)
 	return result;
 }
 
-/* How long the next sleep is to be, where nothing else ends it. */
+/* Longest duration of the next sleep if no event ends it earlier. */
 static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
 	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
@@ -164,7 +164,7 @@ static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 	return sleep_ns;
 }
 
-/* Sleeps until `limit_ns` on the engine's clock, and brings that up to date unless it stands still meanwhile. */
+/* Sleeps until `limit_ns` on the engine's clock. Updates that clock afterwards, unless the clock stands still. */
 static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	uint64_t start_ns = time_now_ns();
@@ -193,7 +193,7 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		engine_clock_advance_to(
 			start_ns + passed_ns < limit_ns ? start_ns + passed_ns : limit_ns);
 	family_publish_clock();
-	if (outside.needs_slices && !signals_arrived()) /* a signal comes first: EINTR */
+	if (outside.needs_slices && !signals_arrived()) /* a signal comes first, with EINTR */
 		fd_retry_changed();
 }
 
@@ -236,7 +236,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or what it sends, may be what a handler waits for to wake somebody; or what a parent sends. */
+	/* A child's end, or a signal from a child or parent, may run a handler that wakes a thread. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	/* Those of this family have got the object from each other. */
@@ -250,13 +250,14 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 
 /* ---- beside other members of the process family ---- */
 
-/* The next look at what other members have done is so far away, at first and later. */
+/* Real time between two looks at the other members' progress, at first and later. */
 #define FAMILY_SLICE_NS UINT64_C(200000)
 #define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
 #define FAMILY_SLICES 25
 /*
- * A member that computes takes no virtual time, as a thread does not. But it may also wait in a way that is not seen,
- * for the caller. So time passes for the caller after a real time that is this many times its wait, within limits.
+ * A member that computes takes no virtual time, as a thread does not. That member may also wait for the caller in
+ * a way that the runtime does not see. Time therefore passes for the caller after its wait times this factor of
+ * real time, within limits.
  */
 #define FAMILY_GRACE_FACTOR 64
 #define FAMILY_GRACE_LEAST_NS UINT64_C(1000000)
@@ -298,12 +299,12 @@ static void outside_wait_for_family(
 	outside.is_clock_still =
 		verdict == FAMILY_WAITS && outside_clock_is_still(limit_ns, waited_ns);
 	outside_wait_until(limit_ns, pids, child_count);
-	(void)family_look(); /* running, until the threads have been asked */
+	(void)family_look(); /* counts as running until its threads were asked */
 	outside.slice_ns = 0;
 	outside.is_clock_still = false;
 }
 
-/* What becomes of a wait that nothing of what was looked at has ended yet. */
+/* Asks the process family how a wait continues that no checked event has ended yet. */
 static enum family_verdict outside_ask_family(
 	uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
@@ -316,7 +317,7 @@ static enum family_verdict outside_ask_family(
 	return family_wait(&wait);
 }
 
-/* Until then no thread can move: true if it is time to ask them again. */
+/* Waits until a blocked thread may be enabled. False: waiting longer cannot help. */
 static bool outside_wait(uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	const enum family_verdict verdict = outside_ask_family(epoch, limit_ns, pids, child_count);

@@ -15,21 +15,21 @@
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 
-/* Of the stack that we borrow below the thread's own first frame. */
+/* Bytes skipped below the new thread's stack pointer, because code may use a red zone there. */
 #define RED_ZONE_BYTES 256
-/* What glibc wants a stack to have at least; the lower end is not looked at. */
+/* glibc's minimum for a stack; the lower end is not used. */
 #define STACK_BYTES 65536
-#define LINKS_OF_ONE_TASK 3 /* of /proc/self/task: itself twice, and one for each thread */
+#define LINKS_OF_ONE_TASK 3 /* /proc/self/task has two links of its own and one for each thread */
 
-/* The arguments of both calls. */
+/* The arguments of clone and clone3 in one form. */
 struct raw_thread_call {
 	uint64_t flags;
-	uintptr_t stack; /* its upper end; 0: the creator's */
+	uintptr_t stack; /* upper end; 0: the creator's stack */
 	uintptr_t thread_base;
 	int *parent_id, *child_id;
 };
 
-/* Lies below the thread's first frame until it has begun. */
+/* Lies on the new thread's stack below its first frame, until the thread begins. */
 struct raw_thread_start {
 	greg_t registers[NGREG];
 	uintptr_t stack;
@@ -52,7 +52,7 @@ static struct raw_thread_call raw_thread_read(long number, const long arguments[
 		.thread_base = in_memory->tls};
 }
 
-/* Marks a raw thread: it has no start function that we know of. */
+/* The start function of every raw thread, also used to recognise one. */
 static void *raw_thread_begin(void *argument)
 {
 	const struct raw_thread_start *start = argument;
@@ -120,12 +120,12 @@ bool raw_thread_is_wanted(long number, const long arguments[6])
 
 /* ---- calls about the calling kernel thread ---- */
 
-/* Of any thread: the kernel thread of fibers carries the others, too. */
+/* Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not end it. */
 long call_exit(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
 	if (engine_is_live())
-		engine_thread_finish(); /* fibers end here, kernel threads in the kernel */
+		engine_thread_finish(); /* a fiber ends here, a kernel thread ends in the kernel */
 	return CALL_OF_KERNEL;
 }
 
@@ -140,14 +140,17 @@ long call_set_tid_address(const long arguments[6], uint64_t site)
 	return self->kernel_id;
 }
 
-/* Those locks are emulated. */
+/* Robust locks are emulated, so the kernel needs no list of them. */
 long call_set_robust_list(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
 	return raw_thread_is_current() ? 0 : CALL_OF_KERNEL;
 }
 
-/* Processors are virtual; glibc would take a refusal for an error of its own. */
+/*
+ * Processors are virtual, so the kernel does not register the area. The call must succeed: glibc treats a failure
+ * as an error.
+ */
 long call_rseq(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -164,9 +167,9 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-/* ---- threads that nobody controls ---- */
+/* ---- threads outside control ---- */
 
-/* /proc not being there means no. */
+/* False where /proc is not mounted. */
 static bool raw_thread_has_others(void)
 {
 	struct stat status;
@@ -194,7 +197,7 @@ void raw_thread_check_end(void)
 	if (runtime.has_dispatch || runtime.executor != &executor_fiber ||
 		runtime.contract->unseen & UNSEEN_THREAD || !raw_thread_has_others())
 		return;
-	/* It may be one whose stack has been taken over, just before its end. */
+	/* The extra thread may be about to end, with its stack already taken over: looks again after a moment. */
 	(void)platform_call(SYS_nanosleep, &a_moment, NULL);
 	if (raw_thread_has_others())
 		runtime.contract->unseen |= UNSEEN_THREAD;
@@ -211,7 +214,7 @@ void raw_thread_refuse(void)
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
 	runtime_refuse(
-		"a thread made past pthread_create (raw clone) uses what is scheduled, "
-		"and without trapped system calls it cannot be controlled; leave --no-dispatch away "
+		"a thread made past pthread_create (raw clone) uses scheduled objects, "
+		"and cannot be controlled without trapped system calls; leave --no-dispatch away "
 		"(Linux 5.11)");
 }

@@ -1,6 +1,7 @@
 /*
- * Raw threads: made by a system call of the target's own (clone, clone3), past pthread_create. Where system calls are
- * trapped and threads are fibers they are threads like any other. Else they run beside those; the host is told.
+ * Raw threads: made by a system call of the target (clone, clone3) instead of pthread_create. Where system calls
+ * are trapped and threads are fibers, the engine schedules raw threads like all others. Elsewhere raw threads run
+ * uncontrolled, and the host is told.
  */
 #ifndef RADDLE_RUNTIME_RAW_THREAD_H
 #define RADDLE_RUNTIME_RAW_THREAD_H
@@ -11,22 +12,25 @@
 struct engine_thread;
 
 /*
- * A trapped clone or clone3 with CLONE_THREAD: makes a controlled thread that goes on where the kernel's would.
- * The thread's id, or a negative error.
+ * Handles a trapped clone or clone3 with CLONE_THREAD: the new controlled thread starts where the kernel's thread
+ * would. Returns the thread's id or a negative error.
  */
 long raw_thread_create(long number, const long arguments[6], const greg_t *registers);
-/* Is the call one that makes such a thread? */
+/* Does the call create a raw thread? */
 bool raw_thread_is_wanted(long number, const long arguments[6]);
-/* The body of a raw thread: never returns. false: `thread` is another one. */
+/* The body of a raw thread; does not return. False: `thread` is no raw thread. */
 bool raw_thread_run(struct engine_thread *thread);
 
-/* Before main and before the first thread: are there threads already? Then no restart but exec will do. */
+/*
+ * Asked before main and before the first thread creation: does the process already have other threads? Then only
+ * the exec restart works.
+ */
 void raw_thread_check_start(void);
-/* A run without trapped system calls ends: is there a thread that nobody controls? Told to the host. */
+/* Called at the end of a run without trapped system calls. Tells the host if an uncontrolled thread exists. */
 void raw_thread_check_end(void);
-/* An interposed function is entered where raw threads may run: refuses them. */
+/* Refuses a raw thread that enters an interposed function, because the engine does not schedule this thread. */
 void raw_thread_check_caller(void);
-/* A raw thread would use what is scheduled: ends the process, where the command drives it. */
+/* A raw thread is about to use scheduled objects: ends the process where the command drives it. */
 void raw_thread_refuse(void);
 
 #endif

@@ -82,7 +82,7 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 	const struct record_area *area = record_state.area;
 	const uint32_t index = thread->id.index;
 
-	if (runtime.is_forked_child) /* the record is its parent's */
+	if (runtime.is_forked_child) /* the record belongs to the parent */
 		return;
 	if (area->points_most && area->position >= area->points_most && !area->is_cut)
 		record_cut();

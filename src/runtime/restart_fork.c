@@ -135,7 +135,7 @@ static uint64_t fork_serve(void)
 
 	if (runtime.knows_its_id)
 		runtime_refuse_restart(
-			"asks for its process id before the point where runs begin, and a fork has another");
+			"reads its process id before the starting point of runs, and each fork has another");
 	undo_save_offsets(false);
 	if (!fork_made_in_run) /* without it every run makes its own */
 		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);

@@ -96,8 +96,8 @@ static void rewind_await_leaving(int kernel_id)
 }
 
 /*
- * The last run made thread blocks of its own. They are lost now: those of standard size are made for good, at the same
- * places; the others each run makes for itself.
+ * Adds thread blocks to the pool after a run that needed more, because a rewind loses blocks made during a run.
+ * Blocks of standard size become permanent, at the same places. Each run makes blocks of other sizes anew.
  */
 static void rewind_grow_pool(void)
 {

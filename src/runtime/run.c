@@ -125,7 +125,10 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();
-	/* Threads that nobody sees being made may enter our functions. */
+	/*
+	 * Uncontrolled threads may call interposed functions: keeps the slow path of ENTER() on, which checks the
+	 * caller.
+	 */
 	runtime_is_up = runtime.has_dispatch || runtime.executor != &executor_fiber;
 	runtime_detect_begin();
 	contexts_begin_run();
@@ -394,12 +397,12 @@ static void run_end_alone(const struct outcome *outcome)
 			(void)platform_call(SYS_exit_group, outcome->code);
 	stuck_child_tell(outcome);
 	family_stop();
-	signals_give_to_kernel(); /* one may still end it */
-	for (;;)		  /* a deadlock: natively it hangs */
+	signals_give_to_kernel(); /* a pending signal may still end the process */
+	for (;;)		  /* a deadlock: the native program hangs, too */
 		(void)platform_call(SYS_pause);
 }
 
-/* What leaves the process; until here addresses are its own. */
+/* Translates addresses to places, because an address means nothing outside of this process. */
 static void run_place_outcome(struct outcome *outcome)
 {
 	outcome->site = code_place(outcome->site);

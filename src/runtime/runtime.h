@@ -28,20 +28,23 @@ struct runtime {
 	struct contract *contract; /* NULL: nobody drives this process */
 	const struct executor *executor;
 	const struct restart *restart;
-	struct layout layout; /* of the plan that the process was started for */
+	struct layout layout; /* from the plan that started this process */
 	bool is_set_up;
-	bool has_reached_main; /* of the target; constructors may make threads before */
+	bool has_reached_main; /* the target's main; constructors may create threads before */
 	bool has_dispatch;     /* Syscall User Dispatch is armed */
 	bool has_virtual_time;
-	bool has_sanitizer; /* its runtime calls us with locks of its own held */
-	/* Of AddressSanitizer: where its shadow of the memory is. NULL: it is not there. */
+	bool has_sanitizer; /* its runtime calls us while holding its own locks */
+	/*
+	 * Returns the place of AddressSanitizer's shadow memory. NULL: the program is not built with
+	 * AddressSanitizer.
+	 */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
-	bool has_created; /* the first thread creation has been passed in this run */
-	bool is_run_over; /* runtime_finish_run() was entered */
-	bool knows_its_id; /* the target has asked for an id that a fork of this process does not have */
-	bool traces_calls; /* the trace has calls that are no operations (runtime_trace_call()) */
-	bool has_forked;   /* the target has made a child, or is one */
-	bool is_forked_child; /* the target's own fork(): how it ends is its parent's affair */
+	bool has_created;  /* the first thread creation of this run has been passed */
+	bool is_run_over;  /* runtime_finish_run() was entered */
+	bool knows_its_id; /* the target has read an id, which is wrong in a fork of this process */
+	bool traces_calls; /* the trace has calls that are not operations (runtime_trace_call()) */
+	bool has_forked;   /* the target has forked, or this process is a forked child */
+	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
 	bool has_tsan_calls; /* code tells of its accesses to memory by ThreadSanitizer's functions */
 	/* Control is impossible, for this reason, and the process ends: says so where no command does. NULL. */
 	void (*refused)(const char *why);
@@ -100,7 +103,7 @@ void runtime_refuse(const char *why) __attribute__((noreturn));
 /* Likewise, but by this restart only. */
 void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
-/* A traced run has the call as an event beside its operations. */
+/* Adds the call to the trace as an event beside the operations. */
 void runtime_trace_call(enum call_kind call, uint64_t site);
 
 /* ---- detectors (detect.c) ---- */
@@ -129,8 +132,8 @@ void runtime_detect_begin(void);
 void runtime_prepare_threads(void);
 
 /*
- * Before a thread is made: at the first one the restart's starting point, where every restart but fork_main comes
- * back to once for each run.
+ * Called before each thread creation. The first creation is the starting point of runs: every restart but
+ * fork_main returns here once per run.
  */
 void runtime_first_create(void);
 /* pthread_create, pthread_join and pthread_detach on behalf of a call at `site`; POSIX error codes. */
@@ -171,15 +174,18 @@ void runtime_spin_stop(void);
 /* The timer rang while the code at `site` ran. */
 void runtime_spin_tick(uint64_t site);
 /*
- * The run has made no step for long. Turns the sites off up to the next operation, so that a thread which computes does
- * so at native speed.
+ * Turns the sites off until the next operation, so that a thread which computes runs at native speed. Called
+ * after the run has made no step for long.
  */
 void runtime_run_natively(void);
-/* An operation is about to be performed: undoes that. */
+/* Called before each operation: turns the sites on again. */
 void runtime_run_controlled(void);
-/* As many threads as may be computing one after the other get the time of a hang each. True: another one gets it now. */
+/*
+ * Before a hang is reported, every thread that may be computing gets the full time limit. True: another thread
+ * gets it now.
+ */
 bool runtime_hang_is_doubtful(void);
-/* The moving thread calls an interposed function, after runtime_spin_tick() has asked to be told. */
+/* Called when the moving thread enters an interposed function after a request by runtime_spin_tick(). */
 void runtime_spin_enter(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
@@ -244,9 +250,9 @@ extern const struct executor executor_kernel;
 void fiber_pool_grow(uint32_t count);
 /* A block that a run made beyond the pool. */
 struct fiber_made {
-	char *start; /* of its mapping; NULL: it has none of its own */
+	char *start; /* start of its mapping; NULL: it has no mapping of its own */
 	size_t bytes;
-	int kernel_id;	 /* of the kernel thread that leaves it, or has left it */
+	int kernel_id;	 /* the kernel thread that leaves it, or has left it */
 	bool is_special; /* made for one thread's stack size */
 };
 /*
@@ -254,14 +260,11 @@ struct fiber_made {
  * Says which, as far as there is room.
  */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
-/* How many of these the pool should have had. */
+/* Number of blocks of standard size among these. */
 uint32_t fiber_pool_lacked(void);
 /* A place in the thread's own stack; NULL: it has none of ours, as main. */
 const char *fiber_stack_of(const struct engine_thread *thread);
-/*
- * Visits the stack tops of the pooled blocks, which are known by an index. `end`: what lies behind is never written; NULL: the end
- * of the mapping.
- */
+/* Visits the stack tops of the pooled blocks. No thread writes memory behind `end`; NULL: the end of the mapping. */
 typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX

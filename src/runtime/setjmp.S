@@ -1,7 +1,7 @@
 /*
- * setjmp() and its like, in place of libc's: the mask that they save is the one that the engine keeps, where
- * libc's functions would ask the kernel. The registers are kept as glibc keeps them, so its longjmp() fits:
- * rbp, rsp and the return address are scrambled with the word at %fs:0x30.
+ * setjmp() and its like replace libc's functions, because these would save the kernel's signal mask instead of
+ * the engine's. The registers are stored in glibc's format, so glibc's longjmp() can restore them: rbp, rsp and
+ * the return address are scrambled with the word at %fs:0x30.
  */
 	.text
 

@@ -13,7 +13,7 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* Set by sigaction, by the delivery (SA_RESETHAND) and by a child that can never go on. */
+/* Written by sigaction, by the delivery (SA_RESETHAND) and by a child that leaves control. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
 	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
@@ -177,7 +177,7 @@ void signals_leave_thread(void)
 
 	if (delivery.has_left_control)
 		return;
-	(void)signals_deliver_now(); /* what is not blocked still finds the thread */
+	(void)signals_deliver_now(); /* unblocked signals still reach the ending thread */
 	signal_set_mask(self, ~UINT64_C(0));
 	signal_queue_forget(self);
 }

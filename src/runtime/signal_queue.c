@@ -9,7 +9,7 @@
 #include "runtime/world.h"
 
 #define RING_SIZE 64	  /* a power of two */
-#define QUEUE_SIZE 8192	  /* programs may queue as many as RLIMIT_SIGPENDING says; few queue more */
+#define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more, but few programs queue more */
 #define FIRST_REALTIME 34 /* glibc's SIGRTMIN; 32 and 33 are its own */
 
 struct ring_entry {
@@ -21,7 +21,7 @@ struct ring_entry {
 struct pending_signal {
 	siginfo_t information;
 	struct engine_thread *thread; /* NULL: the process */
-	bool is_assigned;	      /* the process's, and the thread is to take it */
+	bool is_assigned;	      /* sent to the process and assigned to the thread */
 };
 
 static struct {
@@ -117,7 +117,7 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 		*pending &= ~signal_bit(signal);
 }
 
-/* Has the thread (NULL: the process) been sent one already that nobody has taken? */
+/* Is this signal already pending for the thread (NULL: for the process)? */
 static bool queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {

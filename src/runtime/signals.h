@@ -66,11 +66,17 @@ bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 bool signal_queue_take_process(int signal, siginfo_t *out);
 /* What is pending for the process, bit signal-1. */
 uint64_t signal_queue_process(void);
-/* Hands the oldest of this number from the process to a thread: it stays the process's until it is taken. */
+/*
+ * Assigns the process's oldest signal of this number to a thread. Until the thread takes the signal, it belongs
+ * to the process.
+ */
 void signal_queue_assign(int signal, struct engine_thread *thread);
-/* The thread takes none of `set` now: those of the process are the process's again. Were there any? */
+/*
+ * Ends the assignment of signals in `set` to the thread: signals of the process become assignable again. True:
+ * some were assigned.
+ */
 bool signal_queue_return(struct engine_thread *thread, uint64_t set);
-/* The thread has ended: what was sent to it alone is gone. */
+/* Drops the signals sent to this thread alone, as the thread has ended. */
 void signal_queue_forget(struct engine_thread *thread);
 void signal_queue_clear(void);
 
@@ -87,11 +93,11 @@ void signal_catch(int signal);
 void signal_act_by_default(int signal, const siginfo_t *information);
 /* Makes it happen to `thread` (NULL: the process) and, if it is for the caller, at once. 0 or errno. */
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
-/* The caller jumps out of its handlers. */
+/* Called when the caller jumps out of its handlers. */
 void signal_left_handlers(void);
 /*
- * The thread's own mask. Signals of the process that were to go to the thread, and are blocked now, go to others;
- * those that wait for a thread which lets them in may go to this one.
+ * Sets the thread's own mask. Signals of the process assigned to this thread and blocked now go to other threads.
+ * Signals of the process that every thread blocked may go to this one.
  */
 void signal_set_mask(struct engine_thread *thread, uint64_t mask);
 /* The end of the thread's alternate stack, where it has one that it is not on; else NULL. interpose_sigwait.c. */

@@ -105,13 +105,16 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 	return *is_own_code ? memory_last_site() : site;
 }
 
-/* The next call of an interposed function comes to runtime_spin_enter(). Put back with the run. */
+/* True: the next interposed call enters runtime_spin_enter(). Restored with the run. */
 static struct {
 	bool is_awaited;
-	bool was_up; /* runtime_is_up before */
+	bool was_up; /* the value of runtime_is_up before */
 } next_call;
 
-/* In a loop of interposed calls most ticks find our own code: then the caller gives way at its next call. */
+/*
+ * In a loop of interposed calls most ticks interrupt the runtime's code. The caller then yields at its next
+ * interposed call.
+ */
 static void spin_wait_for_call(void)
 {
 	if (!next_call.is_awaited)
@@ -120,11 +123,11 @@ static void spin_wait_for_call(void)
 	runtime_is_up = false;
 }
 
-/* Of the current stretch of the run without a step; put back with the run. */
+/* Describes the current stretch of the run without a step; restored with the run. */
 static struct {
 	uint64_t step; /* + 1 */
 	uint32_t extensions;
-	uint8_t sites_before; /* sites_are_live before the sites were turned off, 0: they are not */
+	uint8_t sites_before; /* earlier value of sites_are_live while the sites are off, else 0 */
 } stretch;
 
 static void spin_begin_stretch(void)

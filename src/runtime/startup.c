@@ -78,20 +78,20 @@ static void startup_read_plan(struct contract *contract)
 		runtime.executor = &executor_kernel;
 }
 
-/* ---- the layout ---- */
+/* ---- the layout of memory ---- */
 
-/* libc's own: an allocator with an sbrk() of its name (tcmalloc) is not set up yet. */
+/* libc's own sbrk(): an allocator that defines sbrk() (tcmalloc) is not set up yet. */
 extern void *__sbrk(intptr_t bytes);
 
-/* Before the program's first allocation. */
+/* Must run before the program's first allocation. */
 static void startup_apply_layout(uint32_t number)
 {
 	const struct layout *layout = &runtime.layout;
 
 	runtime.layout = layout_of(number);
 	if (layout->heap_bytes)
-		(void)__sbrk((intptr_t)layout->heap_bytes); /* else the heap is where it is */
-	/* The kernel places mappings downwards: those to come lie below this one. */
+		(void)__sbrk((intptr_t)layout->heap_bytes); /* on failure the heap stays */
+	/* The kernel places mappings downwards: later mappings lie below this one. */
 	if (layout->map_bytes)
 		(void)platform_call(SYS_mmap, NULL, layout->map_bytes, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* likewise */
@@ -116,7 +116,7 @@ static void startup_last_thread_ended(void)
 	exit(0); /* POSIX: as if the process called exit(0) when its last thread ends */
 }
 
-/* The thread that an op is about, + 1. */
+/* Index of the thread that an operation is about, plus 1. */
 static uint16_t startup_other(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
@@ -131,7 +131,7 @@ static void startup_observe(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 
-	if (runtime.is_forked_child) /* the trace is its parent's */
+	if (runtime.is_forked_child) /* the trace belongs to the parent */
 		return;
 	if (step < contract->plan.trace_from && op->kind != OP_THREAD_CREATE)
 		return;
@@ -165,7 +165,7 @@ static void startup_observe(
 	contract->trace_count++;
 }
 
-/* The event noted last is the op's: only its thread has moved since. */
+/* The newest event belongs to this operation, because only its thread has moved since. */
 static void startup_observe_result(
 	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
 {
@@ -357,7 +357,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		__builtin_trap();
 	}
 	__pthread_register_cancel(&buffer);
-	/* The program's frames begin below this. */
+	/* All frames of the program lie below this address. */
 	room = __builtin_alloca(runtime.layout.main_stack_bytes + 1);
 	__asm__ volatile("" : : "r"(room) : "memory");
 	status = startup_target_main(argument_count, arguments, environment);

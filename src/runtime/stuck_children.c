@@ -1,7 +1,7 @@
 /*
- * Children that the target has forked and that wait for what will never come: a lock that another thread of their parent
- * held at the fork, most of all. A child that finds the process family deadlocked (family.h) says by the contract what its
- * threads wait for; that is part of the evidence of the run.
+ * Children that the target has forked and that wait forever, mostly for a lock that another thread of the parent
+ * held at the fork. A child that finds the process family deadlocked (family.h) writes its threads' waits into
+ * the contract. These waits are part of the run's evidence.
  *
  * The child's part runs in its moving thread, the rest in the process of the run.
  */
@@ -14,7 +14,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Threads of children that are told of behind those of the run. Written as the run ends. */
+/* Threads of children that the evidence lists after the threads of the run. Written at the end of the run. */
 static struct {
 	uint32_t thread_count;
 	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
@@ -27,7 +27,7 @@ static uint32_t stuck_count(const struct contract *contract)
 	return count < CONTRACT_STUCK_MOST ? count : CONTRACT_STUCK_MOST;
 }
 
-/* A thread that only the child has, as one of the run. Its name follows when the run ends. */
+/* Describes a thread that exists only in the child as a thread of the run. The name follows when the run ends. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 {
 	struct contract_thread description = {
@@ -99,7 +99,7 @@ static struct wait_edge *stuck_put_first(struct outcome *outcome, const struct w
 	return &outcome->waits[0];
 }
 
-/* The only thread of a child has the index of the one that forked it, and may wait for others of its parent. */
+/* A child's only thread has the index of its forker, and may wait for other threads of the parent. */
 static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wait)
 {
 	struct wait_edge *edge;
@@ -129,7 +129,7 @@ struct thread_id stuck_children_add_thread(
 	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
 }
 
-/* What the run calls a thread of the child; THREAD_NONE: it is not told of. */
+/* Index in the run for a thread of the child; THREAD_NONE: the evidence does not list the thread. */
 static struct thread_id stuck_thread_of(const struct contract_stuck *told, struct thread_id thread)
 {
 	for (uint32_t i = 0; i < told->wait_count; i++)
@@ -139,7 +139,10 @@ static struct thread_id stuck_thread_of(const struct contract_stuck *told, struc
 	return THREAD_NONE;
 }
 
-/* A child that has made threads: all its waits are those of threads of its own, which are told of as made by its forker. */
+/*
+ * Adds the waits of a child that has made threads. The evidence lists these threads as created by the child's
+ * forker.
+ */
 static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
 {
 	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||

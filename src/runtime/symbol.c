@@ -1,7 +1,7 @@
 /*
- * Looking up what lies behind our interposition. Runs in any thread of the target, and in set-up, when an
- * allocation would enter us: so the loader's tables are read as they are. A failed dlsym() allocates, and replaces
- * what the program reads by dlerror().
+ * Finds the definitions that the runtime's interposed functions replace. Runs in any thread of the target, and in
+ * set-up, where an allocation would enter the runtime. The loader's tables are therefore read directly: a failed
+ * dlsym() allocates, and replaces the message that the program reads by dlerror().
  */
 #include <elf.h>
 #include <link.h>
@@ -9,10 +9,10 @@
 #include "base/bug.h"
 #include "runtime/interpose.h"
 
-/* Of DT_VERSYM: not the default version. */
+/* Bit of a DT_VERSYM entry: the symbol is not the default version. */
 #define VERSION_HIDDEN 0x8000
 
-/* First slot, and behind the last one, from the linker. */
+/* Begin and end of the array of slots; defined by the linker. */
 extern struct symbol_slot __start_raddle_symbols[] __attribute__((visibility("hidden")));
 extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hidden")));
 
@@ -56,7 +56,7 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
-/* Not strcmp(): a sanitizer's looks its own up by dlsym() first, and so comes here. */
+/* Does not use strcmp(): a sanitizer's strcmp() first looks itself up by dlsym(), and thus comes back here. */
 static bool symbol_is_named(const char *symbol, const char *name)
 {
 	while (*symbol && *symbol == *name) {
@@ -81,7 +81,7 @@ static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbo
 	return (void *)value;
 }
 
-/* What the module itself defines under this name; NULL: nothing. */
+/* The module's own definition of this name; NULL: none. */
 static void *symbol_in_module(const struct link_map *module, const char *name)
 {
 	const struct symbol_table table = symbol_table_of(module);
@@ -120,8 +120,8 @@ void *runtime_own_symbol(const char *name)
 }
 
 /*
- * Tests that are linked with libraddle-check.so have the functions that we interpose a second time, behind us.
- * That library then stands back, and what lies behind it is looked for.
+ * Tests linked with libraddle-check.so contain the interposed functions a second time. That library then becomes
+ * inactive, and the look-up continues behind it.
  */
 void *runtime_symbol_behind(const char *name)
 {
@@ -158,6 +158,6 @@ void runtime_find_symbols(void)
 {
 	for (struct symbol_slot *slot = __start_raddle_symbols; slot < __stop_raddle_symbols;
 		slot++)
-		if (!slot->function) /* stays NULL where libstdc++ is not there */
+		if (!slot->function) /* NULL where libstdc++ is not loaded */
 			slot->function = runtime_symbol_behind(slot->name);
 }

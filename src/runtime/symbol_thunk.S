@@ -1,6 +1,7 @@
 /*
- * dlsym(), dlvsym(), dlopen() and dlmopen(), see interpose_symbol.c. The loader's function is jumped to with the caller's
- * return address on the stack, unless `answer`, called with the same arguments and the caller behind them, has a result.
+ * dlsym(), dlvsym(), dlopen() and dlmopen(), see interpose_symbol.c. Each entry calls `answer` with its arguments
+ * and the caller's address. Without a result from `answer`, the entry jumps to the loader's function, with the
+ * caller's return address on the stack.
  */
 	.text
 

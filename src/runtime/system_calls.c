@@ -2,7 +2,7 @@
 
 #include "runtime/interpose.h"
 
-/* Beyond the newest call in the table. */
+/* Larger than the newest call in the table. */
 #define NUMBERS_MAX 512
 
 static system_call *const system_calls[NUMBERS_MAX] = {

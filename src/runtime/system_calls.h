@@ -1,6 +1,8 @@
 /*
- * One table of the system calls that the runtime answers (system_calls.def). libc's functions answer through the
- * same functions, so a call means the same however it is made. Answers are raw: a result, or -errno.
+ * One table of the system calls that the runtime answers (system_calls.def). libc's functions use the same
+ * answering functions, so a call means the same however the program makes it. Answers are raw: a result, or
+ * -errno.
+ *
  * Runs in the target's moving thread, and inside the handler of a trapped call.
  */
 #ifndef RADDLE_RUNTIME_SYSTEM_CALLS_H
@@ -11,7 +13,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* Younger than the headers of some systems. */
+/* Missing in the headers of older systems. */
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
@@ -19,7 +21,7 @@
 #define SYS_futex_waitv 449
 #endif
 
-/* Answer of a function that leaves this call to the kernel. */
+/* Result of an answering function that leaves this call to the kernel. */
 #define CALL_OF_KERNEL LONG_MIN
 
 #define SYSTEM_CALL(name) long call_##name(const long arguments[6], uint64_t site);
@@ -30,17 +32,17 @@
 
 typedef long system_call(const long arguments[6], uint64_t site);
 
-/* The function's answer, or the kernel's. */
+/* Result of the call's answering function, or the kernel's. */
 long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site);
 
-/* In an interposed function: the answer to the same system call, with the caller as the site. */
+/* Used in an interposed function: answers the same system call, with the caller as the site. */
 #define ANSWER_ARGUMENTS(name, a, b, c, d, e, f, ...)                                              \
 	system_call_make(call_##name, SYS_##name,                                                  \
 		(const long[6]){(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)}, \
 		CALL_SITE)
 #define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/* False: the call is the kernel's. */
+/* False: the kernel answers the call. */
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Kernel ids of the target's threads. Under the fiber executor one kernel thread carries all of them, and the
- * ids that gettid() answers belong to kernel threads that have left: the kernel must not see these ids.
+ * Kernel ids of the target's threads. Under the fiber executor one kernel thread carries all threads. The ids
+ * that gettid() returns belong to kernel threads that have ended, so the kernel must not get these ids.
+ *
  * Runs in the target's moving thread.
  */
 #ifndef RADDLE_RUNTIME_THREAD_IDS_H
@@ -10,13 +11,19 @@
 
 #include "engine/engine.h"
 
-/* The living thread with this id; the caller also by the id of the kernel thread that carries it. NULL: none. */
+/*
+ * The living thread with this id; NULL: none. The id of the kernel thread that carries the threads means the
+ * caller.
+ */
 struct engine_thread *thread_of_id(pid_t id);
-/* Likewise, where 0 stands for the caller. */
+/* As thread_of_id(), but 0 means the caller. */
 struct engine_thread *thread_of_id_or_self(pid_t id);
-/* The id to give to the kernel in its place: that of the kernel thread which carries the thread, or `id`. */
+/* The id to pass to the kernel instead: that of the kernel thread which carries the thread, or `id` itself. */
 pid_t thread_id_for_kernel(pid_t id);
-/* open() or openat() of a path that names such an id, below /proc; else CALL_OF_KERNEL. interpose_thread_ids.c. */
+/*
+ * Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL.
+ * interpose_thread_ids.c.
+ */
 long thread_ids_open(long number, const long arguments[6]);
 
 #endif

@@ -11,22 +11,25 @@
 #include "runtime/heap.h"
 #include "runtime/runtime.h"
 
-/* A function in assembly: call_on_stack.S. */
+/* Written in assembly: call_on_stack.S. */
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/* Large stacks lie below the slots. Both go downwards, as glibc's stacks do. */
+/* Large stacks lie below the slots. Both areas grow downwards, as glibc's stacks do. */
 #define LARGE_END (THREAD_STACKS_START + UINT64_C(0x10000000000))
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
-/* Between stacks nothing is mapped: more than a function's frame may skip without being noticed. */
+/*
+ * Unmapped memory between stacks. Larger than most frames, so that a stack overflow faults instead of reaching
+ * the next stack.
+ */
 #define GAP_BYTES ((size_t)1024 * 1024)
-/* glibc's vector of thread-local blocks has 16 bytes for each module that has some. */
+/* glibc's vector of thread-local blocks takes 16 bytes for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
 
-/* Written by the moving thread; put back with each run. */
+/* Written by the moving thread; restored with each run. */
 static struct {
-	size_t standard_bytes;				/* of a stack; 0: not known yet */
-	uint64_t large_used;				/* bytes below LARGE_END */
-	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* places, counted from SLOTS_END */
+	size_t standard_bytes;				/* size of a stack; 0: not known yet */
+	uint64_t large_used;				/* bytes used below LARGE_END */
+	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* mapped slots, counted from SLOTS_END */
 } stacks;
 
 size_t thread_stack_standard_bytes(void)
@@ -46,7 +49,7 @@ static size_t thread_stack_stride(void)
 	return thread_stack_standard_bytes() + LENT_BYTES + GAP_BYTES;
 }
 
-/* Of a slot, counted from the end of the range. */
+/* Position of a slot, counted from the end of the range. */
 static uint32_t thread_stack_place(uint32_t slot)
 {
 	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;
@@ -70,7 +73,7 @@ static bool thread_stack_map_below(struct thread_stack *stack, uint64_t end, siz
 		.start = (char *)start, .bytes = bytes, .stack_bytes = stack_bytes};
 	if (start == (long)(end - bytes))
 		return true;
-	thread_stack_unmap(stack); /* a kernel that does not know the flag */
+	thread_stack_unmap(stack); /* the kernel ignored MAP_FIXED_NOREPLACE */
 	return false;
 }
 
@@ -91,7 +94,7 @@ bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes)
 {
 	const size_t pages = (stack_bytes + 4095) & ~(size_t)4095;
 	const uint64_t end = LARGE_END - stacks.large_used;
-	/* Whole gaps: so lent memory is known by its address. */
+	/* Rounded to whole gaps, so that an address alone tells whether memory is lent. */
 	const uint64_t used = (pages + LENT_BYTES + 2 * GAP_BYTES - 1) & ~(uint64_t)(GAP_BYTES - 1);
 
 	if (pages > stack_bytes + 4095 || used > end - THREAD_STACKS_START)
@@ -113,9 +116,9 @@ void thread_stack_unmap(const struct thread_stack *stack)
 
 /* ---- the first frames ---- */
 
-/* More than the frames of a function that glibc calls, and of what that calls before thread_stack_enter(). */
+/* Upper bound for the frames of glibc's start function and its callees before thread_stack_enter(). */
 #define FIRST_FRAMES_BYTES 512
-/* As context_make() leaves them above the first frame. */
+/* Bytes that context_make() leaves above the first frame. */
 #define FIRST_WORDS_BYTES 16
 
 void *thread_stack_top(void *frame)
@@ -128,7 +131,7 @@ void *thread_stack_top(void *frame)
 void thread_stack_enter(void *thread)
 {
 	engine_thread_main(thread);
-	__asm__ volatile(""); /* no jump instead of the call: the frame is part of the addresses */
+	__asm__ volatile(""); /* no tail call: every executor needs this frame */
 }
 
 void thread_stack_enter_at(void *top, void *thread)

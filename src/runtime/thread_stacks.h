@@ -1,7 +1,7 @@
 /*
- * Where the stacks and thread-local blocks of threads lie: slots of an address range of their own, with the same address
- * under every restart. A restart that makes stacks ahead and one that makes them during a run leave the program's heap and
- * mappings alike: glibc's pthread_create() also takes its vector of thread-local blocks from the slot.
+ * Places of threads' stacks and thread-local blocks: slots of a separate address range, at the same address under
+ * every restart. A restart may make stacks ahead or during a run; the program's heap and mappings must be alike
+ * in both cases. glibc's pthread_create() therefore also takes its vector of thread-local blocks from the slot.
  */
 #ifndef RADDLE_RUNTIME_THREAD_STACKS_H
 #define RADDLE_RUNTIME_THREAD_STACKS_H
@@ -15,32 +15,35 @@
 #define THREAD_STACKS_BYTES UINT64_C(0x028000000000)
 
 struct thread_stack {
-	char *start; /* of the mapping: the stack, and behind it what glibc allocates for the thread */
+	char *start; /* start of the mapping: the stack, then glibc's data of the thread */
 	size_t bytes;
 	size_t stack_bytes;
-	char *used_end; /* of what glibc has allocated: behind it nothing is ever written */
+	char *used_end; /* end of glibc's data: no thread writes behind it */
 };
 
-/* Of standard size, at the place of that slot; false: the place is taken, or there is no memory. */
+/* Maps a stack of standard size at that slot. False: the place is taken, or memory is short. */
 bool thread_stack_map(struct thread_stack *stack, uint32_t slot);
-/* Of another size: the next place of the run. */
+/* Maps a stack of another size at the next free place of the run. */
 bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes);
 void thread_stack_unmap(const struct thread_stack *stack);
 
-/* Bytes of a stack that is made without attributes. */
+/* Size of a stack without attributes, in bytes. */
 size_t thread_stack_standard_bytes(void);
 
-/* Where a thread's frames begin, below those of glibc; `frame` is of the first function that glibc calls. */
+/* Upper end of a thread's own frames. `frame` belongs to the first function that glibc calls. */
 void *thread_stack_top(void *frame);
-/* The first frame there, the same for fibers and kernel threads: engine_thread_main(). */
+/* First own frame of a thread, the same for fibers and kernel threads. Calls engine_thread_main(). */
 void thread_stack_enter(void *thread);
-/* Calls that there; returns when the thread has ended. */
+/* Calls thread_stack_enter() on the stack below `top`; returns when the thread has ended. */
 void thread_stack_enter_at(void *top, void *thread);
 
-/* Until the end, the heap gives out memory of the slot instead of the program's (interpose_heap.c). */
+/*
+ * Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of the program's heap
+ * (interpose_heap.c).
+ */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);
-/* The end of the lent memory that the block lies in; NULL: the block is the program's. */
+/* End of the lent memory that holds the block; NULL: the block belongs to the program's heap. */
 const char *thread_stack_lent_end(const void *block);
 
 #endif

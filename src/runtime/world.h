@@ -26,7 +26,7 @@
 
 /* ---- time: interpose_time.c, interpose_sleep.c, interpose_timer.c ---- */
 
-/* Does time jump when nobody can move? Not where the plan says so. */
+/* Does virtual time jump to the next deadline when no thread is enabled? False where the plan turns this off. */
 bool time_is_virtual(void);
 /* Nanoseconds of a valid timespec, saturating below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
@@ -36,10 +36,10 @@ bool time_is_valid(const struct timespec *time);
 uint64_t time_now_ns(void);
 /* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? interpose_affinity.c. */
 int affinity_check(const pthread_attr_t *attributes);
-/* The thread's policy and priority of the system's scheduler. Set: 0 or -errno. */
+/* The thread's policy and priority of the system's scheduler. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
 long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority);
-/* A new thread of the caller: it has the caller's nice value and the like. interpose_priority.c. */
+/* Gives a thread created by the caller the caller's nice value and other priorities. interpose_priority.c. */
 void priority_inherit(const struct engine_thread *thread);
 /* The thread that it has made gets them. */
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
@@ -52,17 +52,17 @@ bool time_emulate_setting(long number, const long arguments[6], long *result);
 uint64_t time_after(uint64_t ns);
 /* What a clock of the target's world shows, and the real one with the same name. False: EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
-/* Child side of fork(): its processor clocks begin anew. */
+/* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
 
 /* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
-/* Brings the overrun count of a timer's signal up to date. */
+/* Updates the overrun count of a timer's signal. */
 void posix_timer_was_taken(siginfo_t *information);
 /*
- * A timer with an interval below TIMER_SLACK_NS notifies this long after it last did; the expirations between are
- * overruns. The kernel cannot notify for each of them either.
+ * A timer with an interval below TIMER_SLACK_NS notifies this long after its last notification. Expirations in
+ * between count as overruns, because the kernel cannot notify for each of them either.
  */
 #define TIMER_SLACK_NS UINT64_C(50000)
 static inline uint64_t timer_no_sooner(
@@ -93,7 +93,7 @@ bool timer_fire_due(void);
 /* An engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
 
-/* Child side of fork(): requests of asynchronous input and output are the parent's. interpose_aio.c. */
+/* Called in the child after fork(): drops the parent's requests of asynchronous input and output. interpose_aio.c. */
 void aio_begin_child(void);
 
 /* ---- descriptors: fd_table.c ---- */
@@ -129,7 +129,7 @@ struct fd_request {
 /* What a call on this descriptor is: FD_PLAIN also for what is no descriptor at all. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
-/* Can only members of the process family (family.h) make it ready? */
+/* True if only members of the process family (family.h) can make the descriptor ready. */
 bool fd_is_of_family(int fd);
 /* Of one that has been classified: `result` bytes that have been read are replaced by the run's random numbers. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
@@ -137,9 +137,9 @@ void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 const void *fd_object(int fd);
 /* Is it certain that what goes in or comes out there does so through this object? */
 bool fd_object_is_whole(const void *object);
-/* The descriptor for reports: engine_op.number. */
+/* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);
-/* A scheduling point of a call that does not wait. */
+/* Makes a scheduling point for a call that does not wait. */
 void fd_point(enum call_kind call, int fd, uint64_t site);
 /* The descriptor has come into being. `peer`: the other end, or itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
@@ -232,8 +232,8 @@ void stuck_children_begin_run(void);
 /* The run ends, as nobody can go on: puts what the children wait for before what their parent's threads do. */
 void stuck_children_add_waits(struct outcome *outcome);
 /*
- * Threads of children that the evidence of the run names: as if their forker had made them. From the child's view, as the
- * run's (THREAD_NONE: there are too many), and all of them behind the threads of the run.
+ * Lists threads of children in the run's evidence as created by their forker: the child's view of a thread, its
+ * index in the run (THREAD_NONE: no room), and all such threads after the run's own.
  */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread);
 struct thread_id stuck_children_add_thread(
@@ -250,7 +250,7 @@ bool signals_have_handler_for_others(void);
 bool signals_deliver_now(void);
 /* Did the handlers that ended the last wait of the caller all ask for SA_RESTART? */
 bool signals_want_restart(void);
-/* The caller ends: signals of the process that were to go to it go to others. */
+/* Called when the caller ends: reassigns signals of the process that were assigned to the caller. */
 void signals_leave_thread(void);
 /* For ppoll and its like: another mask meanwhile. Returns the old one. */
 uint64_t signals_swap_mask(uint64_t mask);
@@ -258,9 +258,9 @@ uint64_t signals_swap_mask(uint64_t mask);
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
 /* The signal of a timer (timer_create) that has not been taken yet, NULL: there is none. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
-/* Child side of fork(): what is pending is the parent's. */
+/* Called in the child after fork(): drops the parent's pending signals. */
 void signals_begin_child(void);
-/* No point of the engine comes any more: the kernel gets the target's mask and handlers. */
+/* Called when no scheduling point follows: the kernel gets the target's mask and handlers. */
 void signals_give_to_kernel(void);
 
 static inline uint64_t signal_bit(int signal)
