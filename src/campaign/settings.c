@@ -84,8 +84,8 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}", "executor",
-		executor_words[settings->executor], "tolerated",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}",
+		"executor", executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
 		"random_seed", (json_int_t)settings->random_seed, "spurious_wakeups",
