@@ -150,13 +150,21 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op)
 	self->last_address = op->address;
 }
 
+/*
+ * A spinning thread has computed for 20 ms at least. Virtual time passes as for the steps of a loop with scheduling
+ * points, since two threads that spin in turn would otherwise make one step in 20 ms, and no sleep would end.
+ */
+#define SPIN_STEPS 4096
+
 void engine_spin_point(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
 
 	engine_look();
-	if (engine.is_live && !engine.is_ending)
+	if (engine.is_live && !engine.is_ending) {
 		engine_clock_wait_for_sleepers();
+		engine_clock_note_calls(SPIN_STEPS);
+	}
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
 		(void)engine_perform(&op); /* always WAIT_DONE */
 }
