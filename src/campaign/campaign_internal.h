@@ -170,7 +170,7 @@ struct campaign {
 	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
 	bool has_told_limit;		   /* likewise, that findings are kept without traces */
 	bool has_told_spinning;		   /* likewise, that threads wait by reading memory */
-	uint32_t told_unseen;		   /* bits UNSEEN_x that the user was warned of */
+	uint32_t warned_unseen;		   /* bits UNSEEN_x that the user was warned of */
 	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
 	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
 	bool is_stopping;	  /* no new batches */

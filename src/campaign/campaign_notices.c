@@ -93,17 +93,17 @@ static void notices_warn_unseen(struct campaign *campaign, const struct contract
 	/* Acquire: pairs with the release store by which the guest publishes unseen_site. */
 	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
 
-	if (unseen & ~campaign->told_unseen & UNSEEN_THREAD)
+	if (unseen & ~campaign->warned_unseen & UNSEEN_THREAD)
 		campaign_warn(campaign,
 			"a thread that was made past pthread_create (raw clone) runs beside "
 			"the others: its steps are not scheduled");
-	if (unseen & ~campaign->told_unseen & UNSEEN_LOCKS)
+	if (unseen & ~campaign->warned_unseen & UNSEEN_LOCKS)
 		notices_warn_locks(campaign, contract);
-	if (unseen & ~campaign->told_unseen & UNSEEN_CALLS)
+	if (unseen & ~campaign->warned_unseen & UNSEEN_CALLS)
 		campaign_warn(campaign,
 			"the program loads a library by dlmopen or with RTLD_DEEPBIND, so that its calls are "
 			"seen only where they enter the kernel; load it without");
-	campaign->told_unseen |= unseen;
+	campaign->warned_unseen |= unseen;
 }
 
 void campaign_warn_unseen(struct campaign *campaign)

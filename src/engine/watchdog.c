@@ -51,7 +51,7 @@ static bool watchdog_is_untimed(const struct engine_op *op)
 }
 
 /* True when the thread has not moved since time jumped. A thread in a signal handler counts as not moved. */
-static bool watchdog_has_spared(const struct engine_thread *thread)
+static bool watchdog_has_not_moved(const struct engine_thread *thread)
 {
 	return thread->interrupted || thread->last_moved <= engine.idle.step;
 }
@@ -66,7 +66,7 @@ static void watchdog_keep_blocked(struct outcome *outcome)
 			&engine.threads[outcome->waits[i].waiter.index];
 		const struct engine_op *op = engine_blocked_op(thread);
 
-		if (op && watchdog_is_untimed(op) && watchdog_has_spared(thread))
+		if (op && watchdog_is_untimed(op) && watchdog_has_not_moved(thread))
 			outcome->waits[count++] = outcome->waits[i];
 	}
 	outcome->wait_count = count;

@@ -78,7 +78,7 @@ uint32_t child_run_first_own(void)
 	return child.first_own;
 }
 
-void child_run_tell_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address)
+void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address)
 {
 	struct contract_child_death *death;
 	uint32_t none = 0;

@@ -105,7 +105,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 		/* Not ours to judge: the default action, now. */
 		void *none[4] = {0};
 
-		child_run_tell_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
+		child_run_report_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
 			signal == SIGABRT && abort_site ? abort_site - 1
 							: (uint64_t)registers[REG_RIP],
 			address);

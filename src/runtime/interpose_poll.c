@@ -130,7 +130,7 @@ static bool is_bad_mask(const void *mask, long bytes)
  * The system call writes the remaining time to `timeout`. libc's functions pass a copy, so the caller's value
  * stays.
  */
-static void poll_tell_rest(struct timespec *timeout, uint64_t end_ns)
+static void poll_store_remaining_time(struct timespec *timeout, uint64_t end_ns)
 {
 	uint64_t now_ns;
 
@@ -151,7 +151,7 @@ long call_ppoll(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	end_ns = deadline_of_timespec(timeout);
 	result = poll_many(call, (struct pollfd *)arguments[0], (nfds_t)arguments[1], timeout);
-	poll_tell_rest(timeout, end_ns);
+	poll_store_remaining_time(timeout, end_ns);
 	return result;
 }
 
@@ -268,7 +268,7 @@ long call_select(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	end_ns = runtime_deadline_after(&limit);
 	result = select_many(&call, (int)arguments[0], &limit);
-	poll_tell_rest(&limit, end_ns);
+	poll_store_remaining_time(&limit, end_ns);
 	timeout->tv_sec = limit.tv_sec;
 	timeout->tv_usec = limit.tv_nsec / 1000;
 	return result;
@@ -294,7 +294,7 @@ long call_pselect6(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	end_ns = deadline_of_timespec(timeout);
 	result = select_many(&call, (int)arguments[0], timeout);
-	poll_tell_rest(timeout, end_ns);
+	poll_store_remaining_time(timeout, end_ns);
 	return result;
 }
 
