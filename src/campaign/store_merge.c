@@ -162,19 +162,9 @@ static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t
 /* Reads a trace to its end, because merge must not copy a damaged trace. */
 static int merge_check_trace(const struct finding *finding, const char *folder, struct error *err)
 {
-	const struct trace_event *events;
-	struct trace_reader *reader;
 	struct error cause;
-	uint32_t count = 1;
-	int status = trace_reader_open_memory(
-		&reader, finding->trace, finding->trace_size, "trace", &cause);
 
-	if (!status) {
-		while (!status && count)
-			status = trace_reader_next(reader, &events, &count, &cause);
-		trace_reader_close(reader);
-	}
-	if (!status)
+	if (trace_check(finding->trace, finding->trace_size, "trace", &cause) == 0)
 		return 0;
 	return error_set(err, ERROR_STORE,
 		"the trace of finding %s in %s/.raddle is damaged; remove the file "

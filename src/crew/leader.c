@@ -81,9 +81,12 @@ static void take_started(struct leader *leader, const struct link_message *messa
 	struct wire_started started;
 	struct campaign_start start;
 
-	if (message->size != sizeof started || leader->has_told_start)
+	if (!wire_read_started(&started, message)) {
+		roll_refuse(&leader->roll, message);
 		return;
-	memcpy(&started, message->bytes, sizeof started);
+	}
+	if (leader->has_told_start)
+		return;
 	leader->has_told_start = leader->result->has_started = true;
 	leader->result->restart = (enum contract_restart)started.restart;
 	start = (struct campaign_start){.program = leader->roll.target.path,
@@ -99,9 +102,10 @@ static void take_done(struct leader *leader, const struct link_message *message)
 	struct wire_done done;
 	bool counts;
 
-	if (message->size != sizeof done)
+	if (!wire_read_done(&done, message)) {
+		roll_refuse(&leader->roll, message);
 		return;
-	memcpy(&done, message->bytes, sizeof done);
+	}
 	if (message->tag == WIRE_LEFT) {
 		leader->roll.members[message->from].state = MEMBER_LEFT;
 		counts = handout_is_own(leader->handout, message->from);

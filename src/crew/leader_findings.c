@@ -1,6 +1,5 @@
 /* What members have found, in the store of rank 0. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bug.h"
 #include "crew/leader_internal.h"
@@ -63,25 +62,11 @@ void leader_take_finding(struct leader *leader, const struct link_message *messa
 	struct wire_finding head;
 	struct finding finding;
 	struct error err;
-	size_t left;
 
-	if (message->size < sizeof head)
-		return;
-	memcpy(&head, message->bytes, sizeof head);
-	left = message->size - sizeof head;
-	if (head.json_bytes > left || head.trace_bytes != left - head.json_bytes)
-		return;
-	if (finding_from_json(message->bytes + sizeof head, head.json_bytes, &finding, &err) < 0) {
+	if (wire_read_finding(&head, &finding, message, &err) < 0) {
 		roll_notice(&leader->roll, "rank %u sent a finding that cannot be read: %s",
 			message->from, err.text);
 		return;
-	}
-	if (head.trace_bytes) {
-		finding.trace = malloc(head.trace_bytes);
-		BUG_ON(!finding.trace);
-		memcpy(finding.trace, message->bytes + sizeof head + head.json_bytes,
-			head.trace_bytes);
-		finding.trace_size = head.trace_bytes;
 	}
 	if (keep(leader, &finding, &head, &err) < 0)
 		put_aside(leader, message->from, &finding, &head, &err);

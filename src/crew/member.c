@@ -20,15 +20,27 @@ void member_tell(const struct member *member, enum wire_tag tag, const void *byt
 	member->link->send(LEADER, tag, bytes, size);
 }
 
+/* Ends this rank because of a message that no rank of this release sends. */
+static void member_refuse(struct member *member, const struct link_message *message)
+{
+	member->is_stopped = 1;
+	(void)error_set(&member->failure, ERROR_FORMAT,
+		"rank 0 sent a message that cannot be read (kind %u, %zu bytes); install the same "
+		"raddle everywhere, and use a network interface of your own",
+		message->tag, message->size);
+}
+
 void member_listen(struct member *member)
 {
 	struct link_message message;
 
 	while (member->link->receive(&message)) {
 		member->leader_ns = platform_monotonic_ns();
-		if (message.tag == WIRE_UNIT && message.size == sizeof member->unit) {
-			memcpy(&member->unit, message.bytes, sizeof member->unit);
-			member->has_unit = true;
+		if (message.tag == WIRE_UNIT) {
+			if (!wire_read_unit(&member->unit, &message))
+				member_refuse(member, &message);
+			else
+				member->has_unit = true;
 		} else if (message.tag == WIRE_PART) {
 			free(member->part); /* we were given up */
 			member->part = message.bytes;
@@ -39,8 +51,9 @@ void member_listen(struct member *member)
 			member->has_to_rest = true;
 		} else if (message.tag == WIRE_STOP) {
 			member->is_stopped = 1;
-		} else if (message.tag == WIRE_END && message.size == sizeof member->end) {
-			memcpy(&member->end, message.bytes, sizeof member->end);
+		} else if (message.tag == WIRE_END) {
+			if (!wire_read_end(&member->end, &message))
+				member_refuse(member, &message);
 			member->has_end = true;
 			member->is_stopped = 1;
 		}
@@ -252,6 +265,10 @@ int crew_follow(const struct link *link, const struct campaign_options *options,
 		status = say_hello(&member, err);
 	if (status == 0)
 		status = has_parts ? member_make_parts(&member, err) : make_runs(&member, err);
+	if (status == 0 && member.failure.code) {
+		*err = member.failure;
+		status = err->code;
+	}
 	if (status < 0)
 		member_tell(&member, WIRE_FAILED, err->text, strlen(err->text));
 	else

@@ -18,6 +18,7 @@ struct member {
 	bool has_no_leader; /* it has not been heard of for long */
 	bool has_end;	    /* and this is it */
 	struct wire_end end;
+	struct error failure; /* code 0: none; a message of rank 0 that cannot be read */
 	bool has_unit;
 	struct handout_unit unit;
 	uint64_t begun_ns, alive_ns, leader_ns;

@@ -73,6 +73,20 @@ void roll_take_hello(struct roll *roll, const struct link_message *message)
 			message->from, member->host, roll->target.path);
 }
 
+void roll_refuse(struct roll *roll, const struct link_message *message)
+{
+	struct roll_member *member = &roll->members[message->from];
+
+	member->state = MEMBER_LEFT;
+	if (roll->failure.code)
+		return;
+	(void)error_set(&roll->failure, ERROR_FORMAT,
+		"rank %u%s%s sent a message that cannot be read (kind %u, %zu bytes); install the "
+		"same raddle everywhere, and use a network interface of your own",
+		message->from, *member->host ? " on " : "", member->host, message->tag,
+		message->size);
+}
+
 void roll_look_for_silence(struct roll *roll)
 {
 	const uint64_t now_ns = platform_monotonic_ns();

@@ -43,6 +43,12 @@ void roll_hear(struct roll *roll, uint32_t from);
 /* Its WIRE_HELLO. One that does not belong here is roll->failure. */
 void roll_take_hello(struct roll *roll, const struct link_message *message);
 
+/*
+ * Ends the campaign because of a message that no rank of this release sends: roll->failure says which rank sent the
+ * message. The member counts as gone.
+ */
+void roll_refuse(struct roll *roll, const struct link_message *message);
+
 /* Says once of each who is lost, and marks it. */
 void roll_look_for_silence(struct roll *roll);
 

@@ -67,12 +67,31 @@ static uint64_t unit_size(const struct handout *handout, const struct rank *rank
 	return wanted < left ? wanted : left;
 }
 
+static void take_back(struct handout *handout, struct rank *rank)
+{
+	if (is_empty(&rank->unit) || rank->is_taken_back)
+		return;
+	rank->is_taken_back = true;
+	BUG_ON(handout->returned_count == handout->options.ranks);
+	handout->returned[handout->returned_count++] = rank->unit;
+}
+
+/* Another rank gets the unit, unless one has it already. */
+void handout_lose(struct handout *handout, uint32_t index)
+{
+	take_back(handout, &handout->ranks[index]);
+	handout->ranks[index].unit = (struct handout_unit){0};
+	handout->ranks[index].is_taken_back = false;
+}
+
 enum handout_answer handout_ask(
 	struct handout *handout, uint32_t index, uint64_t now_ns, struct handout_unit *unit)
 {
 	struct rank *rank = &handout->ranks[index];
 
 	BUG_ON(index >= handout->options.ranks);
+	if (!is_empty(&rank->unit))
+		handout_lose(handout, index);
 	rank->heard_ns = now_ns;
 	if (handout_is_over(handout))
 		return HANDOUT_END;
@@ -159,22 +178,6 @@ bool handout_is_own(const struct handout *handout, uint32_t index)
 		if (handout->returned[i].first == rank->unit.first)
 			return true;
 	return !rank->is_taken_back;
-}
-
-static void take_back(struct handout *handout, struct rank *rank)
-{
-	if (is_empty(&rank->unit) || rank->is_taken_back)
-		return;
-	rank->is_taken_back = true;
-	BUG_ON(handout->returned_count == handout->options.ranks);
-	handout->returned[handout->returned_count++] = rank->unit;
-}
-
-void handout_lose(struct handout *handout, uint32_t index)
-{
-	take_back(handout, &handout->ranks[index]);
-	handout->ranks[index].unit = (struct handout_unit){0};
-	handout->ranks[index].is_taken_back = false;
 }
 
 uint32_t handout_take_back(struct handout *handout, uint64_t now_ns)

@@ -37,7 +37,7 @@ struct handout;
 struct handout *handout_new(const struct handout_options *options);
 void handout_free(struct handout *handout);
 
-/* `rank` is below options.ranks and has no unit. */
+/* `rank` is below options.ranks. A rank that asks while it has a unit gives that unit up. */
 enum handout_answer handout_ask(
 	struct handout *handout, uint32_t rank, uint64_t now_ns, struct handout_unit *unit);
 /* A sign of life. */

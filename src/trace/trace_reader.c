@@ -476,3 +476,18 @@ const struct trace_run *trace_reader_run(const struct trace_reader *reader)
 {
 	return &reader->run;
 }
+
+int trace_check(const void *bytes, size_t size, const char *name, struct error *err)
+{
+	const struct trace_event *events;
+	struct trace_reader *reader;
+	uint32_t count = 1;
+	int status = trace_reader_open_memory(&reader, bytes, size, name, err);
+
+	if (status < 0)
+		return status;
+	while (status == 0 && count)
+		status = trace_reader_next(reader, &events, &count, err);
+	trace_reader_close(reader);
+	return status;
+}

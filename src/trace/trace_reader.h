@@ -25,6 +25,9 @@ void trace_reader_close(struct trace_reader *reader);
 int trace_reader_next(struct trace_reader *reader, const struct trace_event **events,
 	uint32_t *count, struct error *err);
 
+/* Reads a whole trace and keeps nothing: 0, or the first defect. `name` names the trace in the message. */
+int trace_check(const void *bytes, size_t size, const char *name, struct error *err);
+
 /* Program and threads, and what trace_reader_next() filled; lives as long as the reader. */
 const struct trace_run *trace_reader_run(const struct trace_reader *reader);
 
