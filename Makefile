@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps check check-full check-real check-fresh demo bench install clean format
+.PHONY: build deps check check-full fuzz check-real check-fresh demo bench install clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -15,9 +15,14 @@ deps:
 check: deps
 	@tools/check
 
-# The same, and once more in the other build types: Release, and with link-time optimisation.
+# The same, the other build types (Release, and with link-time optimisation), and each fuzzer for some seconds.
 check-full: deps
 	@tools/check-full
+
+# Each fuzzer for FUZZ_SECONDS, an hour unless given otherwise; corpora stay in the build folder.
+fuzz: build
+	@tools/install-deps check
+	@tools/fuzz $(or $(FUZZ_SECONDS),3600)
 
 # Projects of others, built with raddle-cc: a quarter of an hour.
 check-real: build

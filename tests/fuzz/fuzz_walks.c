@@ -1,4 +1,5 @@
 /*
+ * fuzz_walks PROGRAM RECORD --seed FILE: writes the contents of the record, without its checksum.
  * fuzz_walks PROGRAM RECORD ROUNDS: damages the record of a run of the program in many small ways and walks it. The same
  * every time. Mostly the entries of one thread or the operations are damaged, which no reader looks into; once in
  * a while it is all that the file has.
@@ -107,7 +108,7 @@ static bool walk_damaged_file(struct rng *rng, const struct run_record *good)
 	bool is_complete;
 
 	size = mutate(rng, bad, size, size + ROOM);
-	is_complete = fuzz_walk(bad, size);
+	is_complete = fuzz_target_walk.run(bad, size);
 	free(bytes);
 	free(bad);
 	return is_complete;
@@ -131,6 +132,19 @@ static int fuzz(struct walk_target *target, const struct run_record *good, unsig
 	return complete == rounds || !complete;
 }
 
+static int walks_write_seed(const struct run_record *record, const char *path)
+{
+	size_t size;
+	uint8_t *contents = record_contents(record, &size);
+	FILE *file = fopen(path, "w");
+	const bool is_written = file && fwrite(contents, size, 1, file) == 1 && fclose(file) == 0;
+
+	free(contents);
+	if (!is_written)
+		perror(path);
+	return !is_written;
+}
+
 int main(int argc, char **argv)
 {
 	struct walk_target target;
@@ -138,12 +152,19 @@ int main(int argc, char **argv)
 	struct error err;
 	int status;
 
-	if (argc != 4) {
-		(void)fprintf(stderr, "usage: fuzz_walks PROGRAM RECORD ROUNDS\n");
+	const bool writes_seed = argc == 5 && !strcmp(argv[3], "--seed");
+
+	if (argc != 4 && !writes_seed) {
+		(void)fprintf(stderr, "usage: fuzz_walks PROGRAM RECORD ROUNDS|--seed FILE\n");
 		return 2;
 	}
 	BUG_ON(setenv("RADDLE_FUZZ_PROGRAM", argv[1], 1));
 	status = record_file_read(&record, argv[2], &err);
+	if (status == 0 && writes_seed) {
+		status = walks_write_seed(&record, argv[4]);
+		run_record_release(&record);
+		return status;
+	}
 	if (status == 0)
 		status = image_open(&target.image, &record, argv[1], &err);
 	if (status) {

@@ -66,7 +66,7 @@ bool walk_target_walk(struct walk_target *target, const struct run_record *recor
 	return is_complete;
 }
 
-bool fuzz_walk(const uint8_t *bytes, size_t size)
+static bool walk_run_bytes(const uint8_t *bytes, size_t size)
 {
 	const char *program = getenv("RADDLE_FUZZ_PROGRAM");
 	struct walk_target target;
@@ -90,3 +90,5 @@ bool fuzz_walk(const uint8_t *bytes, size_t size)
 	run_record_release(&record);
 	return is_complete;
 }
+
+const struct fuzz_target fuzz_target_walk = {.name = "walk", .run = walk_run_bytes};

@@ -19,6 +19,6 @@ struct walk_target {
 /* True when every thread was walked to the end of its record. */
 bool walk_target_walk(struct walk_target *target, const struct run_record *record);
 
-/* fuzz_walk() takes the contents of a record's file (record_contents()), of the program that RADDLE_FUZZ_PROGRAM names. */
+/* fuzz_target_walk takes the contents of a record's file (record_contents()), of the program that RADDLE_FUZZ_PROGRAM names. */
 
 #endif
