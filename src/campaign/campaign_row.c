@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "base/visible.h"
 #include "campaign/campaign.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
@@ -35,8 +36,10 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 	char strategy[256];
 
 	strbuf_init(&command);
-	for (char *const *word = options->argv; *word; word++)
-		strbuf_addf(&command, "%s%s", command.length ? " " : "", *word);
+	for (char *const *word = options->argv; *word; word++) {
+		strbuf_adds(&command, command.length ? " " : "");
+		visible_add(&command, *word, strlen(*word), false);
+	}
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = strbuf_detach(&command);
 	row->options = campaign_row_options(options, settings);

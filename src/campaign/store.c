@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "campaign/store_internal.h"
 
 #define STORE_APPLICATION 1919181932 /* "rddl" */
@@ -115,6 +116,11 @@ char *store_column_text(sqlite3_stmt *statement, int column)
 
 	BUG_ON(text && !copy);
 	return copy;
+}
+
+char *store_column_line(sqlite3_stmt *statement, int column)
+{
+	return visible_text(store_column(statement, column), false);
 }
 
 int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err)

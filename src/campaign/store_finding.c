@@ -415,8 +415,8 @@ int store_list_findings(
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
 		(void)snprintf(row->kind, sizeof row->kind, "%s",
 			store_column(statement, 1)); /* all words of outcomes.def fit */
-		row->title = store_column_text(statement, 2);
-		row->command = store_column_text(statement, 3);
+		row->title = store_column_line(statement, 2);
+		row->command = store_column_line(statement, 3);
 		row->times_seen = (uint64_t)sqlite3_column_int64(statement, 4);
 		row->campaign = sqlite3_column_int64(statement, 5);
 		row->found = sqlite3_column_int64(statement, 6);
@@ -445,16 +445,16 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count)
 static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
 {
 	campaign->id = sqlite3_column_int64(statement, 0);
-	campaign->command = store_column_text(statement, 1);
+	campaign->command = store_column_line(statement, 1);
 	campaign->options = store_column_text(statement, 2);
-	campaign->strategy = store_column_text(statement, 3);
+	campaign->strategy = store_column_line(statement, 3);
 	campaign->seed = strtoull(store_column(statement, 4), NULL, 10);
 	campaign->runs = (uint64_t)sqlite3_column_int64(statement, 5);
 	campaign->failures = (uint64_t)sqlite3_column_int64(statement, 6);
 	campaign->steps = (uint64_t)sqlite3_column_int64(statement, 7);
 	campaign->seconds = sqlite3_column_double(statement, 8);
-	campaign->state = store_column_text(statement, 9);
-	campaign->restart = store_column_text(statement, 10);
+	campaign->state = store_column_line(statement, 9);
+	campaign->restart = store_column_line(statement, 10);
 	campaign->started = sqlite3_column_int64(statement, 11);
 	campaign->run_first = (uint64_t)sqlite3_column_int64(statement, 12);
 	campaign->run_end = (uint64_t)sqlite3_column_int64(statement, 13);

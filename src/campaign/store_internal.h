@@ -43,6 +43,8 @@ int store_read_integer(struct store *store, const char *sql, int64_t *value, str
 const char *store_column(sqlite3_stmt *statement, int column);
 /* A copy, NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
+/* A copy as one line behind the filter of base/visible.h, "" for NULL: for columns that people read. */
+char *store_column_line(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
 int store_end(struct store *store, int status, struct error *err);
 

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/shell_words.h"
 #include "cli/terminal.h"
+#include "report/json_value.h"
 
 #define OPTION "--follow-children"
 /* "--f" could be --fail-on, too. */
@@ -258,11 +259,11 @@ static void note_json(struct following *following, const struct follow_process *
 	json_t *result = json_loads(text, 0, NULL);
 
 	for (size_t i = 0; program->argv[i]; i++)
-		(void)json_array_append_new(command, json_string(program->argv[i]));
+		(void)json_array_append_new(command, json_text(program->argv[i]));
 	(void)json_array_append_new(following->children,
-		json_pack("{s:o, s:s, s:i, s:i, s:o}", "command", command, "directory",
-			program->directory, "native_status", process->wait_status, "status", status,
-			"result", result ? result : json_null()));
+		json_pack("{s:o, s:o, s:i, s:i, s:o}", "command", command, "directory",
+			json_text(program->directory), "native_status", process->wait_status,
+			"status", status, "result", result ? result : json_null()));
 }
 
 /* One line, whether or not only findings are wanted: not all is explored that was asked for. */
@@ -370,7 +371,7 @@ static void print_json(const struct following *following, const struct follow_re
 	char *text;
 
 	for (size_t i = 0; following->follow->argv[i]; i++)
-		(void)json_array_append_new(runner, json_string(following->follow->argv[i]));
+		(void)json_array_append_new(runner, json_text(following->follow->argv[i]));
 	all = json_pack("{s:o, s:i, s:i, s:O}", "runner", runner, "runner_status",
 		result->wait_status, "programs", (int)result->programs, "children",
 		following->children);

@@ -11,6 +11,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
@@ -133,6 +134,7 @@ int main(int argc, char **argv)
 {
 	open_standard_files();
 	inherited_note();
+	output_install();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
 	if (argc > 0 && compiler_named(argv[0]))
 		return finish(compiler_named(argv[0])->run(argc, argv));

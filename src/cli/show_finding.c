@@ -2,13 +2,14 @@
 
 #include "base/strbuf.h"
 #include "cli/next_command.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 #include "report/documents.h"
 #include "report/text.h"
 
 static void put(struct strbuf *text, FILE *stream)
 {
-	(void)fwrite(text->text, 1, text->length, stream); /* main checks the stream */
+	output_write_coloured(stream, text->text, text->length);
 	strbuf_release(text);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "cli/output.h"
 
 /* What mail, logs and reviews show without wrapping. */
 #define COLUMNS_ELSEWHERE 100
@@ -37,14 +38,14 @@ bool terminal_has_color(FILE *stream)
 
 	if ((no_color && *no_color) || (kind && strcmp(kind, "dumb") == 0))
 		return false;
-	return isatty(fileno(stream));
+	return isatty(output_descriptor(stream));
 }
 
 unsigned terminal_columns(FILE *stream)
 {
 	struct winsize size;
 
-	if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+	if (ioctl(output_descriptor(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
 		return COLUMNS_ELSEWHERE;
 	return size.ws_col;
 }
@@ -99,18 +100,10 @@ static void put_lines(FILE *stream, const char *text)
 
 void terminal_put(FILE *stream, const char *text)
 {
-	struct strbuf clean;
-
-	strbuf_init(&clean);
-	strbuf_adds(&clean, text);
-	for (char *at = clean.text; *at; at++)
-		if (((unsigned char)*at < ' ' && *at != '\n') || *at == 0x7f)
-			*at = '?';
-	if (isatty(fileno(stream)))
-		put_lines(stream, clean.text);
+	if (isatty(output_descriptor(stream)))
+		put_lines(stream, text);
 	else
-		(void)fputs(clean.text, stream); /* main checks the stream */
-	strbuf_release(&clean);
+		(void)fputs(text, stream); /* main checks the stream */
 }
 
 void terminal_live(const char *format, ...)
@@ -125,15 +118,16 @@ void terminal_live(const char *format, ...)
 	strbuf_vaddf(&line, format, args);
 	va_end(args);
 	/* A line that wraps could not be written over. */
-	(void)fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(stderr) - 1, line.text);
-	(void)fflush(stderr); /* a terminal: nothing to be done about it */
+	output_write_control(stderr, "\r");
+	(void)fprintf(stderr, "%.*s", (int)terminal_columns(stderr) - 1, line.text);
+	output_write_control(stderr, "\033[K");
 	strbuf_release(&line);
 }
 
 void terminal_clear_live(void)
 {
 	if (!is_quiet && isatty(STDERR_FILENO))
-		(void)fputs("\r\033[K", stderr);
+		output_write_control(stderr, "\r\033[K");
 }
 
 const char *terminal_number(unsigned long long value, char *buffer)

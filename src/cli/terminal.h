@@ -17,7 +17,7 @@ void terminal_be_quiet(void);
 /* A line on standard error that nobody needs who knows raddle, such as the next command to type. */
 void terminal_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints lines, with control characters as "?"; those too long for a terminal are broken at blanks and go on a little further in. */
+/* Prints lines; those too long for a terminal are broken at blanks and go on a little further in. */
 void terminal_put(FILE *stream, const char *text);
 
 /* The live line, on standard error; nothing happens where that is no terminal. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "findings/build_internal.h"
 #include "model/thread_name.h"
 
@@ -254,7 +255,7 @@ static void fill_threads(struct builder *builder)
 		if (source->threads[i].label && *source->threads[i].label)
 			finding->threads[finding->thread_count++] =
 				(struct finding_thread){.path = copy(builder->paths[i]),
-					.label = copy(source->threads[i].label)};
+					.label = visible_text(source->threads[i].label, false)};
 }
 
 static char *thread_name_text(const struct finding *finding, const char *path)

@@ -12,13 +12,16 @@
 
 /* FIELD(member): a string that may be missing (null) and keeps its member's name in the file. */
 #define FINDING_TEXT_FIELDS(FIELD)                                                                 \
-	FIELD(title)                                                                               \
 	FIELD(detail)                                                                              \
 	FIELD(directory)                                                                           \
 	FIELD(input)                                                                               \
-	FIELD(strategy)                                                                            \
-	FIELD(failing_thread)                                                                      \
 	FIELD(output)
+
+/* As FINDING_TEXT_FIELDS; the text is one line for people. */
+#define FINDING_LINE_FIELDS(FIELD)                                                                 \
+	FIELD(title)                                                                               \
+	FIELD(strategy)                                                                            \
+	FIELD(failing_thread)
 
 /* Text fields that findings of older versions lack: a reader must accept their absence. */
 #define FINDING_NEWER_TEXT_FIELDS(FIELD)                                                           \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "findings/finding.h"
 #include "findings/json_internal.h"
 
@@ -101,6 +102,16 @@ static char *get_text(struct reader *reader, json_t *object, const char *field, 
 	return text_of(reader, get(reader, object, field), field, may_be_null);
 }
 
+/* A name, which people read: one line behind the filter of base/visible.h. */
+static char *get_line(struct reader *reader, json_t *object, const char *field, bool may_be_null)
+{
+	char *text = get_text(reader, object, field, may_be_null);
+	char *line = visible_text(text, false);
+
+	free(text);
+	return line;
+}
+
 static int64_t get_integer(
 	struct reader *reader, json_t *object, const char *field, int64_t least, int64_t most)
 {
@@ -165,10 +176,10 @@ static void read_frame(struct reader *reader, json_t *value, struct finding_fram
 		reader_refuse(reader, "frame", "is not an object");
 		return;
 	}
-	frame->function = get_text(reader, value, "function", true);
-	frame->file = get_text(reader, value, "file", true);
+	frame->function = get_line(reader, value, "function", true);
+	frame->file = get_line(reader, value, "file", true);
 	frame->line = (unsigned)get_integer(reader, value, "line", 0, INT32_MAX);
-	frame->module = get_text(reader, value, "module", true);
+	frame->module = get_line(reader, value, "module", true);
 	frame->is_system = get_boolean(reader, value, "is_system");
 	frame->is_wrapper =
 		json_object_get(value, "is_wrapper") && get_boolean(reader, value, "is_wrapper");
@@ -196,11 +207,11 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 		json_t *entry = json_array_get(array, finding->wait_count);
 		struct finding_wait *wait = &finding->waits[finding->wait_count++];
 
-		wait->thread = get_text(reader, entry, "thread", false);
-		wait->verb = get_text(reader, entry, "verb", false);
-		wait->object = get_text(reader, entry, "object", true);
+		wait->thread = get_line(reader, entry, "thread", false);
+		wait->verb = get_line(reader, entry, "verb", false);
+		wait->object = get_line(reader, entry, "object", true);
 		read_stack(reader, entry, "at", &wait->at);
-		wait->holder = get_text(reader, entry, "holder", true);
+		wait->holder = get_line(reader, entry, "holder", true);
 		read_frame(reader, get(reader, entry, "held_since"), &wait->held_since);
 		wait->is_on_cycle = get_boolean(reader, entry, "is_on_cycle");
 		wait->lost_signals =
@@ -221,8 +232,8 @@ static void read_threads(struct reader *reader, json_t *root, struct finding *fi
 		json_t *entry = json_array_get(array, finding->thread_count);
 		struct finding_thread *thread = &finding->threads[finding->thread_count++];
 
-		thread->path = get_text(reader, entry, "path", false);
-		thread->label = get_text(reader, entry, "label", false);
+		thread->path = get_line(reader, entry, "path", false);
+		thread->label = get_line(reader, entry, "label", false);
 	}
 }
 
@@ -235,7 +246,7 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 
 	if (!race)
 		return;
-	finding->variable = get_text(reader, race, "variable", true);
+	finding->variable = get_line(reader, race, "variable", true);
 	accesses = get_array(reader, race, "accesses", &count);
 	if (count != FINDING_ACCESSES)
 		reader_refuse(reader, "accesses", "has not two entries");
@@ -243,9 +254,9 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 		json_t *entry = json_array_get(accesses, i);
 		struct finding_access *access = &finding->race[i];
 
-		access->thread = get_text(reader, entry, "thread", false);
-		access->verb = get_text(reader, entry, "verb", false);
-		access->held = get_text(reader, entry, "held", true);
+		access->thread = get_line(reader, entry, "thread", false);
+		access->verb = get_line(reader, entry, "verb", false);
+		access->held = get_line(reader, entry, "held", true);
 		read_stack(reader, entry, "at", &access->at);
 	}
 }
@@ -258,7 +269,7 @@ static void read_step_calls(struct reader *reader, json_t *entry, struct finding
 	if (json_object_get(entry, "callers"))
 		read_stack(reader, entry, "callers", &step->callers);
 	if (json_object_get(entry, "library_call"))
-		step->library_call = get_text(reader, entry, "library_call", true);
+		step->library_call = get_line(reader, entry, "library_call", true);
 }
 
 static void read_steps(struct reader *reader, json_t *root, struct finding_step **steps,
@@ -273,9 +284,9 @@ static void read_steps(struct reader *reader, json_t *root, struct finding_step 
 		struct finding_step *step = &(*steps)[(*step_count)++];
 
 		step->step = (uint64_t)get_integer(reader, entry, "step", 0, INT64_MAX);
-		step->thread = get_text(reader, entry, "thread", false);
-		step->verb = get_text(reader, entry, "verb", false);
-		step->object = get_text(reader, entry, "object", true);
+		step->thread = get_line(reader, entry, "thread", false);
+		step->verb = get_line(reader, entry, "verb", false);
+		step->object = get_line(reader, entry, "object", true);
 		read_frame(reader, get(reader, entry, "where"), &step->where);
 		read_step_calls(reader, entry, step);
 		step->is_switch = get_boolean(reader, entry, "is_switch");
@@ -392,9 +403,12 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 #define FIELD(member) finding->member = get_text(reader, root, #member, true);
 	FINDING_TEXT_FIELDS(FIELD)
 #undef FIELD
+#define FIELD(member) finding->member = get_line(reader, root, #member, true);
+	FINDING_LINE_FIELDS(FIELD)
+#undef FIELD
 #define FIELD(member)                                                                              \
 	if (json_object_get(root, #member))                                                        \
-		finding->member = get_text(reader, root, #member, true);
+		finding->member = get_line(reader, root, #member, true);
 	FINDING_NEWER_TEXT_FIELDS(FIELD)
 #undef FIELD
 #define FIELD(member) finding->member = (uint32_t)get_integer(reader, root, #member, 0, UINT32_MAX);

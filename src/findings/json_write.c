@@ -207,6 +207,7 @@ char *finding_to_json(const struct finding *finding)
 	put(root, "schedule", schedule_value(&finding->schedule));
 #define FIELD(member) put(root, #member, text_value(finding->member));
 	FINDING_TEXT_FIELDS(FIELD)
+	FINDING_LINE_FIELDS(FIELD)
 	FINDING_NEWER_TEXT_FIELDS(FIELD)
 #undef FIELD
 #define FIELD(member) put(root, #member, json_integer(finding->member));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/visible.h"
 #include "findings/build_internal.h"
 
 /* Threads that a title tells of; the table of waits has them all. */
@@ -421,11 +422,14 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 char *builder_title(const struct builder *builder)
 {
 	struct strbuf out;
+	char *title;
 
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", outcome_descriptions[builder->finding->kind].word);
 	add_title(builder, &out);
-	return strbuf_detach(&out);
+	title = visible_text(out.text, false);
+	strbuf_release(&out);
+	return title;
 }
 
 char *builder_detail(const struct builder *builder)

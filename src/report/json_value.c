@@ -2,10 +2,10 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "base/visible.h"
 
 void json_put(json_t *object, const char *name, json_t *value)
 {
@@ -19,22 +19,35 @@ void json_append(json_t *array, json_t *value)
 
 json_t *json_text(const char *text)
 {
-	json_t *value;
-	char *copy;
+	char *visible = visible_text(text, true);
+	json_t *value = visible ? json_string(visible) : json_null();
 
-	if (!text)
-		return json_null();
-	value = json_string(text);
-	if (value)
-		return value;
-	copy = strdup(text);
-	BUG_ON(!copy);
-	for (char *at = copy; *at; at++)
-		if ((unsigned char)*at >= 0x80)
-			*at = '?';
-	value = json_string(copy);
-	free(copy);
+	free(visible);
 	return value;
+}
+
+/* A copy of the value with all its strings and names behind the filter. */
+static json_t *json_visible(json_t *value)
+{
+	json_t *copy = json_is_object(value)  ? json_object()
+		       : json_is_array(value) ? json_array()
+					      : NULL;
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	if (!copy)
+		return json_is_string(value) ? json_text(json_string_value(value))
+					     : json_incref(value);
+	json_object_foreach(value, key, part)
+	{
+		char *visible = visible_text(key, true);
+
+		json_put(copy, visible, json_visible(part));
+		free(visible);
+	}
+	json_array_foreach(value, index, part) json_append(copy, json_visible(part));
+	return copy;
 }
 
 json_t *json_textf(const char *format, ...)
@@ -59,10 +72,12 @@ json_t *json_count(uint64_t value)
 
 char *json_document(json_t *root)
 {
-	char *dump = json_dumps(root, JSON_INDENT(1));
+	json_t *visible = json_visible(root);
+	char *dump = json_dumps(visible, JSON_INDENT(1));
 	struct strbuf text;
 
 	BUG_ON(!dump);
+	json_decref(visible);
 	json_decref(root);
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s\n", dump);

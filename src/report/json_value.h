@@ -9,11 +9,11 @@
 /* Adds to an object, or at the end of an array; takes over `value`. */
 void json_put(json_t *object, const char *name, json_t *value);
 void json_append(json_t *array, json_t *value);
-/* Text of the user's command line may be any bytes; what is no UTF-8 is shown as ?. NULL is null. */
+/* The text behind the filter of base/visible.h, so that any bytes make a string. NULL is null. */
 json_t *json_text(const char *text);
 json_t *json_textf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *json_count(uint64_t value);
-/* The document as text with a newline; `root` is given back. */
+/* The document as text with a newline, all its strings behind the filter; `root` is given back. */
 char *json_document(json_t *root);
 
 #endif

@@ -3,26 +3,21 @@
  * campaign without findings is one test case that passed. With --follow-children each program has a campaign, so the
  * programs that passed are listed as well.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/visible.h"
 #include "report/format.h"
 #include "report/json_value.h"
 #include "report/text.h"
 
-/* U+FFFE and U+FFFF, three bytes of UTF-8. */
-static void add_no_character(struct strbuf *out, const char **at)
-{
-	strbuf_adds(out, "?");
-	*at += 2;
-}
-
-/* As text or attribute; characters that XML cannot hold, and texts that are no UTF-8, get '?'. */
+/* As text or attribute. */
 static void add_escaped(struct strbuf *out, const char *text)
 {
-	json_t *valid = json_text(text);
+	char *visible = visible_text(text, true);
 
-	for (const char *at = json_string_value(valid); *at; at++) {
+	for (const char *at = visible; *at; at++) {
 		if (*at == '&')
 			strbuf_adds(out, "&amp;");
 		else if (*at == '<')
@@ -33,14 +28,10 @@ static void add_escaped(struct strbuf *out, const char *text)
 			strbuf_adds(out, "&quot;");
 		else if (*at == '\n' || *at == '\t')
 			strbuf_addf(out, "&#%d;", *at);
-		else if ((unsigned char)*at < ' ')
-			strbuf_adds(out, "?");
-		else if (strncmp(at, "\xef\xbf\xbe", 3) == 0 || strncmp(at, "\xef\xbf\xbf", 3) == 0)
-			add_no_character(out, &at);
 		else
 			strbuf_add(out, at, 1);
 	}
-	json_decref(valid);
+	free(visible);
 }
 
 static void add_attribute(struct strbuf *out, const char *name, const char *text)

@@ -1,6 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "report/layout_internal.h"
 
 #define GAP 2
@@ -35,15 +37,6 @@ unsigned text_columns(const char *text)
 	return columns;
 }
 
-void add_clean(struct strbuf *out, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		const unsigned char byte = (unsigned char)text[i];
-
-		strbuf_add(out, byte < ' ' || byte == 0x7f ? "?" : text + i, 1);
-	}
-}
-
 void add_coloured(
 	struct strbuf *out, const struct report_style *style, const char *colour, const char *text)
 {
@@ -51,7 +44,7 @@ void add_coloured(
 
 	if (is_coloured)
 		strbuf_addf(out, "\033[%sm", colour);
-	add_clean(out, text, strlen(text));
+	visible_add(out, text, strlen(text), false);
 	if (is_coloured)
 		strbuf_adds(out, "\033[0m");
 }
@@ -107,17 +100,20 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 {
 	const unsigned columns = style_columns(style);
 	unsigned width = columns > at ? columns - at : 1;
+	char *visible = visible_text(text, true);
+	const char *rest = visible;
 
 	do {
-		const char *piece = text;
-		const size_t length = next_piece(&text, width);
+		const char *piece = rest;
+		const size_t length = next_piece(&rest, width);
 
-		add_clean(out, piece, length);
+		strbuf_add(out, piece, length);
 		strbuf_adds(out, "\n");
-		if (*text)
+		if (*rest)
 			add_blanks(out, indent);
 		width = columns - indent;
-	} while (*text);
+	} while (*rest);
+	free(visible);
 }
 
 /* The part of a row that the cells still have to say; one line of it is written. */
@@ -141,7 +137,7 @@ static bool add_row_line(struct strbuf *out, const struct report_style *style, u
 			pending = 0;
 			if (is_coloured)
 				strbuf_addf(out, "\033[%sm", cells[i].colour);
-			add_clean(out, start, length);
+			strbuf_add(out, start, length);
 			if (is_coloured)
 				strbuf_adds(out, "\033[0m");
 		}
@@ -156,10 +152,13 @@ void add_row(struct strbuf *out, const struct report_style *style, unsigned inde
 	const struct row_cell *cells, const unsigned *widths, unsigned count)
 {
 	const char *rest[CELLS_MAX];
+	char *visible[CELLS_MAX];
 
 	BUG_ON(count > CELLS_MAX);
 	for (unsigned i = 0; i < count; i++)
-		rest[i] = cells[i].text ? cells[i].text : "";
+		rest[i] = visible[i] = visible_text(cells[i].text ? cells[i].text : "", true);
 	while (add_row_line(out, style, indent, cells, rest, widths, count))
 		;
+	for (unsigned i = 0; i < count; i++)
+		free(visible[i]);
 }

@@ -1,4 +1,4 @@
-/* Text into columns: words are wrapped, control characters replaced, colours optional. */
+/* Text into columns: words are wrapped, filtered by base/visible.h, colours optional. */
 #ifndef RADDLE_REPORT_LAYOUT_INTERNAL_H
 #define RADDLE_REPORT_LAYOUT_INTERNAL_H
 
@@ -18,10 +18,7 @@ const char *base_name(const char *path);
 /* Columns that a text takes: UTF-8 sequences count as one. */
 unsigned text_columns(const char *text);
 
-/* Appends the text with control characters replaced, so that a target cannot steer the terminal. */
-void add_clean(struct strbuf *out, const char *text, size_t length);
-
-/* As add_clean between the escapes of a colour. */
+/* Appends the text behind the filter of base/visible.h, between the escapes of a colour. */
 void add_coloured(
 	struct strbuf *out, const struct report_style *style, const char *colour, const char *text);
 

@@ -3,8 +3,10 @@
  * the interleaving a track, each step a slice of one microsecond at its number, an arrow leads from
  * one thread to the next that moves. The viewer's clock is the number of the step.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/visible.h"
 #include "report/format.h"
 #include "report/json_value.h"
 
@@ -13,12 +15,14 @@
 /* Numbers of threads in the order of their first steps, from 1. */
 static json_int_t track_of(json_t *tracks, const char *thread)
 {
-	json_t *known = json_object_get(tracks, thread);
+	char *name = visible_text(thread, true); /* names of objects in JSON are UTF-8 */
+	json_t *known = json_object_get(tracks, name);
 
 	if (!known) {
 		known = json_integer((json_int_t)json_object_size(tracks) + 1);
-		json_put(tracks, thread, known);
+		json_put(tracks, name, known);
 	}
+	free(name);
 	return json_integer_value(known);
 }
 

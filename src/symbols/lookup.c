@@ -323,7 +323,7 @@ static void fill(struct symbols *symbols, struct lookup *lookup)
 	for (unsigned i = 0; i < lookup->count; i++) {
 		struct symbols_frame *frame = &lookup->frames[i];
 
-		frame->module = symbols_module_name(module);
+		frame->module = symbols_keep(symbols, symbols_module_name(module));
 		frame->is_system = symbols_module_is_system(module) ||
 				   (frame->function && is_system_function(frame->function)) ||
 				   (frame->file && symbols_is_system_file(frame->file));

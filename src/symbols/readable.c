@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "symbols/symbols.h"
 
 /* Longer names lose the arguments of their templates. */
@@ -130,7 +131,7 @@ char *symbols_readable_name(const char *raw)
 	int status = 0;
 	/* A C name such as "m" would be taken for the encoding of a type. */
 	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
-	char *stop;
+	char *stop, *visible;
 
 	if (name) {
 		stop = parameters_of(name);
@@ -153,7 +154,9 @@ char *symbols_readable_name(const char *raw)
 		name = symbols_short_name(whole);
 		free(whole);
 	}
-	return name;
+	visible = visible_text(name, false);
+	free(name);
+	return visible;
 }
 
 char *symbols_readable_type(const char *raw)

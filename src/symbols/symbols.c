@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/visible.h"
 #include "symbols/symbols_internal.h"
 
 struct kept_text {
@@ -207,14 +208,16 @@ void symbols_free(struct symbols *symbols)
 
 const char *symbols_keep(struct symbols *symbols, const char *text)
 {
-	const size_t size = text ? strlen(text) + 1 : 0;
+	char *visible = visible_text(text, false);
+	const size_t size = visible ? strlen(visible) + 1 : 0;
 	struct kept_text *kept;
 
-	if (!text)
+	if (!visible)
 		return NULL;
 	kept = malloc(sizeof *kept + size);
 	BUG_ON(!kept);
-	memcpy(kept->text, text, size);
+	memcpy(kept->text, visible, size);
+	free(visible);
 	kept->next = symbols->texts;
 	symbols->texts = kept;
 	return kept->text;

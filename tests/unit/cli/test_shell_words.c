@@ -33,6 +33,14 @@ static void test_shell_words__quotes_what_a_shell_would_take(void **state)
 	assert_words(words, "'a b' '$HOME' 'it'\\''s' '' '*'");
 }
 
+static void test_shell_words__escapes_what_a_terminal_obeys(void **state)
+{
+	char *const words[] = {"\033[2J'\\é", "a\nb", "\xe2\x80\xae\xff", NULL};
+
+	(void)state;
+	assert_words(words, "$'\\x1b[2J\\'\\\\é' $'a\\x0ab' $'\\xe2\\x80\\xae\\xff'");
+}
+
 static void test_shell_words__appends(void **state)
 {
 	char *const words[] = {"b", NULL};
@@ -51,6 +59,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shell_words__leaves_plain_words),
 		cmocka_unit_test(test_shell_words__quotes_what_a_shell_would_take),
+		cmocka_unit_test(test_shell_words__escapes_what_a_terminal_obeys),
 		cmocka_unit_test(test_shell_words__appends),
 	};
 

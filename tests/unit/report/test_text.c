@@ -154,7 +154,7 @@ static void test_report__lets_no_control_character_through(void **state)
 	replace(&finding.waits[0].at.frames[1].function, evil);
 	text = report((struct report_style){0});
 	assert_null(strpbrk(text, "\033\007\x7f"));
-	assert_non_null(strstr(text, "?]0;owned"));
+	assert_non_null(strstr(text, "\\u001b]0;owned"));
 	free(text);
 }
 
