@@ -1,6 +1,6 @@
 /* What the user hears, once, of how raddle sees the target. */
 #include "campaign/campaign_internal.h"
-#include "campaign/contract_symbols.h"
+#include "symbols/symbols.h"
 
 static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -27,10 +27,10 @@ static void tell_sight(struct campaign *campaign, const struct campaign_worker *
 				? "system calls are not watched (--no-dispatch)"
 				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
 	}
-	if (contract->module_count)
+	if (contract->has_random_addresses)
 		campaign_notice(campaign,
-			"addresses differ from process to process, since personality() is refused, as "
-			"by container engines: what depends on addresses of the heap may not repeat; "
+			"addresses differ from process to process, since personality() is refused and "
+			"the program cannot be relocated: findings may not repeat; "
 			"docker run --security-opt seccomp=unconfined allows it");
 	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);
@@ -76,7 +76,7 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	struct strbuf place;
 
 	strbuf_init(&place);
-	if (contract_symbols(&symbols, contract) == 0)
+	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
 		symbols_describe_code(symbols, contract->unseen_site, true, &place);
 	else
 		strbuf_adds(&place, "an unknown place");

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "campaign/contract_symbols.h"
 #include "campaign/campaign_internal.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
@@ -91,7 +90,7 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 		result = wait_for(campaign, &campaign->workers[i], until_ns, err);
 	/* Races are told with their names in the end. */
 	if (campaign->races_seen_count && !campaign->symbols && first->guest_pid)
-		(void)contract_symbols(&campaign->symbols, first);
+		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
 		if (!campaign->workers[i]
 				.worker.params.far) /* whoever is elsewhere is in nobody's way */

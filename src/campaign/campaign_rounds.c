@@ -190,12 +190,6 @@ static void take_races_seen(
 		BUG_ON(!campaign->races_seen);
 		race = &campaign->races_seen[campaign->races_seen_count++];
 		*race = (struct campaign_race){.run = run, .seen = seen[worker->races_seen]};
-		/*
-		 * The address becomes a place in a module now: the next process may load the module
-		 * at another address.
-		 */
-		race->seen.address = code_module_place(
-			contract->modules, contract->module_count, race->seen.address);
 	}
 }
 

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/bug.h"
-#include "campaign/contract_symbols.h"
 #include "campaign/children.h"
 #include "campaign/cores.h"
 #include "campaign/explain_internal.h"
@@ -52,7 +51,8 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	if (result == 0) {
 		/* Without symbols places are addresses; that is better than nothing. */
 		if (probe.report == REPORT_INSPECT)
-			(void)contract_symbols(&explain->symbols, contract);
+			(void)symbols_from_process(
+				&explain->symbols, (pid_t)contract->guest_pid, NULL);
 		if (probe.is_failure && contract->outcome.kind == explain->finding->kind &&
 			contract->outcome.code == explain->finding->code)
 			explain->failure = contract->outcome;

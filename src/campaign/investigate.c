@@ -1,7 +1,6 @@
 #include "campaign/surroundings.h"
 #include "campaign/passing.h"
 #include "campaign/investigate_internal.h"
-#include "campaign/contract_symbols.h"
 #include "campaign/trace_window.h"
 #include "campaign/tries.h"
 
@@ -161,12 +160,9 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (result < 0)
 		return result;
 	failure_take(&run, contract);
-	if (ingredients->symbols)
-		symbols_update_modules(
-			ingredients->symbols, contract->modules, contract->module_count);
 	/* Without symbols a finding has addresses; that is better than none. */
 	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
-		contract_symbols(&own, contract) == 0)
+		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
 		ingredients->symbols = own;
 	ingredients->run = &run;
 	result = build(finding, ingredients, err);
@@ -222,7 +218,7 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT &&
 		contract->outcome.kind == OUTCOME_NONE &&
 		outcome->other_thread.index < contract->thread_count &&
-		contract_symbols(&symbols, contract) == 0) {
+		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0) {
 		const struct contract_thread *thread =
 			&contract_threads(contract)[outcome->other_thread.index];
 

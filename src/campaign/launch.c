@@ -129,7 +129,7 @@ static void environment_add(struct environment *to, const char *name, const char
 
 static bool is_replaced(const char *entry, const struct target_traits *traits)
 {
-	return strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
+	return strncmp(entry, "LD_PRELOAD=", 11) == 0 || strncmp(entry, "LD_AUDIT=", 9) == 0 ||
 	       strncmp(entry, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
 	       strncmp(entry, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0 ||
 	       (traits->has_address_sanitizer && strncmp(entry, "ASAN_OPTIONS=", 13) == 0);
@@ -162,6 +162,36 @@ static void environment_fill_up(struct environment *out)
 	strbuf_release(&filler);
 }
 
+/* Does the kernel refuse fixed addresses, as in most containers? */
+static bool launch_has_random_addresses(void)
+{
+	const int persona = personality(0xffffffff);
+
+	if (persona >= 0 && personality((unsigned long)persona | ADDR_NO_RANDOMIZE) >= 0) {
+		(void)personality((unsigned long)persona); /* it was allowed before */
+		return false;
+	}
+	return true;
+}
+
+/* The relocator lies beside the runtime; the loader calls it before anything else. */
+static void launch_add_audit(struct environment *to, const char *runtime)
+{
+	const char *users = getenv("LD_AUDIT");
+	struct strbuf path;
+
+	if (!runtime || !launch_has_random_addresses()) {
+		if (users)
+			environment_add(to, "LD_AUDIT", users, "", NULL);
+		return;
+	}
+	strbuf_init(&path);
+	strbuf_addf(&path, "%.*s/libraddle-relocate.so", (int)(strrchr(runtime, '/') - runtime),
+		runtime);
+	environment_add(to, "LD_AUDIT", path.text, ":", users);
+	strbuf_release(&path);
+}
+
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path)
 {
@@ -170,7 +200,7 @@ char **launch_environment(
 
 	while (environ[inherited])
 		inherited++;
-	out.entries = calloc(inherited + 10, sizeof *out.entries);
+	out.entries = calloc(inherited + 11, sizeof *out.entries);
 	BUG_ON(!out.entries);
 	for (size_t i = 0; i < inherited; i++) {
 		if (is_replaced(environ[i], traits))
@@ -181,6 +211,7 @@ char **launch_environment(
 	}
 	if (runtime)
 		environment_add(&out, "LD_PRELOAD", runtime, ":", getenv("LD_PRELOAD"));
+	launch_add_audit(&out, runtime);
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
 	 * ASan refuses to be preloaded second, its leak checker stops all threads, it starts a

@@ -1,5 +1,4 @@
 #include "campaign/predict.h"
-#include "campaign/contract_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,7 +400,8 @@ static void read_symbols(struct predict *predict, const struct target *target)
 	probe.worker.contract->plan.inspect = true;
 	/* Without symbols places are addresses; that is better than nothing. */
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT)
-		(void)contract_symbols(&predict->symbols, probe.worker.contract);
+		(void)symbols_from_process(
+			&predict->symbols, (pid_t)probe.worker.contract->guest_pid, NULL);
 	probe_close(&probe);
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "campaign/contract_symbols.h"
 #include "campaign/races.h"
 #include "detectors/detector.h"
 #include "symbols/symbols.h"
@@ -56,15 +55,12 @@ void races_describe_seen(const struct contract *contract, struct symbols *known,
 	size_t used = 0;
 
 	text[0] = '\0';
-	if (!count || (!known && contract_symbols(&symbols, contract) < 0))
+	if (!count ||
+		(!known && symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) < 0))
 		return;
 	for (uint32_t i = 0; i < count && i < TOLD_MOST; i++) {
-		struct race_seen placed = seen[i];
-
-		placed.address = code_module_place(
-			contract->modules, contract->module_count, placed.address);
 		strbuf_init(&line);
-		add_race(&line, symbols, &placed);
+		add_race(&line, symbols, &seen[i]);
 		if (used + line.length < size) {
 			memcpy(text + used, line.text, line.length + 1);
 			used += line.length;

@@ -1,5 +1,4 @@
 #include "campaign/record_run.h"
-#include "campaign/contract_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -336,7 +335,7 @@ static void tell(struct recorded *out, const struct record_request *request, str
 	out->is_live = contract->is_live;
 	/* Without them names are missing, and nothing else. */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
-		(void)contract_symbols(&out->symbols, contract);
+		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
 }
 
 /* Of all processes that have been waited for. */

@@ -95,7 +95,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 	pending->object = op->object	? op->object
 			  : op->address ? engine_object_name(op->address)
 					: 0;
-	pending->site = engine_code(op->site);
+	pending->site = op->site;
 	if (__builtin_expect(engine.host.context != NULL, 0))
 		engine.contexts[thread->id.index] = engine.host.context(thread->id);
 	pending->second =

@@ -217,8 +217,6 @@ struct engine_host {
 	bool (*place)(object_name object, struct object_place *out); /* for the view; NULL: none */
 	/* Of an object that is neither static nor a thread, the same in every run; 0: not known. NULL: none. */
 	object_name (*name)(const void *address);
-	/* Maps a code address to its name outside of this process; NULL: the address itself. Uses general registers only. */
-	uint64_t (*code)(uint64_t address);
 	/* Hash of the calls that the thread is in, as it announces an op; NULL: nobody wants it. */
 	uint32_t (*context)(struct thread_id thread);
 };

@@ -127,12 +127,6 @@ struct engine {
 
 extern struct engine engine;
 
-/* Maps a code address to its name in outcomes and for strategies and observers. */
-static inline uint64_t engine_code(uint64_t address)
-{
-	return __builtin_expect(engine.host.code != NULL, 0) ? engine.host.code(address) : address;
-}
-
 /* fairness.c: holds the thread back until the others have moved; computes the set on offer. */
 void engine_hold_back(struct engine_thread *thread);
 void engine_hold_back_spinner(struct engine_thread *thread);

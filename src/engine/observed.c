@@ -32,7 +32,7 @@ static void engine_tell_access(
 {
 	const struct engine_performed performed = {
 		.step = step,
-		.site = engine_code(op->site),
+		.site = op->site,
 		.address = op->address,
 		.argument = op->argument,
 		.object = op->object,
@@ -82,7 +82,7 @@ void engine_tell_performed(
 	}
 	engine.performed = (struct engine_performed){
 		.step = engine.step - 1,
-		.site = engine_code(op->site),
+		.site = op->site,
 		.address = op->address,
 		.argument = op->argument,
 		.object = op->object,

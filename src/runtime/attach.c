@@ -60,8 +60,8 @@ static bool attach_ends_with(const char *text, size_t length, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* Takes our library out of "LD_PRELOAD=a:b"; false when nothing else is left. */
-static bool attach_strip_preload(char *entry)
+/* Takes our libraries out of "LD_PRELOAD=a:b"; false when nothing else is left. */
+static bool attach_strip_libraries(char *entry)
 {
 	char *value = strchr(entry, '=') + 1;
 	char *from = value;
@@ -70,7 +70,8 @@ static bool attach_strip_preload(char *entry)
 	while (*from) {
 		size_t length = strcspn(from, ": ");
 		bool is_ours = attach_ends_with(from, length, "libraddle.so") ||
-			       attach_ends_with(from, length, "libraddle-noise.so");
+			       attach_ends_with(from, length, "libraddle-noise.so") ||
+			       attach_ends_with(from, length, "libraddle-relocate.so");
 
 		if (!is_ours && length) {
 			if (to != value)
@@ -94,7 +95,9 @@ void attach_clean_environment(char **environment)
 		if (strncmp(*from, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
 			strncmp(*from, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0)
 			continue;
-		if (strncmp(*from, "LD_PRELOAD=", 11) == 0 && !attach_strip_preload(*from))
+		if ((strncmp(*from, "LD_PRELOAD=", 11) == 0 ||
+			    strncmp(*from, "LD_AUDIT=", 9) == 0) &&
+			!attach_strip_libraries(*from))
 			continue;
 		*to++ = *from;
 	}

@@ -2,7 +2,6 @@
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
-#include "runtime/code_places.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -64,13 +63,13 @@ static void context_trace(struct thread_id thread, const struct context_frame *f
 	if (contract->trace_count < contract->trace_bytes / sizeof *events)
 		events[contract->trace_count] = (struct contract_event){
 			.step = step,
-			.site = code_place(frame->site),
+			.site = frame->site,
 			.address = frame->frame,
 			.object = frame->context,
 			.thread = thread.index,
 			.kind = (uint8_t)kind,
 			.bytes = !has_returned,
-			.callers = {code_place(frame->return_address)},
+			.callers = {frame->return_address},
 		};
 	contract->trace_count++;
 }

@@ -21,14 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/code_module.h"
 #include "model/event.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 14u
+#define CONTRACT_VERSION 15u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -276,9 +275,8 @@ struct contract {
 	uint64_t
 		unseen_site; /* [guest] where the first such futex call came from; before the bit */
 
-	/* [guest] 0: modules load at fixed addresses. Otherwise addresses of code and static data are reported as places. */
-	uint32_t module_count;
-	struct code_module modules[CODE_MODULES_MAX];
+	/* [guest] Modules, heap and main's stack lie at random addresses: the kernel refuses all that fixes them. */
+	bool has_random_addresses;
 
 	struct contract_plan plan;
 	struct contract_spin spin;

@@ -6,7 +6,6 @@
 #include "detectors/patterns.h"
 #include "base/hot_state.h"
 #include "detectors/race.h"
-#include "runtime/code_places.h"
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
@@ -60,7 +59,7 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 		address / DETECT_WORD != (address + access->bytes - 1) / DETECT_WORD)
 		return false;
 	quick_event.step = engine_step();
-	quick_event.site = code_place(access->site);
+	quick_event.site = access->site;
 	quick_event.address = address;
 	quick_event.object = name;
 	quick_event.bytes = (uint32_t)access->bytes;
@@ -137,7 +136,7 @@ static bool record_quickly(const struct engine_performed *performed)
 	plain_event.step = performed->step;
 	plain_event.site = performed->site;
 	plain_event.name = thread->name;
-	plain_event.role = code_place((uint64_t)(uintptr_t)thread->start);
+	plain_event.role = (uint64_t)(uintptr_t)thread->start;
 	plain_event.thread = performed->thread;
 	plain_event.kind = performed->kind;
 	record_word(address, end < first_end ? end : first_end, performed->object);
@@ -165,7 +164,7 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 static bool detect_is_wanted(
 	const struct contract_plan *plan, const struct engine_performed *performed)
 {
-	const uint64_t address = code_place((uint64_t)(uintptr_t)performed->address);
+	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
 
 	return plan->inspect_step == performed->step + 1 && plan->inspect_site == performed->site &&
 	       address / DETECT_WORD <= plan->inspect_address / DETECT_WORD &&
@@ -201,7 +200,7 @@ static void detect_any(const struct engine_performed *performed)
 	if (detect_states[DETECTOR_patterns]) {
 		const struct engine_thread *thread = engine_thread(performed->thread.index);
 
-		event.role = code_place((uint64_t)(uintptr_t)thread->start);
+		event.role = (uint64_t)(uintptr_t)thread->start;
 		event.name = thread->name;
 		event.class_of = memory_class;
 		/* The engine named the object when the op was announced, so this look-up adds no name. */

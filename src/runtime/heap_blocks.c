@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap_internal.h"
-#include "runtime/code_places.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -55,7 +54,7 @@ void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 	entry = &memory->blocks[blocks.count - 1];
 	*entry = (struct memory_block){.start = block->start,
 		.bytes = block->bytes,
-		.site = code_place(block->site),
+		.site = block->site,
 		.made_step = engine_is_live() ? engine_step() : 0,
 		.freed_step = UINT64_MAX,
 		.ordinal = block->ordinal,

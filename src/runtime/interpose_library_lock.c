@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/code_places.h"
 #include "runtime/interpose_sync.h"
 #include "runtime/library_lock.h"
 #include "runtime/runtime.h"
@@ -135,7 +134,7 @@ void library_lock_note_futex(uint64_t site)
 	if (!contract || contract->unseen & UNSEEN_LOCKS || !engine_is_live() ||
 		library_lock_is_known((const void *)(uintptr_t)site))
 		return;
-	contract->unseen_site = code_place(site);
+	contract->unseen_site = site;
 	/* Release: pairs with the host's acquire, which then reads the site. */
 	__atomic_or_fetch(&contract->unseen, UNSEEN_LOCKS, __ATOMIC_RELEASE);
 }

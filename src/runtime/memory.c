@@ -12,7 +12,6 @@
 #include "base/hot_state.h"
 #include "detectors/detector.h"
 #include "base/hash.h"
-#include "runtime/code_places.h"
 #include "runtime/filter.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -103,7 +102,7 @@ uint16_t memory_allocated_at(
 		return 0;
 	variable = &memory->variables[known->slot];
 	if (!variable->allocated_at && heap_find_any(address, &block)) {
-		variable->allocated_at = memory_allocating_place(code_place(block.site));
+		variable->allocated_at = memory_allocating_place(block.site);
 		variable->block_name = block.name;
 		variable->loop = (uint16_t)block.loop;
 		memory_note_news(memory, variable);

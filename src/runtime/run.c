@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "runtime/child_run.h"
-#include "runtime/code_places.h"
 #include "runtime/contexts.h"
 #include "runtime/family.h"
 #include "runtime/focus.h"
@@ -334,8 +333,8 @@ void runtime_publish_threads(void)
 			.name = thread->name,
 			.parent = thread->parent,
 			.ordinal = thread->ordinal,
-			.create_site = code_place(thread->create_site),
-			.start = code_place((uint64_t)(uintptr_t)thread->start),
+			.create_site = thread->create_site,
+			.start = (uint64_t)(uintptr_t)thread->start,
 			.stack_pointer = is_parked ? (uint64_t)thread->context.stack_pointer : 0,
 			.thread_base = thread->context.thread_base,
 		};
@@ -402,21 +401,6 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
-/* Translates addresses to places, because an address means nothing outside of this process. */
-static void run_place_outcome(struct outcome *outcome)
-{
-	outcome->site = code_place(outcome->site);
-	outcome->other_site = code_place(outcome->other_site);
-	outcome->address = code_place(outcome->address);
-	for (uint32_t i = 0; i < outcome->wait_count; i++) {
-		struct wait_edge *edge = &outcome->waits[i];
-
-		edge->site = code_place(edge->site);
-		edge->holder_site = code_place(edge->holder_site);
-		edge->object_address = code_place(edge->object_address);
-	}
-}
-
 void runtime_finish_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -430,7 +414,6 @@ void runtime_finish_run(void)
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
-	run_place_outcome(outcome);
 	raw_thread_check_end();
 	if (contract->is_live)
 		engine_tell_ending();

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "runtime/code_places.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"
@@ -69,7 +68,7 @@ void runtime_spin_stop(void)
 static bool spin_is_known(const struct contract_spin *spin, uint64_t site)
 {
 	for (uint32_t i = 0; i < spin->loop_count; i++)
-		if (code_place(site) - spin->loops[i] + LOOP_BYTES < 2 * LOOP_BYTES)
+		if (site - spin->loops[i] + LOOP_BYTES < 2 * LOOP_BYTES)
 			return true;
 	return false;
 }
@@ -84,7 +83,7 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 {
 	if (!spin_is_known(spin, site) &&
 		spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
-		spin->loops[spin->loop_count++] = code_place(site);
+		spin->loops[spin->loop_count++] = site;
 	spin->quiet_ticks = 0;
 	if (is_own_code)
 		memory_give_turn();

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 #include "engine/shared.h"
 #include "engine/sync.h"
 #include "runtime/attach.h"
-#include "runtime/code_places.h"
 #include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -80,6 +81,15 @@ static void startup_read_plan(struct contract *contract)
 
 /* ---- the layout of memory ---- */
 
+/* True where personality() is refused and the relocator (src/relocate/), which unmaps the vDSO, gave up. */
+static bool startup_has_random_addresses(void)
+{
+	const long persona = platform_call(SYS_personality, 0xffffffff);
+
+	return (platform_failed(persona) || !(persona & ADDR_NO_RANDOMIZE)) &&
+	       getauxval(AT_SYSINFO_EHDR);
+}
+
 /* libc's own sbrk(): an allocator that defines sbrk() (tcmalloc) is not set up yet. */
 extern void *__sbrk(intptr_t bytes);
 
@@ -141,8 +151,8 @@ static void startup_observe(
 
 		*event = (struct contract_event){
 			.step = step,
-			.site = code_place(op->site),
-			.address = code_place((uint64_t)(uintptr_t)op->address),
+			.site = op->site,
+			.address = (uint64_t)(uintptr_t)op->address,
 			.object = op->object	? op->object
 				  : op->address ? engine_object_name(op->address)
 						: 0,
@@ -159,8 +169,6 @@ static void startup_observe(
 				op_descriptions[op->kind].object == OBJECT_MEMORY &&
 					!runtime.has_tsan_calls,
 				event->callers, TRACE_CALLERS);
-		for (unsigned i = 0; i < TRACE_CALLERS; i++)
-			event->callers[i] = code_place(event->callers[i]);
 	}
 	contract->trace_count++;
 }
@@ -220,9 +228,7 @@ void runtime_set_up(void)
 	runtime.contract = attach_contract();
 	if (runtime.contract) {
 		startup_read_plan(runtime.contract);
-		code_places_find(runtime.contract);
-		if (runtime.contract->module_count)
-			host.code = code_place;
+		runtime.contract->has_random_addresses = startup_has_random_addresses();
 		startup_apply_layout(runtime.contract->plan.layout);
 		shared_set_lock(platform_map(sizeof(uint32_t), true));
 	}

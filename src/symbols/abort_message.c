@@ -44,10 +44,8 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
 	char text[MESSAGE_MAX + 1] = {0};
 
 	(void)dwfl_getmodules(symbols->dwfl, find_variable, &variable, 0); /* shows in variable */
-	if (!variable ||
-		!unwind_read_memory(
-			pid, symbols_address(symbols, variable), &message, sizeof message) ||
-		!message || !unwind_read_memory(pid, message, &mapped, sizeof mapped) ||
+	if (!variable || !unwind_read_memory(pid, variable, &message, sizeof message) || !message ||
+		!unwind_read_memory(pid, message, &mapped, sizeof mapped) ||
 		mapped <= sizeof mapped)
 		return false;
 	mapped -= sizeof mapped;

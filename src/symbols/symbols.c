@@ -80,7 +80,7 @@ static const Dwfl_Callbacks callbacks = {
  * follows an object's last file mapping given to that object. To the kernel it is anonymous memory;
  * without this the names of most global variables would be lost.
  */
-static void claim_zeroed_data(const struct symbols *symbols, FILE *maps, struct strbuf *out)
+static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";
 	char *line = NULL;
@@ -102,9 +102,7 @@ static void claim_zeroed_data(const struct symbols *symbols, FILE *maps, struct 
 		else if (inode || line[file_at] || start != last_end || strcmp(access, "rw-p"))
 			*owner = '\0';
 		if (*owner)
-			strbuf_addf(out, "%" PRIx64 "-%" PRIx64 " %s",
-				symbols_place(symbols, start),
-				symbols_place(symbols, start) + (end - start), owner);
+			strbuf_addf(out, "%" PRIx64 "-%" PRIx64 " %s", start, end, owner);
 		last_end = end;
 	}
 	free(line);
@@ -122,7 +120,7 @@ static int report_modules(struct symbols *symbols, pid_t pid)
 	if (!maps)
 		return errno;
 	strbuf_init(&text);
-	claim_zeroed_data(symbols, maps, &text);
+	claim_zeroed_data(maps, &text);
 	(void)fclose(maps); /* only read from */
 	claimed = text.length ? fmemopen(text.text, text.length, "r") : NULL;
 	if (claimed) {
@@ -136,38 +134,13 @@ static int report_modules(struct symbols *symbols, pid_t pid)
 	return status;
 }
 
-uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
-{
-	return code_module_place(symbols->modules, symbols->module_count, address);
-}
-
-uint64_t symbols_address(const struct symbols *symbols, uint64_t place)
-{
-	return code_module_address(symbols->modules, symbols->module_count, place);
-}
-
-void symbols_update_modules(
-	struct symbols *symbols, const struct code_module *modules, uint32_t count)
-{
-	symbols->module_count = count < CODE_MODULES_MAX ? count : CODE_MODULES_MAX;
-	for (uint32_t i = 0; i < symbols->module_count; i++)
-		symbols->modules[i] = modules[i];
-}
-
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
-{
-	return symbols_from_moved_process(out, pid, NULL, 0, err);
-}
-
-int symbols_from_moved_process(struct symbols **out, pid_t pid, const struct code_module *modules,
-	uint32_t count, struct error *err)
 {
 	struct symbols *symbols = calloc(1, sizeof *symbols);
 	char *folder = getcwd(NULL, 0);
 	int status;
 
 	BUG_ON(!symbols);
-	symbols_update_modules(symbols, modules, count);
 	BUG_ON(asprintf(&symbols->working_folder, "%s/", folder ? folder : "") < 0);
 	free(folder);
 	symbols->dwfl = dwfl_begin(&callbacks);

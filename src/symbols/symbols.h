@@ -20,16 +20,6 @@ struct symbols;
 
 /* Reads the modules of a live process (its /proc/PID/maps). The process may end afterwards. */
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err);
-/*
- * As symbols_from_process(), for a process whose modules are loaded at random addresses. All code addresses passed to or
- * returned by this interface are then places (model/code_module.h). The function copies `modules`.
- */
-struct code_module;
-int symbols_from_moved_process(struct symbols **out, pid_t pid, const struct code_module *modules,
-	uint32_t count, struct error *err);
-/* Replaces the module table, because the inspected process is now another process of the same program. */
-void symbols_update_modules(
-	struct symbols *symbols, const struct code_module *modules, uint32_t count);
 void symbols_free(struct symbols *symbols);
 
 /* One frame of source; strings live as long as the struct symbols. Unknown parts are NULL or 0. */

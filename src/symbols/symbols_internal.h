@@ -7,7 +7,6 @@
 #include <elfutils/libdwfl.h>
 #include <stddef.h>
 
-#include "model/code_module.h"
 #include "symbols/symbols.h"
 
 struct lookup;	       /* lookup.c: what was found for an address */
@@ -47,8 +46,6 @@ struct unwind {
 
 struct symbols {
 	Dwfl *dwfl;
-	struct code_module modules[CODE_MODULES_MAX]; /* of a process with random load addresses */
-	uint32_t module_count;
 	char *working_folder;		  /* where files are shown relative to; ends with a slash */
 	struct kept_text *texts;	  /* every string that was handed out */
 	struct lookup *lookups;		  /* uthash by address */
@@ -64,10 +61,6 @@ struct symbols {
 
 /* A copy that lives as long as `symbols`; NULL for NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
-
-/* Translate between addresses of the process and places; the identity where load addresses are not random. */
-uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
-uint64_t symbols_address(const struct symbols *symbols, uint64_t place);
 
 /* Base name of the module's file. */
 const char *symbols_module_name(Dwfl_Module *module);

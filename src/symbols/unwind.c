@@ -81,15 +81,6 @@ static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 	return true;
 }
 
-/* Reads a word for the unwinder. A pointer into a module is returned as a place, because the unwinder gets places only. */
-static bool read_place(struct symbols *symbols, uint64_t address, uint64_t *value)
-{
-	if (!read_word(&symbols->unwind, symbols_address(symbols, address), value))
-		return false;
-	*value = symbols_place(symbols, *value);
-	return true;
-}
-
 /* ---- what libdwfl asks for ---- */
 
 static pid_t next_thread(Dwfl *dwfl, void *symbols, void **thread)
@@ -115,13 +106,13 @@ bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t 
 		symbols->unwind.pid = pid;
 		symbols->unwind.page_start = 1;
 	}
-	return read_place(symbols, address, value);
+	return read_word(&symbols->unwind, address, value);
 }
 
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
 	(void)dwfl;
-	return read_place(symbols, address, result);
+	return read_word(&((struct symbols *)symbols)->unwind, address, result);
 }
 
 static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
@@ -138,7 +129,7 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
 	registers[REGISTER_RSP] = unwind->stack_pointer + sizeof saved;
 	for (unsigned i = 0; i < 4; i++)
 		registers[REGISTER_R12 + i] = saved[SAVED_R12 - i];
-	registers[REGISTER_RETURN] = symbols_place(argument, saved[SAVED_RETURN]);
+	registers[REGISTER_RETURN] = saved[SAVED_RETURN];
 	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT, registers);
 }
 

@@ -1,8 +1,9 @@
 /*
- * container [--without-dispatch] PROGRAM [ARGUMENT...]: runs the program as container engines do by default, under a filter
- * that refuses with EPERM: personality() but for the usual ones, userfaultfd, perf_event_open, ptrace, process_vm_*,
- * the kernel's keys, mounts, new namespaces, io_uring, and setting clocks. --without-dispatch: as on a kernel without
- * Syscall User Dispatch.
+ * container [--without-dispatch | --without-relocation] PROGRAM [ARGUMENT...]: runs the program as container engines do by
+ * default, under a filter that refuses with EPERM: personality() but for the usual ones, userfaultfd, perf_event_open,
+ * ptrace, process_vm_*, the kernel's keys, mounts, new namespaces, io_uring, and setting clocks.
+ *   --without-dispatch: as on a kernel without Syscall User Dispatch
+ *   --without-relocation: as on a kernel without PR_SET_MM_MAP
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -77,19 +78,25 @@ static int filter_install(int refused_option)
 
 int main(int argument_count, char **arguments)
 {
-	const int is_without =
-		argument_count > 1 && strcmp(arguments[1], "--without-dispatch") == 0;
+	int refused_option = -1;
+	char **program = arguments + 1;
 
-	if (argument_count < 2 + is_without) {
-		(void)fprintf(
-			stderr, "usage: container [--without-dispatch] PROGRAM [ARGUMENT...]\n");
+	if (argument_count > 1 && strcmp(*program, "--without-dispatch") == 0)
+		refused_option = PR_SET_SYSCALL_USER_DISPATCH;
+	else if (argument_count > 1 && strcmp(*program, "--without-relocation") == 0)
+		refused_option = PR_SET_MM;
+	program += refused_option != -1;
+	if (!*program) {
+		(void)fprintf(stderr,
+			"usage: container [--without-dispatch | --without-relocation] "
+			"PROGRAM [ARGUMENT...]\n");
 		return 2;
 	}
-	if (filter_install(is_without ? PR_SET_SYSCALL_USER_DISPATCH : -1)) {
+	if (filter_install(refused_option)) {
 		perror("container: the filter cannot be installed");
 		return 77;
 	}
-	(void)execvp(arguments[1 + is_without], arguments + 1 + is_without);
-	perror(arguments[1 + is_without]);
+	(void)execvp(*program, program);
+	perror(*program);
 	return 127;
 }

@@ -40,12 +40,6 @@ struct contract_quick *sites_quick;
 struct quick_now sites_now;
 const uint8_t filter_all[FILTER_LINES]; /* only its address counts */
 const uint8_t *filter_lines = filter_all;
-bool code_places_are_moved;
-
-uint64_t code_place_of_module(uint64_t address)
-{
-	return address;
-}
 
 struct contract_memory *sites_memory(void)
 {

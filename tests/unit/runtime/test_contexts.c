@@ -21,12 +21,6 @@ static struct {
 static struct engine_thread thread;
 
 struct runtime runtime = {.contract = &block.contract};
-bool code_places_are_moved;
-
-uint64_t code_place_of_module(uint64_t address)
-{
-	return address;
-}
 
 struct engine_thread *engine_current(void)
 {
