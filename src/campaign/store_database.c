@@ -33,7 +33,7 @@
 #define PROGRESS_EVERY 100000
 #define PROGRESS_LIMIT 20000
 /* Documents of campaigns are the largest values: some megabytes. */
-#define VALUE_BYTES_MAX (256 << 20)
+#define VALUE_BYTES_MAX (64 << 20)
 
 static int database_refuse(
 	struct store *store, const char *file, const char *why, struct error *err)

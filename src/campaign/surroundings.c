@@ -1,6 +1,5 @@
 #include "campaign/surroundings.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/hash.h"
+#include "campaign/store_seal.h"
 
 extern char **environ;
 
@@ -38,15 +37,19 @@ static bool is_kept(const char *name)
 	return is_among(name, kept, sizeof kept / sizeof *kept);
 }
 
-/* A value that is kept, or its hash. Bytes that are no UTF-8 are hashed, too. */
-static json_t *value_of(const char *name, const char *text)
+/*
+ * A value that is kept, or the hash of `entry` ("NAME=value") under the key; an empty hash without a key. Bytes that are
+ * no UTF-8 are hashed, too.
+ */
+static json_t *value_of(const struct seal_key *key, const char *name, const char *entry)
 {
-	json_t *value = is_kept(name) ? json_string(text) : NULL;
-	char hash[17];
+	json_t *value = is_kept(name) ? json_string(entry + strlen(name) + 1) : NULL;
+	char hash[SEAL_TEXT_BYTES] = "";
 
 	if (value)
 		return value;
-	(void)snprintf(hash, sizeof hash, "%016" PRIx64, hash_bytes(text, strlen(text)));
+	if (key)
+		seal_text(key, entry, strlen(entry), hash);
 	value = json_pack("{s:s}", "hash", hash);
 	BUG_ON(!value);
 	return value;
@@ -55,6 +58,7 @@ static json_t *value_of(const char *name, const char *text)
 static json_t *take(void)
 {
 	json_t *all = json_object();
+	struct seal_key *key = seal_key_open(true);
 
 	for (char **entry = environ; *entry; entry++) {
 		char *name = strndup(*entry, strcspn(*entry, "="));
@@ -63,10 +67,10 @@ static json_t *take(void)
 		/* A name that is no UTF-8 is left out. */
 		if ((*entry)[strlen(name)] == '=' &&
 			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
-			(void)json_object_set_new(
-				all, name, value_of(name, *entry + strlen(name) + 1));
+			(void)json_object_set_new(all, name, value_of(key, name, *entry));
 		free(name);
 	}
+	seal_key_free(key);
 	return all;
 }
 
@@ -134,14 +138,25 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 	json_decref(now);
 }
 
-void surroundings_compare(const char *json, struct strbuf *different)
+/* Hashes of older versions have no key. */
+static bool is_comparable(const json_t *value, bool is_own)
+{
+	const json_t *hash = json_object_get(value, "hash");
+
+	return !hash || (is_own && json_string_length(hash) == SEAL_TEXT_BYTES - 1);
+}
+
+void surroundings_compare(const char *json, bool is_own, struct strbuf *different)
 {
 	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
 	const char *name;
 
 	json_object_foreach(then, name, value)
 	{
-		if (!json_equal(value, json_object_get(now, name)))
+		const json_t *other = json_object_get(now, name);
+
+		if (!other || (is_comparable(value, is_own) && is_comparable(other, is_own) &&
+				      !json_equal(value, other)))
 			add_name(different, name);
 	}
 	json_object_foreach(now, name, value)

@@ -1,10 +1,12 @@
 /*
  * The environment variables that a finding was found with: a replay takes back those that libraries are known to
- * look at, and of the others says which differ. Values of others are not kept, only their hashes: there may be
- * secrets among them.
+ * look at, and of the others says which differ. Values of others are not kept, only their hashes under the user's key
+ * (store_seal.h): there may be secrets among them, and an attacker without the key cannot guess a short one.
  */
 #ifndef RADDLE_CAMPAIGN_SURROUNDINGS_H
 #define RADDLE_CAMPAIGN_SURROUNDINGS_H
+
+#include <stdbool.h>
 
 #include "base/strbuf.h"
 
@@ -20,7 +22,10 @@ void surroundings_restore(const char *json, struct strbuf *changed);
  * Changes no variable.
  */
 void surroundings_list(const char *json, struct strbuf *out);
-/* Names of all variables that differ, likewise. */
-void surroundings_compare(const char *json, struct strbuf *different);
+/*
+ * Names of all variables that differ, likewise. Hashes under another user's key, or without a key, tell nothing: such
+ * variables are left out where `is_own` is not set, or where no key can be read.
+ */
+void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
 
 #endif

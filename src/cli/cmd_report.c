@@ -12,18 +12,25 @@
 #include "cli/terminal.h"
 #include "report/format.h"
 
-enum { OPTION_STORE = 256, OPTION_FORMAT };
+enum { OPTION_STORE = 256, OPTION_SOURCE_ROOT, OPTION_FORMAT };
 
 /* One for each format, filled by add_formats(). */
-static struct argp_option report_options[FORMAT_COUNT + 3] = {
+static struct argp_option report_options[FORMAT_COUNT + 4] = {
 	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	[FORMAT_COUNT + 1] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
+	[FORMAT_COUNT + 1] = {"source-root", OPTION_SOURCE_ROOT, "DIR", 0,
+		"Read source files below DIR, too, for findings of somebody else", 0},
+	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
 };
+
+/* Of --source-root. */
+#define SOURCE_ROOTS_MAX 16
 
 struct report_arguments {
 	const char *what;
 	const char *directory;
-	const struct report_format *format; /* NULL: text for people */
+	const struct report_format *format;	  /* NULL: text for people */
+	char *source_roots[SOURCE_ROOTS_MAX + 1]; /* ended by NULL */
+	unsigned source_root_count;
 };
 
 __attribute__((constructor)) static void add_formats(void)
@@ -50,6 +57,11 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;
+		return 0;
+	case OPTION_SOURCE_ROOT:
+		if (arguments->source_root_count == SOURCE_ROOTS_MAX)
+			argp_error(state, "at most %d source roots", SOURCE_ROOTS_MAX);
+		arguments->source_roots[arguments->source_root_count++] = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->what)
@@ -291,9 +303,11 @@ static int add_campaigns(
 
 /* ---- printing ---- */
 
-static void print_text(
-	const struct report_campaign *campaign, const struct gathered *gathered, const char *store)
+static void print_text(const struct report_arguments *arguments,
+	const struct report_campaign *campaign, const struct gathered *gathered)
 {
+	const struct source_roots roots = {.folders = arguments->source_roots};
+
 	if (campaign)
 		(void)printf("C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, "
 			     "%llu failed\n",
@@ -302,7 +316,7 @@ static void print_text(
 			(unsigned long long)campaign->runs, campaign->seconds,
 			(unsigned long long)campaign->failures);
 	for (uint32_t i = 0; i < gathered->finding_count; i++) {
-		show_finding(&gathered->findings[i], store, stdout);
+		show_finding(&gathered->findings[i], arguments->directory, &roots, stdout);
 		show_explanation(gathered->documents, gathered->document_count,
 			gathered->findings[i].id, stdout);
 	}
@@ -314,6 +328,7 @@ static void print_text(
 static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
 	const struct gathered *gathered)
 {
+	const struct source_roots roots = {.folders = arguments->source_roots};
 	struct report_campaign *campaigns =
 		calloc(gathered->campaign_count + 1u, sizeof *campaigns);
 	const struct report report = {.campaign = campaign,
@@ -322,6 +337,7 @@ static void print(const struct report_arguments *arguments, const struct report_
 		.findings = gathered->findings,
 		.finding_campaigns = gathered->finding_campaigns,
 		.finding_count = gathered->finding_count,
+		.source_roots = &roots,
 		.release = RADDLE_RELEASE,
 		.documents = gathered->documents,
 		.document_count = gathered->document_count};
@@ -335,7 +351,7 @@ static void print(const struct report_arguments *arguments, const struct report_
 		(void)fputs(text, stdout); /* main checks the stream */
 		free(text);
 	} else {
-		print_text(campaign, gathered, arguments->directory);
+		print_text(arguments, campaign, gathered);
 	}
 	free(campaigns);
 }

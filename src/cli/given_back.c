@@ -25,7 +25,7 @@ void hint_environment(const struct finding *finding)
 	struct strbuf names;
 
 	strbuf_init(&names);
-	surroundings_compare(finding->environment, &names);
+	surroundings_compare(finding->environment, finding->is_own, &names);
 	hint("other environment variables than when it was found", &names);
 }
 

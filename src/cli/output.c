@@ -45,8 +45,7 @@ static size_t output_colour_length(const char *at, size_t left)
 }
 
 /* Appends the bytes behind the filter; what is left of a character at the end becomes pending. */
-static void output_filter(
-	struct output *output, const char *bytes, size_t size, struct strbuf *out)
+static void output_filter(struct output *output, const char *bytes, size_t size, struct strbuf *out)
 {
 	char character[VISIBLE_BYTES];
 

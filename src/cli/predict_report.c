@@ -129,13 +129,13 @@ static void on_found(void *context, const struct campaign_found *found)
 	result->finding_count++;
 	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
 	if (!result->is_json) {
-		show_finding(found->finding, result->options->campaign.directory, stdout);
+		show_finding(found->finding, result->options->campaign.directory, NULL, stdout);
 		if (!found->is_new)
 			(void)printf("This failure was known already as %s.\n", found->finding->id);
 		(void)fflush(stdout); /* main checks the stream */
 		return;
 	}
-	json = finding_to_json(found->finding);
+	json = finding_to_published_json(found->finding);
 	strbuf_addf(&result->findings, "%s%s", result->findings.length ? "," : "", json);
 	free(json);
 }

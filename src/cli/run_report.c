@@ -204,13 +204,13 @@ static void on_found(void *context, const struct campaign_found *found)
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
 	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
 	if (report->is_json) {
-		char *json = finding_to_json(found->finding);
+		char *json = finding_to_published_json(found->finding);
 
 		strbuf_addf(&report->findings, "%s%s", report->findings.length ? "," : "", json);
 		free(json);
 		return;
 	}
-	show_finding(found->finding, report->store, stdout);
+	show_finding(found->finding, report->store, NULL, stdout);
 	if (!found->is_new)
 		(void)printf("This failure was known already as %s.\n", found->finding->id);
 	(void)fflush(stdout); /* main checks the stream */

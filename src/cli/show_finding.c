@@ -22,7 +22,8 @@ static struct report_style style_of(FILE *stream)
 	};
 }
 
-void show_finding(const struct finding *finding, const char *store, FILE *stream)
+void show_finding(const struct finding *finding, const char *store,
+	const struct source_roots *roots, FILE *stream)
 {
 	struct report_style style = style_of(stream);
 	struct strbuf text, option;
@@ -31,6 +32,7 @@ void show_finding(const struct finding *finding, const char *store, FILE *stream
 	strbuf_init(&option);
 	next_add_store(&option, store);
 	style.store_option = option.text;
+	style.source_roots = roots;
 	report_finding(finding, &style, &text);
 	strbuf_release(&option);
 	put(&text, stream);

@@ -8,8 +8,9 @@
 #include "findings/finding.h"
 #include "report/format.h"
 
-/* `store` as it was given, NULL: it was not. */
-void show_finding(const struct finding *finding, const char *store, FILE *stream);
+/* `store` as it was given, NULL: it was not. `roots`: for sources of a finding of others, NULL: the working folder. */
+void show_finding(const struct finding *finding, const char *store,
+	const struct source_roots *roots, FILE *stream);
 /* A prediction, behind a label of at most three columns ("P1") that the caller has printed. */
 void show_candidate(const struct candidate *candidate, FILE *stream);
 /* What is known besides: why the finding fails; predictions and branches. */

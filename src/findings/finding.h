@@ -181,6 +181,8 @@ void finding_title_from_output(struct finding *finding);
 
 /* As JSON, the stored form. The reader checks everything and is fuzzed. */
 char *finding_to_json(const struct finding *finding);
+/* The same without the environment, for reports: its names and hashes concern replays only. */
+char *finding_to_published_json(const struct finding *finding);
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err);
 
 #endif

@@ -182,6 +182,14 @@ static json_t *schedule_value(const struct schedule_file *schedule)
 	return value;
 }
 
+char *finding_to_published_json(const struct finding *finding)
+{
+	struct finding published = *finding;
+
+	published.environment = NULL;
+	return finding_to_json(&published);
+}
+
 char *finding_to_json(const struct finding *finding)
 {
 	json_t *root = json_object();

@@ -25,6 +25,44 @@ static void put(json_t *object, const char *name, json_t *value)
 
 /* ---- files ---- */
 
+const struct source_roots source_roots_everywhere = {.is_everywhere = true};
+
+/* Is `path` below the folder? Both are without links. Everything is below "/", which is therefore no root by chance. */
+static bool source_is_below(const char *path, const char *folder)
+{
+	const size_t length = strlen(folder);
+
+	return !strncmp(path, folder, length) && path[length] == '/';
+}
+
+/*
+ * May a file of that name be read? The folder of the file is looked at without its links; the file itself is opened
+ * without following one. A file whose folder is gone is allowed: it cannot be read, either.
+ */
+static bool source_is_allowed(const char *path, const struct source_roots *roots)
+{
+	char folder[PATH_MAX], real[PATH_MAX], root[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	bool is_allowed = false;
+
+	if (roots && roots->is_everywhere)
+		return true;
+	if (!slash)
+		return getcwd(root, sizeof root) && strcmp(root, "/") != 0;
+	if ((size_t)(slash - path) + 2 > sizeof folder)
+		return false;
+	(void)snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path); /* fits */
+	if (!realpath(folder, real))
+		return *path != '/'; /* the report says that it is gone */
+	(void)strncat(real, "/", sizeof real - strlen(real) - 1);
+	if (getcwd(root, sizeof root))
+		is_allowed = source_is_below(real, root);
+	for (char *const *at = roots ? roots->folders : NULL; at && *at && !is_allowed; at++)
+		is_allowed =
+			realpath(*at, root) && source_is_below(real, strcmp(root, "/") ? root : "");
+	return is_allowed;
+}
+
 /*
  * Reads the whole file and appends a zero byte; NULL: unreadable. Paths come from debug information or stored files and
  * are not trusted: only a regular file of bounded size is read, and opening never blocks.
@@ -145,19 +183,20 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 	return lines;
 }
 
-/* The entry of one file; NULL: the file cannot be read. */
-static json_t *file_value(const char *name, const json_t *wanted)
+/* The entry of one file; NULL: the file cannot be read, or must not be. */
+static json_t *file_value(const char *name, const json_t *wanted, const struct source_roots *roots)
 {
 	char folder[PATH_MAX];
 	size_t size;
-	char *text = read_file(name, &size);
+	char *text = source_is_allowed(name, roots) ? read_file(name, &size) : NULL;
 	json_t *value;
 
 	if (!text)
 		return NULL;
 	value = json_object();
+	/* A folder whose name is no UTF-8 has no name in JSON. */
 	if (*name != '/' && getcwd(folder, sizeof folder))
-		put(value, "path", json_sprintf("%s/%s", folder, name));
+		(void)json_object_set_new(value, "path", json_sprintf("%s/%s", folder, name));
 	if (!json_object_get(value, "path"))
 		put(value, "path", json_string(name));
 	put(value, "hash", hash_value(text, size));
@@ -166,7 +205,7 @@ static json_t *file_value(const char *name, const json_t *wanted)
 	return value;
 }
 
-json_t *source_lines_collect(const json_t *document)
+json_t *source_lines_collect(const json_t *document, const struct source_roots *roots)
 {
 	json_t *wanted = json_object(), *sources = json_object(), *lines, *file;
 	const char *name;
@@ -174,7 +213,7 @@ json_t *source_lines_collect(const json_t *document)
 	want_places(wanted, document);
 	json_object_foreach(wanted, name, lines)
 	{
-		file = file_value(name, lines);
+		file = file_value(name, lines, roots);
 		if (file)
 			put(sources, name, file);
 	}
@@ -188,7 +227,9 @@ char *source_lines_add(const char *text)
 	char *result = NULL;
 
 	if (json_is_object(root)) {
-		sources = json_object_get(root, "sources") ? NULL : source_lines_collect(root);
+		sources = json_object_get(root, "sources")
+				  ? NULL
+				  : source_lines_collect(root, &source_roots_everywhere);
 		if (json_object_size(sources))
 			put(root, "sources", sources);
 		else
@@ -208,7 +249,7 @@ void finding_keep_sources(struct finding *finding)
 		return;
 	text = finding_to_json(finding);
 	root = json_loads(text, 0, NULL);
-	sources = source_lines_collect(root);
+	sources = source_lines_collect(root, &source_roots_everywhere);
 	finding->sources = json_dumps(sources, JSON_COMPACT);
 	BUG_ON(!finding->sources);
 	json_decref(sources);
@@ -218,20 +259,32 @@ void finding_keep_sources(struct finding *finding)
 
 /* ---- later ---- */
 
-static bool has_changed(const char *name, const json_t *file)
+const struct source_roots *source_roots_of(
+	const struct finding *finding, const struct source_roots *roots)
 {
-	const char *path = json_string_value(json_object_get(file, "path"));
-	size_t size;
-	char *text = read_file(path ? path : name, &size);
-	json_t *hash = text ? hash_value(text, size) : NULL;
-	const bool is_same = hash && json_equal(hash, json_object_get(file, "hash"));
+	return finding->is_own ? &source_roots_everywhere : roots;
+}
 
+static bool has_changed(const char *name, const json_t *file, const struct source_roots *roots)
+{
+	const char *named = json_string_value(json_object_get(file, "path"));
+	const char *path = named ? named : name;
+	size_t size;
+	char *text;
+	json_t *hash;
+	bool is_same;
+
+	if (!source_is_allowed(path, roots))
+		return false;
+	text = read_file(path, &size);
+	hash = text ? hash_value(text, size) : NULL;
+	is_same = hash && json_equal(hash, json_object_get(file, "hash"));
 	json_decref(hash);
 	free(text);
 	return !is_same;
 }
 
-json_t *source_lines_changed(const json_t *sources)
+json_t *source_lines_changed(const json_t *sources, const struct source_roots *roots)
 {
 	json_t *object = (json_t *)sources; /* jansson's loops take no const */
 	json_t *changed = json_array(), *file;
@@ -239,7 +292,7 @@ json_t *source_lines_changed(const json_t *sources)
 
 	json_object_foreach(object, name, file)
 	{
-		if (has_changed(name, file))
+		if (has_changed(name, file, roots))
 			BUG_ON(json_array_append_new(changed, json_string(name)));
 	}
 	return changed;

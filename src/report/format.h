@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "findings/finding.h"
+#include "findings/source_lines.h"
 
 /* What is told of a campaign; strings may be NULL. */
 struct report_campaign {
@@ -39,7 +40,9 @@ struct report {
 	/* For each finding the id of the campaign that found it first; 0: not known. NULL: known for no finding. */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
-	const char *release; /* of raddle: "0.1.0" */
+	const struct source_roots
+		*source_roots; /* for what others made; NULL: the working folder */
+	const char *release;   /* of raddle: "0.1.0" */
 	const struct report_document *documents;
 	uint32_t document_count;
 };

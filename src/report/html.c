@@ -23,7 +23,7 @@ static const char *const scripts[] = {html_page_js, html_charts_js, html_fold_js
 	html_runs_js, html_finding_js, html_predictions_js, html_report_js};
 
 /* Adds source lines to documents of older versions, which keep none; the lines come from the present files. */
-static void add_sources(json_t *list)
+static void add_sources(json_t *list, const struct source_roots *roots)
 {
 	json_t *part;
 	size_t index;
@@ -31,7 +31,7 @@ static void add_sources(json_t *list)
 	json_array_foreach(list, index, part)
 	{
 		if (!json_object_get(part, "sources"))
-			json_put(part, "sources_now", source_lines_collect(part));
+			json_put(part, "sources_now", source_lines_collect(part, roots));
 	}
 }
 
@@ -44,10 +44,10 @@ static json_t *data_value(const struct report *report)
 
 	free(text);
 	BUG_ON(!root);
-	add_sources(json_object_get(root, "findings"));
-	add_sources(json_object_get(root, "explanations"));
-	add_sources(json_object_get(root, "predictions"));
-	add_sources(json_object_get(root, "branches"));
+	add_sources(json_object_get(root, "findings"), report->source_roots);
+	add_sources(json_object_get(root, "explanations"), report->source_roots);
+	add_sources(json_object_get(root, "predictions"), report->source_roots);
+	add_sources(json_object_get(root, "branches"), report->source_roots);
 	return root;
 }
 

@@ -38,22 +38,22 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 }
 
 /* Adds the list of files that have changed since their source lines were kept. */
-static json_t *with_changed_sources(json_t *value)
+static json_t *with_changed_sources(json_t *value, const struct source_roots *roots)
 {
 	const json_t *sources = json_object_get(value, "sources");
 
 	if (sources)
-		json_put(value, "sources_changed", source_lines_changed(sources));
+		json_put(value, "sources_changed", source_lines_changed(sources, roots));
 	return value;
 }
 
-static json_t *finding_value(const struct finding *finding)
+static json_t *finding_value(const struct finding *finding, const struct source_roots *roots)
 {
-	char *text = finding_to_json(finding);
+	char *text = finding_to_published_json(finding);
 	json_t *value = json_loads(text, 0, NULL);
 
 	free(text);
-	return with_changed_sources(value);
+	return with_changed_sources(value, source_roots_of(finding, roots));
 }
 
 /* All of a kind; one that is no JSON, which only a damaged store has, is left out. */
@@ -67,7 +67,7 @@ static json_t *documents_value(const struct report *report, const char *kind)
 			strcmp(document->kind, kind) ? NULL : json_loads(document->text, 0, NULL);
 
 		if (json_is_object(value))
-			json_append(list, with_changed_sources(value));
+			json_append(list, with_changed_sources(value, report->source_roots));
 		else
 			json_decref(value);
 	}
@@ -80,7 +80,7 @@ static char *make_json(const struct report *report)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < report->finding_count; i++)
-		json_append(list, finding_value(&report->findings[i]));
+		json_append(list, finding_value(&report->findings[i], report->source_roots));
 	json_put(root, "raddle_report", json_integer(1));
 	json_put(root, "campaign", campaign_value(report->campaign));
 	json_put(root, "findings", list);

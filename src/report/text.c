@@ -436,10 +436,13 @@ static void add_depth(struct strbuf *text, const struct finding *finding)
 }
 
 /* Warns about changed source files: the report shows their lines as kept when the finding was made. */
-static void add_changed_sources(struct strbuf *text, const struct finding *finding)
+static void add_changed_sources(
+	struct strbuf *text, const struct finding *finding, const struct report_style *style)
 {
 	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
-	json_t *changed = source_lines_changed(sources), *name;
+	json_t *changed =
+		       source_lines_changed(sources, source_roots_of(finding, style->source_roots)),
+	       *name;
 	size_t index;
 
 	json_array_foreach(changed, index, name)
@@ -488,7 +491,7 @@ void report_facts(
 	if (text.length)
 		add_fact(out, style, "replays", &text);
 	strbuf_clear(&text);
-	add_changed_sources(&text, finding);
+	add_changed_sources(&text, finding, style);
 	if (text.length)
 		add_fact(out, style, "sources", &text);
 	/* Never wrapped: it is there to be copied. */

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "findings/candidate.h"
 #include "findings/finding.h"
+#include "findings/source_lines.h"
 
 /* Steps that are shown unless asked otherwise: a table of one screen. */
 #define REPORT_STEPS_STANDARD 40
@@ -21,6 +22,8 @@ struct report_style {
 	bool has_callers; /* show the callers of each step and every access inside of libraries */
 	const char
 		*store_option; /* behind commands that read the store: " --store DIR"; NULL: none */
+	const struct source_roots
+		*source_roots; /* for findings of others; NULL: the working folder */
 	unsigned steps_most;   /* longer interleavings lose their middle; 0: all are shown */
 };
 

@@ -12,8 +12,23 @@
 
 static int set_up(void **state)
 {
+	static char folder[] = "/tmp/raddle-surroundings-XXXXXX";
+
 	(void)state;
-	return clearenv();
+	if (strstr(folder, "XXXXXX"))
+		assert_non_null(mkdtemp(folder));
+	assert_int_equal(clearenv(), 0);
+	return setenv("XDG_STATE_HOME", folder, 1); /* where the key is made */
+}
+
+static void compare_own(const char *json, struct strbuf *different)
+{
+	surroundings_compare(json, true, different);
+}
+
+static void compare_foreign(const char *json, struct strbuf *different)
+{
+	surroundings_compare(json, false, different);
 }
 
 static void assert_names(
@@ -40,7 +55,7 @@ static void test_surroundings__secrets_are_not_kept(void **state)
 	assert_non_null(strstr(json, "\"PASSWORD\":{\"hash\":"));
 	assert_null(strstr(json, "hunter2"));
 	assert_null(strstr(json, "PWD"));
-	assert_names(surroundings_compare, json, "");
+	assert_names(compare_own, json, "");
 	free(json);
 }
 
@@ -60,8 +75,31 @@ static void test_surroundings__known_ones_come_back(void **state)
 	assert_string_equal(getenv("TZ"), "Asia/Tokyo");
 	assert_string_equal(getenv("PASSWORD"), "two");
 	assert_null(getenv("LC_ALL"));
-	assert_names(surroundings_compare, json, "PASSWORD, NEWER");
+	assert_names(compare_own, json, "PASSWORD, NEWER");
 	free(json);
+}
+
+/* Who knows a finding tries short values in vain; a hash under another key tells no difference. */
+static void test_surroundings__hashes_have_a_key(void **state)
+{
+	static const char unkeyed[] = "{\"PIN\": {\"hash\": \"0123456789abcdef\"}}";
+	char other[] = "/tmp/raddle-surroundings-XXXXXX";
+	char *json, *again, *elsewhere;
+
+	(void)state;
+	(void)setenv("PIN", "1234", 1);
+	json = surroundings_take();
+	again = surroundings_take();
+	assert_non_null(mkdtemp(other));
+	(void)setenv("XDG_STATE_HOME", other, 1);
+	elsewhere = surroundings_take();
+	assert_string_equal(json, again);
+	assert_string_not_equal(json, elsewhere);
+	assert_names(compare_foreign, json, "");
+	assert_names(compare_own, unkeyed, "");
+	free(json);
+	free(again);
+	free(elsewhere);
 }
 
 /* Findings of an older raddle have none, and a stored one may have been changed by hand. */
@@ -73,7 +111,7 @@ static void test_surroundings__what_is_none_changes_nothing(void **state)
 	assert_names(surroundings_restore, "[1", "");
 	assert_names(surroundings_restore, "{\"PATH\": \"/x\", \"TZ\": 3, \"A=B\": \"x\"}", "");
 	assert_string_equal(getenv("TZ"), "UTC");
-	assert_names(surroundings_compare, NULL, "");
+	assert_names(compare_own, NULL, "");
 }
 
 int main(void)
@@ -81,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_surroundings__secrets_are_not_kept, set_up),
 		cmocka_unit_test_setup(test_surroundings__known_ones_come_back, set_up),
+		cmocka_unit_test_setup(test_surroundings__hashes_have_a_key, set_up),
 		cmocka_unit_test_setup(test_surroundings__what_is_none_changes_nothing, set_up),
 	};
 

@@ -39,7 +39,7 @@ static json_t *collect(const char *document)
 	json_t *root = json_loads(document, 0, NULL), *sources;
 
 	assert_non_null(root);
-	sources = source_lines_collect(root);
+	sources = source_lines_collect(root, NULL);
 	json_decref(root);
 	return sources;
 }
@@ -126,10 +126,60 @@ static void test_changed__names_files_with_other_content(void **state)
 	write_file("edited.c", "1\n2\n");
 	assert_int_equal(unlink("gone.c"), 0);
 	assert_int_equal(chdir("/"), 0); /* where the names lead nowhere */
-	changed = source_lines_changed(sources);
+	changed = source_lines_changed(sources, &source_roots_everywhere);
 	assert_int_equal(json_array_size(changed), 2);
 	json_decref(changed);
 	json_decref(sources);
+}
+
+static json_t *collect_below(const char *file, char *const *folders)
+{
+	const struct source_roots roots = {.folders = folders};
+	json_t *root = json_pack("{s:s, s:i}", "file", file, "line", 1), *sources;
+
+	sources = source_lines_collect(root, &roots);
+	json_decref(root);
+	return sources;
+}
+
+static size_t count_below(const char *file, char *const *folders)
+{
+	json_t *sources = collect_below(file, folders);
+	const size_t count = json_object_size(sources);
+
+	json_decref(sources);
+	return count;
+}
+
+static void test_collect__reads_below_the_roots_only(void **state)
+{
+	char folder[] = "/tmp/raddle-source-roots-XXXXXX", path[64];
+	char *const with[] = {"/nowhere", folder, NULL}, *const everything[] = {"/", NULL};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	(void)snprintf(path, sizeof path, "%s/far.c", folder);
+	write_file(path, "far\n");
+	enter_empty_folder();
+	write_file("near.c", "near\n");
+	assert_int_equal(count_below("near.c", NULL), 1);
+	assert_int_equal(count_below("./near.c", NULL), 1);
+	assert_int_equal(count_below("/etc/passwd", NULL), 0);
+	assert_int_equal(count_below("../../etc/passwd", NULL), 0);
+	assert_int_equal(count_below("/proc/self/environ", everything), 1);
+	assert_null(line_of(
+		collect_below("/proc/self/environ", everything), "/proc/self/environ", "1"));
+	assert_int_equal(count_below("/dev/zero", everything), 0);
+	assert_int_equal(count_below(path, NULL), 0);
+	assert_int_equal(count_below(path, with), 1);
+	assert_int_equal(symlink(folder, "link"), 0);
+	assert_int_equal(count_below("link/far.c", NULL), 0);
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(count_below("/etc/passwd", NULL), 0);
+	assert_int_equal(count_below("etc/passwd", NULL), 0);
+	assert_int_equal(count_below("etc/passwd", everything), 1);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void test_get__prefers_the_kept_line(void **state)
@@ -186,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_collect__cuts_long_lines_between_characters),
 		cmocka_unit_test(test_collect__reads_regular_files_only),
 		cmocka_unit_test(test_changed__names_files_with_other_content),
+		cmocka_unit_test(test_collect__reads_below_the_roots_only),
 		cmocka_unit_test(test_get__prefers_the_kept_line),
 		cmocka_unit_test(test_finding__keeps_its_sources_in_its_stored_form),
 	};
