@@ -4,11 +4,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "campaign/supervisor.h"
 
 /*
  * File-scope because a signal handler can be given nothing. Written by the command's only thread;
@@ -39,6 +41,7 @@ void children_init(void)
 	(void)sigemptyset(&action.sa_mask);		 /* cannot fail */
 	(void)sigaction(SIGCHLD, &action, NULL);	 /* a valid signal: cannot fail */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* since Linux 3.4: cannot fail */
+	supervisor_start();
 }
 
 void children_forget(void)
@@ -95,6 +98,14 @@ unsigned children_count(void)
 	return children.process_count;
 }
 
+void children_kill_added(void)
+{
+	for (unsigned i = 0; i < children.process_count; i++) {
+		(void)kill(-children.processes[i], SIGKILL); /* it may have no group */
+		(void)kill(children.processes[i], SIGKILL);  /* or have left it */
+	}
+}
+
 #define STRAYS_AT_ONCE 64
 
 /* Fills `strays` with children nobody added, as many as fit; returns how many. */
@@ -110,7 +121,7 @@ static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 	if (!list)
 		return 0; /* a kernel built without it: strays are left to the death signal */
 	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
-		if (!is_added(pid))
+		if (!is_added(pid) && pid != supervisor_pid())
 			strays[count++] = pid;
 	(void)fclose(list); /* only read from */
 	return count;
@@ -122,9 +133,12 @@ void children_kill_strays(void)
 	siginfo_t ended;
 	unsigned count;
 
-	/* The common case, one system call: there is no child at all. */
+	/*
+	 * The common case, one system call: there is no child at all. Without __WALL, which would count the supervisor; a
+	 * process that comes to a reaper always sends it SIGCHLD.
+	 */
 	if (children.process_count == 0 &&
-		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
 	/* Children of the killed ones come to us and are listed in the next round. */
 	while ((count = list_strays(strays)) > 0) {
@@ -144,6 +158,37 @@ bool children_adopt(pid_t pid)
 		return false;
 	children_add(pid);
 	return true;
+}
+
+/* 0: there is no such process. */
+static pid_t children_parent(pid_t pid)
+{
+	char path[64], line[512];
+	const char *end;
+	FILE *file;
+	size_t size;
+	int parent;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	size = fread(line, 1, sizeof line - 1, file);
+	(void)fclose(file); /* only read from */
+	line[size] = '\0';
+	end = strrchr(line, ')'); /* the name before it may hold anything */
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+bool children_is_descendant(pid_t pid)
+{
+	const pid_t self = getpid();
+
+	if (pid == self)
+		return false;
+	while (pid > 0 && pid != self && !is_added(pid))
+		pid = children_parent(pid);
+	return pid > 0;
 }
 
 unsigned children_reap_strays(pid_t except)

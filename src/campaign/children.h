@@ -16,7 +16,7 @@
 /* Workers at most; more than any machine's processors is of no use. */
 #define CHILDREN_WORKERS_MAX 256
 
-/* Installs the handler and becomes the reaper. May be called again. */
+/* Installs the handler, becomes the reaper and starts the supervisor. May be called again. */
 void children_init(void);
 
 /* In a copy of this process (fork): none of the children are its own. */
@@ -29,6 +29,9 @@ void children_unwatch(uint32_t *doorbell);
 void children_add(pid_t pid);
 void children_remove(pid_t pid);
 
+/* Kills all that were added, with their groups. Makes system calls only. */
+void children_kill_added(void);
+
 /*
  * Kills and reaps every stray, and what it leaves to us in turn. A stray cannot be told from a
  * process that another live run still needs: call it while no run is under way, or only one's own
@@ -39,6 +42,8 @@ void children_kill_strays(void);
 bool children_adopt(pid_t pid);
 /* Reaps the strays that have ended by themselves, but one. How many are left; 0 also where nobody can tell. */
 unsigned children_reap_strays(pid_t except);
+/* Does the process descend from this one? */
+bool children_is_descendant(pid_t pid);
 /* Processes that were added and not removed. */
 unsigned children_count(void);
 
