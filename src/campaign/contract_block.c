@@ -49,7 +49,7 @@ int contract_block_open(
 
 	memset(&layout, 0, sizeof layout);
 	lay_out(&layout, sizes);
-	file = memfd_create("raddle-contract", MFD_CLOEXEC);
+	file = memfd_create("raddle-contract", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (file < 0 || ftruncate(file, (off_t)layout.bytes) != 0) {
 		error_set(err, ERROR_IO, "no shared memory for the runtime (%s); raise ulimit -f",
 			strerror(errno));
@@ -57,6 +57,8 @@ int contract_block_open(
 			(void)close(file); /* memory only */
 		return ERROR_IO;
 	}
+	/* A target that shrank the file would end the command with SIGBUS. */
+	(void)fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	memory = mmap(
 		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
 	if (memory == MAP_FAILED) {
@@ -70,7 +72,8 @@ int contract_block_open(
 	layout.magic = CONTRACT_MAGIC;
 	layout.version = CONTRACT_VERSION;
 	layout.host_pid = (uint32_t)getpid();
-	*block = (struct contract_block){.contract = memory, .bytes = layout.bytes, .file = file};
+	*block = (struct contract_block){
+		.contract = memory, .shared = memory, .bytes = layout.bytes, .file = file};
 	memcpy(block->contract, &layout, sizeof layout);
 	contract_schedule(block->contract)->capacity = CONTRACT_SEGMENTS_MAX;
 	(void)snprintf(block->path, sizeof block->path, "/proc/%d/fd/%d", (int)getpid(), file);
@@ -96,7 +99,7 @@ void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_
 
 	if (fallocate(block->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 		    (off_t)whole) != 0)
-		memset((char *)block->contract + offset, 0, bytes);
+		memset((char *)block->shared + offset, 0, bytes);
 }
 
 void contract_block_close(struct contract_block *block)
@@ -104,6 +107,8 @@ void contract_block_close(struct contract_block *block)
 	if (!block->contract)
 		return;
 	(void)munmap(block->contract, block->bytes); /* cannot fail: it is our mapping */
-	(void)close(block->file);		     /* memory only */
+	if (block->shared != block->contract)
+		(void)munmap(block->shared, block->bytes);
+	(void)close(block->file); /* memory only */
 	*block = (struct contract_block){.file = -1};
 }

@@ -15,11 +15,23 @@
 #define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
 
 struct contract_block {
-	struct contract *contract;
+	struct contract *contract; /* what the command reads and writes */
+	/* The header that the target sees: another mapping after contract_separate(), before it the same. */
+	struct contract *shared;
+	/* What contract_publish() published: the next results are checked against it. */
+	struct contract_plan published_plan;
+	struct contract_totals published_totals;
+	uint64_t
+		runs_received; /* of the batch: number of the last run whose log entry was copied */
 	uint64_t bytes;
 	int file;
 	char path[64]; /* for RADDLE_CONTRACT: how the guest opens it */
 };
+
+/* Where separated blocks lie, and how far from each other. */
+#define CONTRACT_REGION_START UINT64_C(0x200000000000)
+#define CONTRACT_REGION_END UINT64_C(0x400000000000)
+#define CONTRACT_DISTANCE (UINT64_C(1) << 38)
 
 struct contract_sizes {
 	uint64_t strategy_bytes; /* of the largest strategy state to come */
@@ -37,6 +49,12 @@ uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_
 
 /* To zeros, which take no memory where the kernel lets us; `offset` begins a page. */
 void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes);
+
+/* An area of the block as the target sees it. */
+static inline void *contract_shared_area(const struct contract_block *block, uint64_t offset)
+{
+	return contract_area(block->shared, offset);
+}
 
 static inline struct schedule *contract_schedule(struct contract *contract)
 {

@@ -126,7 +126,7 @@ static int watch_run(struct explain *explain, struct error *err)
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
 		/* The watchdog is for runs that are controlled. */
-		worker->contract->heartbeat++;
+		__atomic_add_fetch(&worker->block.shared->heartbeat, 1, __ATOMIC_RELAXED);
 		worker_sleep(&worker, 1, READ_EVERY_NS);
 	}
 	if (result == 0 && report == REPORT_REFUSED)

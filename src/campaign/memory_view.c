@@ -39,20 +39,27 @@ static void *allocate(size_t count, size_t size)
 
 /* ---- from and to the contract ---- */
 
+/* The target may change the module meanwhile: each of its fields is read once. */
 static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
 	const struct memory_module *from)
 {
+	const volatile struct memory_module *shared = from;
+	const uint32_t first = shared->first % MEMORY_SITES_MAX;
+	const uint32_t room = MEMORY_SITES_MAX - first;
+	uint32_t count = shared->count;
+
+	count = count < room ? count : room;
 	*to = (struct memory_view_module){
-		.name = from->name,
-		.fingerprint = from->fingerprint,
-		.count = from->count,
-		.is_on = allocate(BITSET_WORDS(from->count), sizeof *to->is_on),
-		.is_chosen = allocate(BITSET_WORDS(from->count), sizeof *to->is_chosen),
+		.name = shared->name,
+		.fingerprint = shared->fingerprint,
+		.count = count,
+		.is_on = allocate(BITSET_WORDS(count), sizeof *to->is_on),
+		.is_chosen = allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
 	};
-	for (uint32_t i = 0; i < from->count; i++) {
-		if (memory->sites[from->first + i] & SITE_ON)
+	for (uint32_t i = 0; i < count; i++) {
+		if (memory->sites[first + i] & SITE_ON)
 			bitset_add(to->is_on, i);
-		if (memory->sites[from->first + i] & SITE_CHOSEN)
+		if (memory->sites[first + i] & SITE_CHOSEN)
 			bitset_add(to->is_chosen, i);
 	}
 }
@@ -77,13 +84,14 @@ static variable_name *take_names(
 	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {
 	variable_name *names;
+	uint32_t room = 0;
 
-	*count = 0;
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		*count += is_taken(memory, &memory->variables[slot], flag);
-	names = allocate(*count, sizeof *names);
+		room += is_taken(memory, &memory->variables[slot], flag);
+	names = allocate(room, sizeof *names);
 	*count = 0;
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+	/* The target may have changed flags since they were counted. */
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX && *count < room; slot++)
 		if (is_taken(memory, &memory->variables[slot], flag))
 			names[(*count)++] = memory->variables[slot].name;
 	qsort(names, *count, sizeof *names, compare_names);
@@ -92,13 +100,17 @@ static variable_name *take_names(
 
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
 {
+	uint32_t module_count = *(const volatile uint32_t *)&memory->module_count;
+
 	*view = (struct memory_view){
 		.mode = (enum memory_mode)memory->mode, .is_partial = memory->is_partial};
-	if (!memory->module_count && !memory->variable_count)
+	if (!module_count && !memory->variable_count)
 		return;
-	view->modules = allocate(memory->module_count, sizeof *view->modules);
-	view->module_count = memory->module_count;
-	for (uint32_t i = 0; i < memory->module_count; i++)
+	if (module_count > MEMORY_MODULES_MAX)
+		module_count = MEMORY_MODULES_MAX;
+	view->modules = allocate(module_count, sizeof *view->modules);
+	view->module_count = module_count;
+	for (uint32_t i = 0; i < module_count; i++)
 		take_module(&view->modules[i], memory, &memory->modules[i]);
 	view->points = take_names(memory, VARIABLE_POINT, &view->point_count);
 	view->racy = take_names(memory, VARIABLE_RACY, &view->racy_count);

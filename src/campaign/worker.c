@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 #include "base/bug.h"
 #include "campaign/children.h"
+#include "campaign/contract_exchange.h"
+#include "campaign/contract_fault.h"
 #include "campaign/far.h"
 #include "campaign/launch.h"
 #include "campaign/worker_internal.h"
@@ -61,11 +64,14 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 		.judge.output = -1,
 	};
 	result = contract_block_open(&worker->block, &params->sizes, err);
+	if (result == 0 && !params->far)
+		result = contract_separate(&worker->block, err);
+	contract_fault_watch();
 	if (result == 0) {
 		worker->contract = worker->block.contract;
 		worker->contract->plan.sanitizer_status =
 			launch_sanitizer_status(&params->target->traits);
-		children_watch(&worker->contract->doorbell);
+		children_watch(&worker->block.shared->doorbell);
 		worker->environment = launch_environment(
 			&params->target->traits, params->runtime, worker->block.path);
 		result = worker_open_files(worker, err);
@@ -88,7 +94,7 @@ void worker_close(struct worker *worker)
 {
 	worker_kill(worker);
 	if (worker->contract)
-		children_unwatch(&worker->contract->doorbell);
+		children_unwatch(&worker->block.shared->doorbell);
 	contract_block_close(&worker->block);
 	worker->contract = NULL;
 	launch_environment_free(worker->environment);
@@ -135,6 +141,7 @@ static bool prints_itself(const struct worker *worker, int descriptor)
 static int worker_start_process(struct worker *worker, struct error *err)
 {
 	struct contract *contract = worker->contract;
+	struct contract *shared = worker->block.shared;
 	int input = reopen_input(worker);
 	int output = worker->capture.file >= 0 ? worker->capture.file : worker->null;
 	int error_output = worker->capture_error.file >= 0 ? worker->capture_error.file : output;
@@ -151,16 +158,18 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	};
 	pid_t pid;
 
-	contract->guest_pid = 0;
+	contract->guest_pid = shared->guest_pid = 0;
 	contract->is_live = 0;
 	contract->is_waiting_outside = 0;
 	contract->daemon = DAEMON_NONE;
 	worker->is_left = worker->has_followed = false;
-	contract->report = REPORT_NONE;
+	contract->report = shared->report = REPORT_NONE;
 	contract->thread_count = 0;
 	contract->run_number = contract->plan.run_first; /* also where it ends before it says so */
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	schedule_clear(contract_schedule(contract));
+	schedule_clear(contract_shared_area(&worker->block, contract->schedule_offset));
+	contract_publish(&worker->block);
 	if (worker->capture.file >= 0)
 		capture_clear(&worker->capture);
 	if (worker->capture_error.file >= 0)
@@ -193,12 +202,17 @@ void worker_reap(struct worker *worker)
 
 void worker_kill(struct worker *worker)
 {
-	if (worker->params.far)
+	const bool is_under_way = worker->state == WORKER_RUNNING;
+
+	if (worker->params.far) {
 		far_kill(worker);
-	else if (worker->pid)
+	} else if (worker->pid) {
 		worker_reap(worker);
-	else if (worker->is_left && children_count() == 0)
+		if (is_under_way && !worker->damage)
+			worker->damage = contract_receive(&worker->block);
+	} else if (worker->is_left && children_count() == 0) {
 		children_kill_strays();
+	}
 	worker->is_left = false;
 }
 
@@ -215,8 +229,8 @@ static bool worker_has_ended(const struct worker *worker)
 
 static void command_guest(struct worker *worker, enum contract_command command)
 {
-	__atomic_store_n(&worker->contract->command, command, __ATOMIC_SEQ_CST);
-	(void)syscall(SYS_futex, &worker->contract->command, FUTEX_WAKE, 1, NULL, NULL, 0);
+	__atomic_store_n(&worker->block.shared->command, command, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &worker->block.shared->command, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 int worker_begin_single_run(struct worker *worker, struct error *err)
@@ -227,7 +241,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 	plan->run_limit = 1;
 	plan->is_fresh_state |= worker->is_strategy_fresh; /* or nobody has taken it */
 	worker->is_strategy_fresh = false;
-	worker->contract->command = COMMAND_RUN; /* nobody waits on it yet */
+	worker->block.shared->command = COMMAND_RUN; /* nobody waits on it yet */
 	worker->state = WORKER_RUNNING;
 	return worker_start_process(worker, err);
 }
@@ -238,8 +252,15 @@ static void command_batch(struct worker *worker)
 	worker->is_strategy_fresh = false;
 	worker->state = WORKER_RUNNING;
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
-	__atomic_store_n(&worker->contract->report, REPORT_NONE, __ATOMIC_SEQ_CST);
+	contract_publish(&worker->block);
+	__atomic_store_n(&worker->block.shared->report, REPORT_NONE, __ATOMIC_SEQ_CST);
 	command_guest(worker, COMMAND_RUN);
+}
+
+static void set_stop(struct worker *worker, uint32_t stop)
+{
+	worker->contract->stop = stop;
+	__atomic_store_n(&worker->block.shared->stop, stop, __ATOMIC_SEQ_CST);
 }
 
 int worker_begin(struct worker *worker, struct error *err)
@@ -248,7 +269,7 @@ int worker_begin(struct worker *worker, struct error *err)
 	int result;
 
 	worker->was_killed_outside = false;
-	__atomic_store_n(&contract->stop, 0, __ATOMIC_SEQ_CST);
+	set_stop(worker, 0);
 	if (worker->params.far) {
 		far_begin(worker);
 		return 0;
@@ -266,7 +287,7 @@ int worker_begin(struct worker *worker, struct error *err)
 		return 0;
 	}
 	worker_kill(worker);
-	contract->command = COMMAND_NONE; /* nobody waits on it yet */
+	worker->block.shared->command = COMMAND_NONE; /* nobody waits on it yet */
 	worker->state = WORKER_STARTING;
 	result = worker_start_process(worker, err);
 	if (result < 0)
@@ -278,84 +299,143 @@ void worker_stop(struct worker *worker)
 {
 	if (worker->params.far)
 		far_stop(worker);
-	__atomic_store_n(&worker->contract->stop, 1, __ATOMIC_SEQ_CST);
+	set_stop(worker, 1);
 	worker->batch_end = worker->batch_next;
 }
 
 /* ---- looking ---- */
 
-/*
- * A wild write of the target may have hit the contract: what the command indexes with is brought
- * back into range. Called before a report is passed on.
- */
-static void distrust(struct contract *contract)
+int worker_check(const struct worker *worker, struct error *err)
 {
-	struct schedule *schedule = contract_schedule(contract);
-	struct outcome *outcome = &contract->outcome;
+	uint64_t step;
 
-	if (outcome->kind >= OUTCOME_KIND_COUNT)
-		outcome->kind = OUTCOME_CRASH;
-	if (outcome->wait_count > OUTCOME_WAITS_MAX)
-		outcome->wait_count = OUTCOME_WAITS_MAX;
-	outcome->text[sizeof outcome->text - 1] = '\0';
-	contract->taint_text[sizeof contract->taint_text - 1] = '\0';
-	if (contract->thread_count > THREAD_CAPACITY)
-		contract->thread_count = THREAD_CAPACITY;
-	if (schedule->count > CONTRACT_SEGMENTS_MAX)
-		schedule->count = CONTRACT_SEGMENTS_MAX;
+	if (!worker->damage)
+		return 0;
+	step = __atomic_load_n(&worker->block.shared->heartbeat, __ATOMIC_RELAXED);
+	if (step > worker->contract->plan.step_limit)
+		step = worker->contract->heartbeat; /* as last seen */
+	return error_set(err, ERROR_TARGET,
+		"the target wrote over raddle's memory at step %" PRIu64 " of run %" PRIu64
+		" (%s); look for a stray write, with AddressSanitizer or under valgrind",
+		step, worker->contract->run_number + 1, worker->damage);
 }
 
-/* What the guest rang for; it lives and waits (but in restart exec, where it is about to end). */
-static enum contract_report take_ring(struct worker *worker)
+int worker_receive(struct worker *worker, struct error *err)
+{
+	worker->damage = contract_receive(&worker->block);
+	return worker_check(worker, err);
+}
+
+/*
+ * Signals go to the process that the target names, and debuggers read it. So it is a descendant of the worker's
+ * process, or the name is damaged.
+ */
+static void check_guest_pid(struct worker *worker)
+{
+	const pid_t pid =
+		(pid_t)__atomic_load_n(&worker->block.shared->guest_pid, __ATOMIC_ACQUIRE);
+
+	if ((uint32_t)pid == worker->contract->guest_pid)
+		return;
+	if (pid == 0 || pid == worker->pid || children_is_descendant(pid))
+		worker->contract->guest_pid = (uint32_t)pid;
+}
+
+enum contract_report worker_load_report(struct worker *worker)
+{
+	const uint32_t report = __atomic_load_n(&worker->block.shared->report, __ATOMIC_SEQ_CST);
+
+	if (report >= REPORT_DIED)
+		worker->damage = "report";
+	else
+		worker->contract->report = report;
+	return worker->damage ? REPORT_NONE : (enum contract_report)report;
+}
+
+/*
+ * Takes the report of a guest that lives and waits (but in restart exec, where it is about to end). *report: REPORT_NONE
+ * where the batch goes on.
+ */
+static int take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
-	enum contract_report report =
-		(enum contract_report)__atomic_load_n(&contract->report, __ATOMIC_SEQ_CST);
+	const enum contract_report rung = worker_load_report(worker);
+	int result;
 
-	if (report == REPORT_NONE)
-		return REPORT_NONE;
-	if (report == REPORT_READY) {
-		if (worker->state == WORKER_STARTING)
-			command_batch(worker);
-		return REPORT_NONE;
-	}
+	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
+		return worker_check(worker, err);
 	/*
 	 * The end of the process is what we wait for, unless it stands still for us. Also of a
 	 * server that ends before it has become one: the program made no thread.
 	 */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
-		report != REPORT_INSPECT)
-		return REPORT_NONE;
+		rung != REPORT_INSPECT && rung != REPORT_READY)
+		return 0;
+	check_guest_pid(worker); /* the process may be a new one */
+	result = worker_receive(worker, err);
+	if (result < 0)
+		return result;
+	if (rung == REPORT_READY) {
+		command_batch(worker);
+		return 0;
+	}
 	worker->state = WORKER_IDLE;
+	*report = rung;
 	/* A fork server whose run we killed can only say that it was killed. */
-	if (worker->watchdog.state == WATCHDOG_KILLED && report == REPORT_FAILURE)
+	if (worker->watchdog.state == WATCHDOG_KILLED && rung == REPORT_FAILURE)
 		contract->outcome.kind = OUTCOME_HANG;
-	return report;
+	return 0;
+}
+
+/* A failure is one of a run of this batch. */
+static int worker_check_failure(
+	struct worker *worker, enum contract_report report, struct error *err)
+{
+	const struct contract *contract = worker->contract;
+
+	if (report == REPORT_FAILURE &&
+		contract->run_number - contract->plan.run_first >= contract->plan.run_limit)
+		worker->damage = "run number";
+	return worker_check(worker, err);
+}
+
+static int worker_observe(struct worker *worker, enum contract_report *report, struct error *err)
+{
+	int result;
+
+	worker->damage = contract_refresh(&worker->block);
+	check_guest_pid(worker);
+	result = worker_check(worker, err);
+	if (result == 0)
+		result = take_ring(worker, report, err);
+	if (result < 0 || *report != REPORT_NONE)
+		return result;
+	if (worker_has_ended(worker))
+		return worker_process_ended(worker, report, err);
+	watchdog_look(&worker->watchdog, worker->contract, platform_monotonic_ns());
+	return 0;
 }
 
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err)
 {
+	int result = worker_check(worker, err);
+
 	*report = REPORT_NONE;
+	if (result < 0)
+		return result;
 	if (worker->params.far) {
 		*report = far_poll(worker);
 		return 0;
 	}
-	worker->seen = __atomic_load_n(&worker->contract->doorbell, __ATOMIC_SEQ_CST);
+	worker->seen = __atomic_load_n(&worker->block.shared->doorbell, __ATOMIC_SEQ_CST);
 	if (worker->is_left)
 		return worker_follow(worker, report, err);
 	if (!worker->pid)
 		return 0;
-	*report = take_ring(worker);
-	if (*report != REPORT_NONE) {
-		distrust(worker->contract);
-		return worker_pass_output_on(worker, err);
-	}
-	if (worker_has_ended(worker)) {
-		distrust(worker->contract);
-		return worker_process_ended(worker, report, err);
-	}
-	watchdog_look(&worker->watchdog, worker->contract, platform_monotonic_ns());
-	return worker_pass_output_on(worker, err);
+	result = worker_observe(worker, report, err);
+	if (result == 0)
+		result = worker_check_failure(worker, *report, err);
+	return result < 0 ? result : worker_pass_output_on(worker, err);
 }
 
 void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeout_ns)
@@ -365,14 +445,14 @@ void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeou
 	BUG_ON(count > CHILDREN_WORKERS_MAX);
 	for (unsigned i = 0; i < count; i++)
 		bells[i] = (struct doorbell){
-			.word = &workers[i]->contract->doorbell, .seen = workers[i]->seen};
+			.word = &workers[i]->block.shared->doorbell, .seen = workers[i]->seen};
 	doorbell_wait(bells, count, timeout_ns < TICK_NS ? timeout_ns : TICK_NS);
 }
 
 static bool is_ending(const struct worker *worker)
 {
 	return worker->contract->plan.restart == RESTART_EXEC &&
-	       __atomic_load_n(&worker->contract->report, __ATOMIC_SEQ_CST) != REPORT_NONE;
+	       worker->contract->report != REPORT_NONE;
 }
 
 /* False: the run need not go on. */

@@ -67,7 +67,8 @@ enum worker_state {
 struct worker {
 	struct worker_params params;
 	struct contract_block block;
-	struct contract *contract; /* block.contract */
+	struct contract *contract; /* block.contract: the command's copy, see contract_exchange.h */
+	const char *damage;	   /* what the target wrote over; NULL: nothing */
 	char **environment;
 	int input, null;
 	struct capture capture, capture_error; /* files -1 unless kept or shown */
@@ -125,6 +126,9 @@ void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeou
 void worker_stop(struct worker *worker);
 /* Ends the process and everything it started. The batch is forgotten. */
 void worker_kill(struct worker *worker);
+
+/* Fails where the target wrote over the memory that it shares with the command. */
+int worker_check(const struct worker *worker, struct error *err);
 
 /* Is this outcome a failure under the plan's tolerance? */
 bool worker_is_failure(const struct worker *worker);

@@ -156,8 +156,14 @@ static int account_end(struct worker *worker, enum worker_state state, enum cont
 	struct error *err)
 {
 	struct contract *contract = worker->contract;
-	const int result = worker_pass_output_on(worker, err);
+	int result = worker_pass_output_on(worker, err);
 
+	if (result == 0)
+		(void)worker_load_report(worker);
+	if (result == 0)
+		result = worker_check(worker, err);
+	if (result == 0)
+		result = worker_receive(worker, err);
 	if (result < 0)
 		return result;
 	if (contract->plan.restart == RESTART_EXEC)
@@ -186,7 +192,7 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 {
 	enum worker_state state = worker->state;
 
-	if (__atomic_load_n(&worker->contract->daemon, __ATOMIC_ACQUIRE) == DAEMON_LEFT &&
+	if (__atomic_load_n(&worker->block.shared->daemon, __ATOMIC_ACQUIRE) == DAEMON_LEFT &&
 		!worker->has_followed) {
 		worker_reap_leaver(worker);
 		return 0;
@@ -214,12 +220,14 @@ void worker_reap_leaver(struct worker *worker)
 
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err)
 {
-	const pid_t guest = (pid_t)__atomic_load_n(&worker->contract->guest_pid, __ATOMIC_ACQUIRE);
+	const pid_t guest =
+		(pid_t)__atomic_load_n(&worker->block.shared->guest_pid, __ATOMIC_ACQUIRE);
 	const enum worker_state state = worker->state;
 
 	if (children_adopt(guest)) {
 		worker->is_left = false;
 		worker->pid = guest;
+		worker->contract->guest_pid = (uint32_t)guest;
 		return 0;
 	}
 	if (children_reap_strays(guest) > 0)

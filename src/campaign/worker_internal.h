@@ -9,6 +9,11 @@ void worker_reap(struct worker *worker);
 /* Restart exec: a process for the next run of the batch. */
 int worker_begin_single_run(struct worker *worker, struct error *err);
 
+/* Copies the results of runs from the target; fails where they are damaged. */
+int worker_receive(struct worker *worker, struct error *err);
+/* Loads contract->report from the target. */
+enum contract_report worker_load_report(struct worker *worker);
+
 /* The process has ended. *report as of worker_poll. */
 int worker_process_ended(struct worker *worker, enum contract_report *report, struct error *err);
 /* What has been printed since the last call. */

@@ -49,7 +49,15 @@ void bug_report(const char *condition, const char *file, int line)
 
 		text_init(&reason, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
-		text_add(&reason, buffer);
+		/* The runtime's state lies where a stray write of the target can reach it. */
+		text_add(&reason,
+			"the target wrote over raddle's memory, or the runtime has a bug (");
+		text_add(&reason, condition);
+		text_add(&reason, " at ");
+		text_add(&reason, file);
+		text_add(&reason, ":");
+		text_unsigned(&reason, (uint64_t)line);
+		text_add(&reason, "); check the target with AddressSanitizer or valgrind first");
 		runtime.contract->report = REPORT_REFUSED;
 	}
 	(void)platform_call(SYS_write, 2, buffer, text_length(&text)); /* nobody left to tell */

@@ -1,0 +1,30 @@
+/*
+ * The command's private copy of what it shares with the target. The target may write over shared memory at any time, so
+ * the command reads the contract's header and the results of runs from a copy: contract_receive() copies each word once
+ * and checks the copy against the command's own layout and plan. The strategy's state, memory's and the detectors' stay shared:
+ * they are far from all other mappings, and contract_fault.h ends the command where an index leads out of them.
+ */
+#ifndef RADDLE_CAMPAIGN_CONTRACT_EXCHANGE_H
+#define RADDLE_CAMPAIGN_CONTRACT_EXCHANGE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "campaign/contract_block.h"
+
+/* block->contract becomes the private copy, followed by the shared areas; block->shared is the header that the target sees. */
+int contract_separate(struct contract_block *block, struct error *err);
+
+/* Copies the header to the target, which must stand still or not exist yet. */
+void contract_publish(struct contract_block *block);
+
+/*
+ * Copies header, threads, schedule, runs and trace from the target. Returns NULL, or the name of what is damaged; the
+ * private copy is then as before.
+ */
+const char *contract_receive(struct contract_block *block);
+
+/* While runs are under way: copies the words that tell their progress. Returns NULL, or the name of what is damaged. */
+const char *contract_refresh(struct contract_block *block);
+
+#endif

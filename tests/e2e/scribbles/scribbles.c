@@ -1,0 +1,92 @@
+/*
+ * scribbles PLACE SEED: two threads take a mutex in turn, and at a step that SEED chooses one of them writes random words over the
+ * mappings that the process shares with others, which /proc/self/maps lists. PLACE: `words`, few of them, anywhere; `start`, few of
+ * them in the first 24 KB; `flood`, all of the first 20 KB; `none`.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TURNS 12
+#define START_BYTES 24576u
+#define FLOOD_BYTES 20480u
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static const char *place;
+static uint64_t state;
+static unsigned turn, chosen_turn;
+
+static uint64_t next_random(void)
+{
+	state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	return mixed ^ mixed >> 31;
+}
+
+static void write_words(char *start, size_t bytes, unsigned count)
+{
+	while (count--) {
+		const size_t at = next_random() % (bytes / 8) * 8;
+		const unsigned size = 1u << next_random() % 4;
+		const uint64_t word = next_random() % 4 ? next_random() : next_random() % 8;
+
+		memcpy(start + at, &word, size);
+	}
+}
+
+static void scribble(char *start, size_t bytes)
+{
+	if (strcmp(place, "words") == 0)
+		write_words(
+			start, next_random() % 2 || bytes < START_BYTES ? bytes : START_BYTES, 64);
+	else if (strcmp(place, "start") == 0)
+		write_words(start, bytes < START_BYTES ? bytes : START_BYTES,
+			1 + (unsigned)(next_random() % 16));
+	else if (strcmp(place, "flood") == 0)
+		for (size_t at = 0; at < FLOOD_BYTES && at < bytes; at += 8)
+			memcpy(start + at, &(uint64_t){next_random()}, 8);
+}
+
+static void scribble_all(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end;
+	char rights[8], line[512];
+
+	while (maps && fgets(line, sizeof line, maps))
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 &&
+			strcmp(rights, "rw-s") == 0)
+			scribble((char *)start, end - start);
+	if (maps)
+		(void)fclose(maps);
+}
+
+static void *take_turns(void *unused)
+{
+	for (int i = 0; i < TURNS; i++) {
+		(void)pthread_mutex_lock(&mutex);
+		if (turn++ == chosen_turn)
+			scribble_all();
+		(void)pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+
+	if (argc != 3)
+		return 0;
+	place = argv[1];
+	state = strtoull(argv[2], NULL, 10);
+	chosen_turn = (unsigned)(next_random() % (2 * TURNS));
+	(void)pthread_create(&threads[0], NULL, take_turns, NULL);
+	(void)pthread_create(&threads[1], NULL, take_turns, NULL);
+	(void)pthread_join(threads[0], NULL);
+	(void)pthread_join(threads[1], NULL);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/*
+ * fuzz_contract ITERATIONS: plays a target that writes over the memory that it shares with the command. Damages the block of a
+ * good run in a few places, lets the command receive it, and uses what was accepted as a campaign does. The same every time.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/rng.h"
+#include "campaign/contract_exchange.h"
+#include "campaign/failure.h"
+#include "campaign/memory_view.h"
+#include "strategies/strategy.h"
+
+#define THREADS 3u
+#define SEGMENTS 40u
+#define EVENTS 200u
+#define RUN_FIRST 1000u
+#define RUN_LIMIT 64u
+#define VIEW_EVERY 512u /* a view looks at every variable */
+
+/* What a guest leaves behind a batch of ten runs. */
+static void play_good_guest(struct contract_block *block)
+{
+	struct contract *shared = block->shared;
+	struct schedule *schedule = contract_shared_area(block, shared->schedule_offset);
+	struct contract_run *runs = contract_shared_area(block, shared->runs_offset);
+	struct contract_event *events = contract_shared_area(block, shared->trace_offset);
+	struct contract_memory *memory = contract_area(shared, shared->memory_offset);
+
+	shared->is_live = 1;
+	shared->run_number = RUN_FIRST + 9;
+	shared->totals.runs += 10;
+	shared->totals.outcome[OUTCOME_PASSED] += 9;
+	shared->totals.outcome[OUTCOME_DEADLOCK]++;
+	shared->totals.failures++;
+	shared->thread_count = THREADS;
+	outcome_set(&shared->outcome, OUTCOME_DEADLOCK, (struct thread_id){1}, 0);
+	shared->outcome.wait_count = 2;
+	shared->outcome.waits[0].holder = shared->outcome.waits[1].waiter = (struct thread_id){1};
+	schedule_clear(schedule);
+	for (uint32_t i = 0; i < SEGMENTS; i++)
+		schedule_append(schedule, (uint16_t)(i % THREADS), 0, i + 1);
+	for (uint32_t i = 0; i < 10; i++)
+		runs[i] = (struct contract_run){.steps = 20, .threads = THREADS};
+	for (uint32_t i = 0; i < EVENTS; i++)
+		events[i] = (struct contract_event){.step = i, .thread = (uint16_t)(i % THREADS)};
+	shared->trace_count = EVENTS;
+	memory->module_count = 1;
+	memory->modules[0] = (struct memory_module){.first = 0, .count = 100};
+}
+
+static void begin_batch(struct contract_block *block)
+{
+	struct contract *own = block->contract;
+
+	own->plan = (struct contract_plan){.run_first = RUN_FIRST,
+		.run_limit = RUN_LIMIT,
+		.round_first = RUN_FIRST,
+		.round_runs = RUN_LIMIT,
+		.step_limit = 10000,
+		.is_traced = true};
+	own->totals = (struct contract_totals){.runs = 500, .outcome[OUTCOME_PASSED] = 500};
+	own->run_number = RUN_FIRST;
+	contract_publish(block);
+}
+
+static uint64_t hostile_value(struct rng *rng)
+{
+	switch (rng_below(rng, 4)) {
+	case 0:
+		return rng_below(rng, 300);
+	case 1:
+		return UINT64_MAX - rng_below(rng, 3);
+	case 2:
+		return UINT64_C(1) << rng_below(rng, 64);
+	default:
+		return rng_next(rng);
+	}
+}
+
+static void damage(struct rng *rng, struct contract_block *block)
+{
+	const struct contract *layout = block->contract;
+	const struct {
+		uint64_t offset, bytes;
+	} areas[] = {
+		{0, sizeof *layout},
+		{0, sizeof *layout},
+		{layout->threads_offset, THREADS * sizeof(struct contract_thread)},
+		{layout->schedule_offset, sizeof(struct schedule) + SEGMENTS * 8},
+		{layout->runs_offset, 10 * sizeof(struct contract_run)},
+		{layout->trace_offset, EVENTS * sizeof(struct contract_event)},
+		{layout->memory_offset, 4096},
+		{layout->memory_offset + offsetof(struct contract_memory, modules), 4096},
+	};
+
+	for (uint32_t count = 1 + rng_below(rng, 4); count > 0; count--) {
+		const uint32_t area = rng_below(rng, sizeof areas / sizeof *areas);
+		const uint64_t value = hostile_value(rng);
+		const uint32_t size = 1u << rng_below(rng, 4);
+		const uint64_t at = rng_below(rng, (uint32_t)(areas[area].bytes - size));
+
+		memcpy((char *)block->shared + areas[area].offset + at, &value, size);
+	}
+}
+
+/* The layout is the command's own: the target's may lie. */
+static void repair_layout(struct contract_block *block, const struct contract *layout)
+{
+	memcpy(block->shared, layout, sizeof *layout);
+	memset(contract_shared_area(block, layout->memory_offset), 0, 4096);
+}
+
+static void use(struct contract_block *block, bool has_view)
+{
+	struct contract *own = block->contract;
+	const struct contract_event *events = contract_area(own, own->trace_offset);
+	const uint64_t capacity = own->trace_bytes / sizeof *events;
+	struct failure failure = {0};
+	uint64_t runs = 0;
+
+	failure_take(&failure, own);
+	(void)failure_key(&failure.outcome);
+	BUG_ON(failure.thread_count > THREAD_CAPACITY);
+	BUG_ON(!outcome_descriptions[own->outcome.kind].word);
+	for (uint32_t i = 0; i < own->outcome.wait_count; i++)
+		BUG_ON(!op_descriptions[own->outcome.waits[i].op].name);
+	for (uint64_t i = 0; i < own->trace_count && i < capacity; i++)
+		BUG_ON(events[i].kind >= OP_KIND_COUNT || events[i].thread >= THREAD_CAPACITY);
+	for (unsigned i = 0; i < OUTCOME_KIND_COUNT; i++)
+		runs += own->totals.outcome[i];
+	BUG_ON(own->totals.runs - 500 > RUN_LIMIT || runs > own->totals.runs + 1);
+	BUG_ON(strlen(own->outcome.text) >= sizeof own->outcome.text);
+	if (has_view) {
+		struct memory_view view;
+
+		memory_view_take(&view, contract_memory(own));
+		memory_view_release(&view);
+	}
+	failure_release(&failure);
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned long iterations = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+	const struct contract_sizes sizes = {.strategy_bytes = 4096, .trace_events = EVENTS};
+	struct contract_block block;
+	struct contract layout;
+	unsigned long accepted = 0;
+	struct rng rng;
+
+	BUG_ON(contract_block_open(&block, &sizes, NULL) < 0);
+	BUG_ON(ftruncate(block.file, 4096) == 0); /* the command would end with SIGBUS */
+	layout = *block.contract;
+	BUG_ON(contract_separate(&block, NULL) < 0);
+	rng_seed(&rng, 1);
+	for (unsigned long i = 0; i < iterations; i++) {
+		repair_layout(&block, &layout);
+		begin_batch(&block);
+		play_good_guest(&block);
+		if (i == 0)
+			BUG_ON(contract_refresh(&block) || contract_receive(&block));
+		else
+			damage(&rng, &block);
+		if (contract_refresh(&block) || contract_receive(&block))
+			continue;
+		accepted++;
+		use(&block, i % VIEW_EVERY == 0);
+	}
+	printf("contract: %lu damaged blocks, %lu accepted\n", iterations, accepted);
+	contract_block_close(&block);
+	/* All accepted, or none: then the damage did not reach the checks. */
+	return accepted == iterations || accepted < 2;
+}
