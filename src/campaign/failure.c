@@ -76,6 +76,31 @@ static uint64_t waits_key(const struct outcome *outcome)
 	return key;
 }
 
+static const struct wait_edge *wait_of(const struct outcome *outcome, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (thread_same(outcome->waits[i].waiter, thread))
+			return &outcome->waits[i];
+	return NULL;
+}
+
+/*
+ * The object that the first waiting thread depends on, through joins and locks. Which other threads wait, and in which
+ * line of a loop, differs between runs of one lost wake-up; this object does not.
+ */
+static uint64_t lost_wakeup_key(const struct outcome *outcome)
+{
+	const struct wait_edge *edge = outcome->waits, *next = edge;
+
+	if (!outcome->wait_count)
+		return 0;
+	for (uint32_t hops = 0; next && hops < outcome->wait_count; hops++) {
+		edge = next;
+		next = wait_of(outcome, edge->holder);
+	}
+	return edge->object_group ? hash_pair(edge->op, edge->object_group) : waits_key(outcome);
+}
+
 uint64_t failure_key(const struct outcome *outcome)
 {
 	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
@@ -85,8 +110,9 @@ uint64_t failure_key(const struct outcome *outcome)
 		/* Added: which of the two comes first is an accident. */
 		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
 	case OUTCOME_DEADLOCK:
-	case OUTCOME_LOST_WAKEUP:
 		return hash_pair(key, waits_key(outcome));
+	case OUTCOME_LOST_WAKEUP:
+		return hash_pair(key, lost_wakeup_key(outcome));
 	case OUTCOME_HANG:
 	case OUTCOME_LIVELOCK:
 		/* Where in its loop a thread was when the patience ended is an accident. */

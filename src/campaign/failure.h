@@ -33,8 +33,8 @@ void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
 
 /*
- * Equal failures have equal keys: kind, code, where it happened, and for waits the set of what is
- * waited for and where. Cheap, and stable only while the target is laid out alike.
+ * Equal failures have equal keys: kind, code, where it happened. For a deadlock: the set of waits and their places. For a
+ * lost wake-up: the object that the first waiting thread depends on. Cheap, and stable only while the target is laid out alike.
  */
 uint64_t failure_key(const struct outcome *outcome);
 

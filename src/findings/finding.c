@@ -229,6 +229,31 @@ static uint64_t variable_hash(const char *name)
 	return hash;
 }
 
+static const struct finding_wait *wait_of(const struct finding *finding, const char *thread)
+{
+	for (uint32_t i = 0; thread && i < finding->wait_count; i++)
+		if (!strcmp(finding->waits[i].thread, thread))
+			return &finding->waits[i];
+	return NULL;
+}
+
+/*
+ * The object that the first waiting thread depends on, as failure_key() has it. An object without a name of its own does
+ * not tell two bugs apart, so there the waits do.
+ */
+static uint64_t lost_wakeup_hash(const struct finding *finding)
+{
+	const struct finding_wait *wait = finding->waits, *next = wait;
+
+	for (uint32_t hops = 0; next && hops < finding->wait_count; hops++) {
+		wait = next;
+		next = wait_of(finding, wait->holder);
+	}
+	if (!wait->object || strstr(wait->object, " first used at "))
+		return waits_hash(finding);
+	return hash_pair(text_hash(wait->verb), variable_hash(wait->object));
+}
+
 /* The innermost frame of the user's code. Wrappers are not skipped: which functions are wrappers differs between runs. */
 static const struct finding_frame *innermost_frame(const struct finding_stack *stack)
 {
@@ -257,6 +282,8 @@ uint64_t finding_signature(const struct finding *finding)
 
 	if (finding->race[FINDING_LATER].thread)
 		return hash_pair(what, race_hash(finding));
-	return hash_pair(
-		what, finding->wait_count ? waits_hash(finding) : stack_hash(&finding->at));
+	if (!finding->wait_count)
+		return hash_pair(what, stack_hash(&finding->at));
+	return hash_pair(what, finding->kind == OUTCOME_LOST_WAKEUP ? lost_wakeup_hash(finding)
+								    : waits_hash(finding));
 }

@@ -168,8 +168,8 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
 
 /*
  * Under this number equal findings are counted once: outcome kind and code, and the set (not the
- * order) of waits, the variable and the unordered pair of places of a race, or the failing stack, by
- * function, file and line; never thread numbers or addresses.
+ * order) of a deadlock's waits, the object of a lost wake-up, the variable and the unordered pair of places of a race, or
+ * the failing stack, by function, file and line; never thread numbers or addresses.
  */
 uint64_t finding_signature(const struct finding *finding);
 

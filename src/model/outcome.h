@@ -36,9 +36,12 @@ struct wait_edge {
 	uint8_t is_on_cycle;	 /* part of a cycle of waits */
 	uint16_t lost_signals;	 /* condition variables: signals sent while nobody waited */
 	object_name object;
+	/* Equal for static data and stacks: `object`. Equal for all blocks that one call allocates. */
+	object_name object_group;
 	uint8_t is_in_child; /* in a child forked by `waiter`; `holder` may be a thread of the parent */
 	uint8_t call;	     /* enum call_kind */
 	uint16_t number;     /* as in struct trace_event */
+	uint32_t reserved; /* 0 */
 	uint64_t object_address;
 	uint64_t site;	      /* where it waits: return address in the target */
 	uint64_t holder_site; /* where the holder took the object, 0 if not known */

@@ -146,5 +146,7 @@ uint64_t memory_code_name(uint64_t address);
  * data is, and all other memory.
  */
 uint32_t memory_class(uint64_t address);
+/* The class of a block of the heap; 0: the address is in none. */
+uint32_t memory_block_class(uint64_t address);
 
 #endif

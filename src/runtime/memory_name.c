@@ -214,12 +214,20 @@ object_name memory_object_name(const void *pointer)
 	return name ? (object_name)hash_pair(name, (uintptr_t)pointer & 7) | 1 : 0;
 }
 
-uint32_t memory_class(uint64_t address)
+uint32_t memory_block_class(uint64_t address)
 {
-	const void *pointer = (const void *)(uintptr_t)address;
 	struct heap_block block;
 
-	if (heap_find_any(pointer, &block))
-		return (uint32_t)hash_pair(FAMILY_REST + 1, block.site) | 1;
-	return engine_static_name(pointer) ? FAMILY_MODULE : FAMILY_REST;
+	return heap_find_any((const void *)(uintptr_t)address, &block)
+		       ? (uint32_t)hash_pair(FAMILY_REST + 1, block.site) | 1
+		       : 0;
+}
+
+uint32_t memory_class(uint64_t address)
+{
+	const uint32_t class = memory_block_class(address);
+
+	if (class)
+		return class;
+	return engine_static_name((const void *)(uintptr_t)address) ? FAMILY_MODULE : FAMILY_REST;
 }

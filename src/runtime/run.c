@@ -401,6 +401,18 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
+/* Tells blocks of one allocating call as one group: which of them a wait is on differs between runs of one bug. */
+static void run_group_objects(struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		struct wait_edge *edge = &outcome->waits[i];
+
+		edge->object_group = memory_block_class(edge->object_address);
+		if (!edge->object_group)
+			edge->object_group = edge->object;
+	}
+}
+
 void runtime_finish_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -414,6 +426,7 @@ void runtime_finish_run(void)
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
+	run_group_objects(outcome);
 	raw_thread_check_end();
 	if (contract->is_live)
 		engine_tell_ending();
