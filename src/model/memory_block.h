@@ -9,7 +9,7 @@
 
 #include "model/ids.h"
 
-#define MEMORY_BLOCK_CALLERS 4
+#define MEMORY_BLOCK_CALLERS 10
 
 /* How a block of memory was made. */
 enum memory_block_kind {

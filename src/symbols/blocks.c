@@ -1,10 +1,10 @@
 /*
  * Blocks of the heap in words: where they were made, and the struct that they are.
  *
- * What a block is, nobody says: malloc has no type. It is learnt from the accesses of the run: from
- * what raddle-cc noted of them, else from the pointers in scope at the access, or where the block
- * was made. A type counts only if whole ones fill the block and no access of the run contradicts it;
- * of those that do, the largest is the block's own, and the others are parts of it.
+ * The type of a block is the type at its allocation (allocations.c). Where that is not known, the accesses of the run
+ * give a type: by what raddle-cc noted of them, else by a pointer that the line of the access names. Such a type counts
+ * only if whole ones fill the block and no access of the run contradicts it; of those that do, the largest is the
+ * block's own, and the others are parts of it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@
 #include "symbols/symbols_internal.h"
 
 #define PLACE_FRAMES 16
+/* Where libstdc++ has the counters of a shared_ptr, behind a pointer to virtual functions. */
+#define USE_COUNT 8
 
 /* A kind of access to a block: learnt from once. */
 struct seen_access {
@@ -33,7 +35,11 @@ struct block_type {
 	Dwarf_Die type;
 	const char *name; /* as it was told; NULL: no type is known */
 	uint64_t size;
-	bool is_asked;	      /* the place where it was made has been looked at */
+	bool is_asked;	  /* the place where it was made has been looked at */
+	bool is_declared; /* the allocation gives the type */
+	bool is_shared;	  /* counters of a shared_ptr, then the object */
+	Dwarf_Die object;
+	uint64_t object_start; /* in the block */
 	bool is_contradicted; /* a guess was wrong: only what the compiler notes counts from here on */
 	bool is_guess;
 };
@@ -138,6 +144,7 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 /* Types that pointers in scope have, if they could be that of the block. */
 struct type_search {
 	const struct memory_block *block;
+	const char *text;	/* the source at the access */
 	uint64_t offset, bytes; /* of an access; bytes 0: none */
 	Dwarf_Die type;
 	const char *name; /* of the type, NULL: none yet */
@@ -146,12 +153,9 @@ struct type_search {
 
 static bool could_be(const struct memory_block *block, Dwarf_Die *type)
 {
-	const int tag = dwarf_tag(type);
 	const uint64_t size = types_size(type);
 
-	return (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-		       tag == DW_TAG_union_type) &&
-	       size > 1 && block->bytes && block->bytes % size == 0;
+	return types_is_struct(type) && size > 1 && block->bytes && block->bytes % size == 0;
 }
 
 static bool visit_pointer(struct symbols *symbols, struct local *local, void *argument)
@@ -170,6 +174,9 @@ static bool visit_pointer(struct symbols *symbols, struct local *local, void *ar
 	if (search->bytes &&
 		!types_fits(&target, search->offset % types_size(&target), search->bytes))
 		return false;
+	name = dwarf_diename(&local->variable);
+	if (!name || (strcmp(name, "this") && !source_find_word(search->text, name, search->text)))
+		return false;
 	name = types_name(symbols, &target);
 	if (!name)
 		return false;
@@ -183,7 +190,8 @@ static void learn(struct block_type *known, Dwarf_Die *type, const char *name, b
 {
 	const uint64_t size = types_size(type);
 
-	if ((known->name && known->size >= size) || (is_guess && known->is_contradicted))
+	if (known->is_declared || (known->name && known->size >= size) ||
+		(is_guess && known->is_contradicted))
 		return;
 	known->type = *type;
 	known->name = name;
@@ -195,7 +203,8 @@ static void learn(struct block_type *known, Dwarf_Die *type, const char *name, b
 static void learn_from_scope(struct symbols *symbols, struct block_type *known,
 	struct type_search *search, uint64_t code)
 {
-	if (code)
+	search->text = code ? source_statement_at(symbols, code) : NULL;
+	if (search->text)
 		(void)locals_each(symbols, code, visit_pointer, search);
 	if (search->name && !search->is_ambiguous)
 		learn(known, &search->type, search->name, true);
@@ -213,6 +222,53 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 		could_be(block, &type) &&
 		types_is_field(&type, offset % types_size(&type), access->bytes, point->field))
 		learn(known, &type, types_name(symbols, &type), false);
+}
+
+/*
+ * The block of a make_shared() holds counters and then the program's own object, which gives the name. The block of
+ * shared_ptr<T>(new T) holds the counters only.
+ */
+static void look_into_shared(struct symbols *symbols, struct block_type *known)
+{
+	const char *name = dwarf_diename(&known->type);
+	const bool is_inplace = name && !strncmp(name, "_Sp_counted_ptr_inplace<", 24);
+	Dwarf_Die inner, storage, object;
+	uint64_t start, distance;
+
+	if (!name || (!is_inplace && strncmp(name, "_Sp_counted_", 12) != 0) ||
+		!types_argument(&known->type, &object))
+		return;
+	if (dwarf_tag(&object) == DW_TAG_pointer_type && !types_of(&object, &object))
+		return;
+	start = known->size;
+	if (is_inplace && types_member(&known->type, "_M_impl", &inner, &start) &&
+		types_member(&inner, "_M_storage", &storage, &distance))
+		start += distance;
+	name = types_is_struct(&object) ? types_name(symbols, &object) : dwarf_diename(&object);
+	if (!name)
+		return;
+	known->name = name;
+	known->object = object;
+	known->object_start = start;
+	known->is_shared = true;
+}
+
+/* Once for each block. */
+static void ask_allocation(
+	struct symbols *symbols, struct block_type *known, const struct memory_block *block)
+{
+	Dwarf_Die type;
+	const char *name;
+
+	if (known->is_asked)
+		return;
+	known->is_asked = true;
+	name = allocation_type(symbols, block, could_be, &type);
+	if (!name)
+		return;
+	learn(known, &type, name, false);
+	known->is_declared = true;
+	look_into_shared(symbols, known);
 }
 
 /* Have such accesses to this block been seen before? From now on they have. */
@@ -246,16 +302,12 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 	if (!block || is_seen(index, block, access))
 		return;
 	known = &index->types[block - index->blocks];
+	ask_allocation(symbols, known, block);
 	search.offset = access->address - block->start;
 	if (point && point->type)
 		learn_from_point(symbols, known, block, access, point);
 	else
 		learn_from_scope(symbols, known, &search, point ? access->site : access->site - 1);
-	if (!known->is_asked) {
-		known->is_asked = true;
-		search = (struct type_search){.block = block};
-		learn_from_scope(symbols, known, &search, block->site - 1);
-	}
 	if (known->name && known->is_guess && access->bytes &&
 		!types_fits(&known->type, search.offset % known->size, access->bytes)) {
 		known->name = NULL;
@@ -312,11 +364,10 @@ static void add_block_place(
 		strbuf_addf(out, " at %s+0x%" PRIx64, module, offset);
 }
 
-/* "malloc at bank.c:41 by main.0, #3" */
+/* " at bank.c:41 by main.0, #3" */
 static void add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
-	strbuf_adds(out, block_word(block));
 	add_block_place(symbols, block, out);
 	for (uint32_t i = 1; i < memory->thread_count; i++)
 		if (memory->threads[i].name == block->thread)
@@ -334,10 +385,18 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 	const uint64_t offset = access->address - block->start;
 	char *name = symbols_short_name(known->name);
 
-	strbuf_addf(out, "((%s *)", name);
+	strbuf_addf(out, "((%s *)%s", name, known->is_shared ? "shared_ptr" : block_word(block));
 	free(name);
 	add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
+	if (known->is_shared) {
+		if (offset >= known->object_start)
+			types_describe_inside(
+				&known->object, offset - known->object_start, access->bytes, out);
+		else
+			strbuf_adds(out, offset >= USE_COUNT ? ".use_count" : ".vptr");
+		return;
+	}
 	if (block->bytes > known->size)
 		strbuf_addf(out, "[%" PRIu64 "]", offset / known->size);
 	types_describe_inside(&known->type, offset % known->size, access->bytes, out);
@@ -361,11 +420,16 @@ void blocks_describe(struct symbols *symbols, const struct symbols_memory *memor
 	const uint64_t offset = access->address - block->start;
 
 	symbols_note_access(symbols, memory, access);
+	ask_allocation(symbols, known, block);
 	if (known->name) {
 		describe_typed(symbols, memory, block, access, known, out);
 		return;
 	}
 	strbuf_adds(out, "(");
+	if (block->kind != BLOCK_MAPPING && block->kind != BLOCK_TEXT)
+		strbuf_addf(out, "block of %" PRIu64 " bytes allocated", block->bytes);
+	else
+		strbuf_adds(out, block_word(block));
 	add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (offset)

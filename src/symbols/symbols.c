@@ -167,6 +167,7 @@ void symbols_free(struct symbols *symbols)
 	symbols_forget_types(symbols);
 	symbols_forget_points(symbols);
 	symbols_forget_blocks(symbols);
+	symbols_forget_source_texts(symbols);
 	free(symbols->numbers);
 	while (symbols->texts) {
 		struct kept_text *next = symbols->texts->next;

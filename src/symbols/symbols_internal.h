@@ -12,7 +12,7 @@
 struct lookup;	       /* lookup.c: what was found for an address */
 struct unit_index;     /* units.c: the compilation units of a module */
 struct variable_index; /* static_data.c: the variables of a module */
-struct type_index;     /* types.c: the structs of a module */
+struct type_index;     /* type_names.c: the structs of a module */
 struct point_index;    /* points.c: the sites of a module that raddle-cc made */
 
 /* DWARF numbers of the x86-64 registers (System V ABI, figure 3.36). */
@@ -54,6 +54,7 @@ struct symbols {
 	struct type_index *types;	  /* uthash by module */
 	struct point_index *points;	  /* uthash by module */
 	struct block_index *blocks;	  /* blocks.c: of the run asked for last; NULL: none */
+	struct source_text *source_texts; /* uthash by file and line */
 	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet asked for */
 	bool is_attached;		  /* dwfl has the callbacks of unwind.c */
 	struct unwind unwind;
@@ -104,6 +105,10 @@ struct types_path {
 };
 typedef void types_visit(Dwarf_Die *type, void *argument);
 bool types_follow(struct types_path *path, types_visit *visit, void *argument);
+/* A member's type, and where the member begins. */
+bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place);
+/* The first type among the arguments of a template. */
+bool types_argument(Dwarf_Die *type, Dwarf_Die *argument);
 /* A struct, class or union. */
 bool types_is_struct(Dwarf_Die *type);
 /* A name that C and C++ keep for their libraries. */
@@ -208,6 +213,24 @@ bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
 
+/* ---- source_text.c ---- */
+
+/* The statement at a line of the program's source; NULL: it cannot be read, or is newer than the program. */
+const char *source_statement(
+	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
+/* Likewise of a code address; not a return address. */
+const char *source_statement_at(struct symbols *symbols, uint64_t code);
+/* The text behind the next occurrence of a word from `at` on, in the text that begins at `start`; NULL: none. */
+const char *source_find_word(const char *at, const char *word, const char *start);
+/* Is the byte part of a word of C? */
+bool source_is_word(char byte);
+
+/* ---- allocations.c ---- */
+
+/* The type that the code around the allocation gives, if it fits the block: its name. NULL: none. */
+const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
+	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);
+
 /* ---- thread_locals.c ---- */
 
 /* A thread-local variable in the thread with this base. */
@@ -220,5 +243,6 @@ void symbols_forget_variables(struct symbols *symbols);
 void symbols_forget_types(struct symbols *symbols);
 void symbols_forget_points(struct symbols *symbols);
 void symbols_forget_blocks(struct symbols *symbols);
+void symbols_forget_source_texts(struct symbols *symbols);
 
 #endif

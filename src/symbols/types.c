@@ -1,6 +1,6 @@
 /*
  * Places inside a variable in the program's own words: "[1].lock" of an address in an array of
- * structs; and types by their names.
+ * structs; and the name of a type.
  *
  * Members of the libraries (_M_i, __data) are no words: they are passed through in silence, so that a
  * std::atomic is the variable itself and a std::array is indexed. What lies at different distances
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
@@ -224,15 +222,36 @@ bool types_is_reserved(const char *name)
 	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
 }
 
-static void add_member(struct descent *descent, const char *name, uint64_t place)
+/* A member that programs cannot name, as std::queue's "c" is. */
+static bool is_hidden_member(Dwarf_Die *member)
 {
-	if (!name || types_is_reserved(name)) {
+	const char *file = dwarf_decl_file(member);
+	Dwarf_Attribute attribute;
+	Dwarf_Word access;
+
+	return !dwarf_formudata(dwarf_attr(member, DW_AT_accessibility, &attribute), &access) &&
+	       access != DW_ACCESS_public && file && symbols_is_system_file(file);
+}
+
+static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t place)
+{
+	const char *name = dwarf_diename(member);
+
+	if (!name || types_is_reserved(name) || is_hidden_member(member)) {
 		descent->hidden += place;
 		return;
 	}
 	descent->hidden = 0;
 	/* Clang and gcc name a class's pointer to its table after the class. */
 	strbuf_addf(descent->out, ".%s", strncmp(name, "_vptr", 5) ? name : "vptr");
+}
+
+/* The bytes beside the members of glibc's pthread_mutex_t and its like: an index in them means nothing. */
+static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
+{
+	const char *name = dwarf_diename(member);
+
+	return dwarf_tag(type) == DW_TAG_union_type && name && !strcmp(name, "__size");
 }
 
 /*
@@ -260,7 +279,7 @@ static bool step_into_struct(struct descent *descent)
 			(descent->offset - place >= bytes && !is_open_array(&type)))
 			continue;
 		fit = fit_of(&type, descent->offset - place, descent->bytes, 0);
-		if (fit <= best_fit)
+		if (fit <= best_fit || is_raw_storage(&descent->type, &member))
 			continue;
 		best_fit = fit;
 		best = member;
@@ -272,7 +291,7 @@ static bool step_into_struct(struct descent *descent)
 	if (!best_fit || (!descent->offset && members > 1 && best_bytes < descent->bytes))
 		return false;
 	descent->is_constant |= types_is_constant(&best);
-	add_member(descent, dwarf_diename(&best), best_place);
+	add_member(descent, &best, best_place);
 	descent->offset -= best_place;
 	descent->type = best_type;
 	return true;
@@ -346,6 +365,29 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 	return is_field;
 }
 
+/* "bank::account" of a C++ type in a namespace or class. */
+static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
+{
+	Dwarf_Die *scopes = NULL;
+	const int count = dwarf_getscopes_die(type, &scopes);
+	const char *kept;
+	struct strbuf name;
+
+	strbuf_init(&name);
+	for (int i = count; i-- > 1;) {
+		const int tag = dwarf_tag(&scopes[i]);
+		const char *scope = dwarf_diename(&scopes[i]);
+
+		if (scope && (tag == DW_TAG_namespace || types_is_struct(&scopes[i])))
+			strbuf_addf(&name, "%s::", scope);
+	}
+	strbuf_adds(&name, dwarf_diename(type));
+	kept = symbols_keep(symbols, name.text);
+	strbuf_release(&name);
+	free(scopes);
+	return kept;
+}
+
 /* C says "struct account", C++ "account". */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 {
@@ -361,7 +403,7 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 		(void)dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &language), &number);
 	if (number != DW_LANG_C89 && number != DW_LANG_C && number != DW_LANG_C99 &&
 		number != DW_LANG_C11)
-		return symbols_keep(symbols, name);
+		return scoped_name(symbols, type);
 	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
 		       name) < 0);
 	kept = symbols_keep(symbols, full);
@@ -369,129 +411,30 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 	return kept;
 }
 
-/* ---- types by name ---- */
-
-struct named_type {
-	char *name; /* "bank::account" */
-	Dwarf_Die die;
-	UT_hash_handle hh;
-};
-
-/* The complete structs, classes and unions of a module, made when the first is asked for. */
-struct type_index {
-	Dwfl_Module *module;
-	struct named_type *types;
-	UT_hash_handle hh;
-};
-
-static void cut(struct strbuf *text, size_t length)
+bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place)
 {
-	if (text->length > length)
-		text->text[text->length = length] = '\0';
+	Dwarf_Die member;
+	uint64_t bytes;
+
+	if (dwarf_child(type, &member))
+		return false;
+	do {
+		if (dwarf_tag(&member) == DW_TAG_member && dwarf_diename(&member) &&
+			!strcmp(dwarf_diename(&member), name))
+			return place_of(&member, member_type, place, &bytes);
+	} while (!dwarf_siblingof(&member, &member));
+	return false;
 }
 
-static void add_type(struct type_index *index, const char *name, Dwarf_Die *die)
+bool types_argument(Dwarf_Die *type, Dwarf_Die *argument)
 {
-	struct named_type *type;
-
-	HASH_FIND_STR(index->types, name, type);
-	if (type)
-		return;
-	type = calloc(1, sizeof *type);
-	BUG_ON(!type);
-	type->name = strdup(name);
-	BUG_ON(!type->name);
-	type->die = *die;
-	HASH_ADD_KEYPTR(hh, index->types, type->name, strlen(type->name), type);
-}
-
-/* `prefix` is the scope: "bank::"; it is as it was on return. */
-static void add_types(
-	struct type_index *index, Dwarf_Die *parent, struct strbuf *prefix, unsigned depth)
-{
-	const size_t length = prefix->length;
 	Dwarf_Die child;
 
-	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
-		return;
+	if (dwarf_child(type, &child))
+		return false;
 	do {
-		const int tag = dwarf_tag(&child);
-		const bool is_type = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-				     tag == DW_TAG_union_type;
-		const char *name = dwarf_diename(&child);
-
-		if (!is_type && tag != DW_TAG_namespace && tag != DW_TAG_subprogram &&
-			tag != DW_TAG_lexical_block && tag != DW_TAG_typedef)
-			continue;
-		/* Types of a function go by their own name; so does a struct that only a typedef names. */
-		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
-			strbuf_adds(prefix, name ? name : "(anonymous namespace)");
-		if (is_type && name && types_size(&child))
-			add_type(index, prefix->text, &child);
-		if (tag == DW_TAG_typedef) {
-			Dwarf_Die type;
-
-			if (types_of(&child, &type) && !dwarf_diename(&type) && types_size(&type))
-				add_type(index, prefix->text, &type);
-		} else {
-			if (is_type || tag == DW_TAG_namespace)
-				strbuf_adds(prefix, "::");
-			add_types(index, &child, prefix, depth + 1);
-		}
-		cut(prefix, length);
+		if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+			return types_of(&child, argument);
 	} while (!dwarf_siblingof(&child, &child));
-}
-
-static struct type_index *index_of(struct symbols *symbols, Dwfl_Module *module)
-{
-	struct type_index *index;
-	Dwarf_Die *unit = NULL;
-	struct strbuf prefix;
-	Dwarf_Addr bias;
-
-	HASH_FIND_PTR(symbols->types, &module, index);
-	if (index)
-		return index;
-	index = calloc(1, sizeof *index);
-	BUG_ON(!index);
-	index->module = module;
-	strbuf_init(&prefix);
-	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		add_types(index, unit, &prefix, 0);
-	strbuf_release(&prefix);
-	HASH_ADD_PTR(symbols->types, module, index);
-	return index;
-}
-
-bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type)
-{
-	static const char *const words[] = {"struct ", "class ", "union "};
-	struct named_type *found;
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strncmp(name, words[i], strlen(words[i])))
-			name += strlen(words[i]);
-	HASH_FIND_STR(index_of(symbols, module)->types, name, found);
-	if (found)
-		*type = found->die;
-	return found;
-}
-
-void symbols_forget_types(struct symbols *symbols)
-{
-	struct type_index *index, *next_index;
-
-	HASH_ITER(hh, symbols->types, index, next_index)
-	{
-		struct named_type *type, *next;
-
-		HASH_ITER(hh, index->types, type, next)
-		{
-			HASH_DEL(index->types, type);
-			free(type->name);
-			free(type);
-		}
-		HASH_DEL(symbols->types, index);
-		free(index);
-	}
+	return false;
 }

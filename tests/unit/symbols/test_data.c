@@ -296,7 +296,8 @@ static void test_data__claims_no_type_that_does_not_fit(void **state)
 
 	know_blocks(subject);
 	subject->blocks[1].bytes = 39;
-	assert_heap(subject, &access, "(calloc at memory_subject.c:%d, #1)+9", "text_line");
+	assert_heap(subject, &access, "(block of 39 bytes allocated at memory_subject.c:%d, #1)+9",
+		"text_line");
 }
 
 static void test_data__knows_nothing_of_blocks_of_the_future(void **state)

@@ -1,0 +1,146 @@
+/*
+ * Statements of the program's source, as far as names depend on them. A source that is newer than the program is not
+ * used, since its lines may be others.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+/* A statement that is longer, in lines or bytes, is cut. */
+#define STATEMENT_LINES 6
+#define STATEMENT_BYTES 2000
+
+/* A statement that has been read, or that could not be. */
+struct source_text {
+	struct {
+		const char *file; /* of symbols_keep() */
+		uint64_t line;
+	} key;
+	char *text; /* NULL: unreadable */
+	UT_hash_handle hh;
+};
+
+/* Paths come from debug information and are not trusted: opening never blocks, and only regular files are read. */
+static FILE *open_source(const char *path, Dwfl_Module *module)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *program = NULL;
+	struct stat source, linked;
+
+	(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &program, NULL);
+	if (fd >= 0 && program && !fstat(fd, &source) && S_ISREG(source.st_mode) &&
+		!stat(program, &linked) && source.st_mtime <= linked.st_mtime)
+		return fdopen(fd, "r");
+	if (fd >= 0)
+		(void)close(fd); /* nothing was written */
+	return NULL;
+}
+
+/* Adds the line and, where its statement begins before it or ends after it, the lines around it. */
+static void read_statement(FILE *stream, unsigned line, char *out)
+{
+	size_t capacity = 0, used = 0;
+	bool is_over = false;
+	char *text = NULL;
+
+	for (unsigned at = 1; !is_over && at < line + STATEMENT_LINES; at++) {
+		const ssize_t got = getline(&text, &capacity, stream);
+
+		if (got < 0)
+			break;
+		if (at < line && (strpbrk(text, ";{}") || used + (size_t)got >= STATEMENT_BYTES))
+			used = 0; /* another statement */
+		else if (used + (size_t)got < STATEMENT_BYTES) {
+			memcpy(out + used, text, (size_t)got);
+			used += (size_t)got;
+		}
+		is_over = at >= line && strpbrk(text, ";{");
+	}
+	free(text);
+	out[used] = '\0';
+}
+
+static char *read_source(
+	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line)
+{
+	char text[STATEMENT_BYTES], *path = NULL, *copy;
+	FILE *stream;
+
+	BUG_ON(asprintf(&path, "%s%s", *file == '/' ? "" : symbols->working_folder, file) < 0);
+	stream = open_source(path, module);
+	free(path);
+	if (!stream)
+		return NULL;
+	read_statement(stream, line, text);
+	(void)fclose(stream); /* only read from */
+	copy = strdup(text);
+	BUG_ON(!copy);
+	return copy;
+}
+
+const char *source_statement(
+	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line)
+{
+	struct source_text key = {.key = {.file = symbols_keep(symbols, file), .line = line}};
+	struct source_text *found;
+
+	HASH_FIND(hh, symbols->source_texts, &key.key, sizeof key.key, found);
+	if (found)
+		return found->text;
+	found = calloc(1, sizeof *found);
+	BUG_ON(!found);
+	found->key = key.key;
+	found->text = line ? read_source(symbols, module, file, line) : NULL;
+	HASH_ADD(hh, symbols->source_texts, key, sizeof found->key, found);
+	return found->text;
+}
+
+const char *source_statement_at(struct symbols *symbols, uint64_t code)
+{
+	struct symbols_frame frames[CHAIN_MAX];
+	const unsigned count = symbols_lookup(symbols, code, false, frames, CHAIN_MAX);
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, code);
+
+	for (unsigned i = 0; module && i < count; i++)
+		if (!frames[i].is_system && frames[i].file)
+			return source_statement(symbols, module, frames[i].file, frames[i].line);
+	return NULL;
+}
+
+bool source_is_word(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_';
+}
+
+const char *source_find_word(const char *at, const char *word, const char *start)
+{
+	const size_t length = strlen(word);
+
+	while ((at = strstr(at, word))) {
+		if ((at == start || !source_is_word(at[-1])) && !source_is_word(at[length]))
+			return at + length;
+		at += length;
+	}
+	return NULL;
+}
+
+void symbols_forget_source_texts(struct symbols *symbols)
+{
+	struct source_text *text, *next;
+
+	HASH_ITER(hh, symbols->source_texts, text, next)
+	{
+		HASH_DEL(symbols->source_texts, text);
+		free(text->text);
+		free(text);
+	}
+}

@@ -1,0 +1,143 @@
+/* Types of a module by their names in the source. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/bug.h"
+#include "symbols/symbols_internal.h"
+
+/* Namespaces, classes and functions within each other. */
+#define DEPTH_MAX 32
+
+struct named_type {
+	char *name; /* "bank::account" */
+	Dwarf_Die die;
+	bool is_alias; /* named by a typedef; a struct of that name goes before it */
+	UT_hash_handle hh;
+};
+
+/* The complete structs, classes and unions of a module, made when the first is asked for. */
+struct type_index {
+	Dwfl_Module *module;
+	struct named_type *types;
+	UT_hash_handle hh;
+};
+
+static void cut(struct strbuf *text, size_t length)
+{
+	if (text->length > length)
+		text->text[text->length = length] = '\0';
+}
+
+static void add_type(struct type_index *index, const char *name, Dwarf_Die *die, bool is_alias)
+{
+	struct named_type *type;
+
+	HASH_FIND_STR(index->types, name, type);
+	if (type && type->is_alias && !is_alias) {
+		type->die = *die;
+		type->is_alias = false;
+	}
+	if (type)
+		return;
+	type = calloc(1, sizeof *type);
+	BUG_ON(!type);
+	type->name = strdup(name);
+	BUG_ON(!type->name);
+	type->die = *die;
+	type->is_alias = is_alias;
+	HASH_ADD_KEYPTR(hh, index->types, type->name, strlen(type->name), type);
+}
+
+/* `prefix` is the scope: "bank::"; it is as it was on return. */
+static void add_types(
+	struct type_index *index, Dwarf_Die *parent, struct strbuf *prefix, unsigned depth)
+{
+	const size_t length = prefix->length;
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
+		return;
+	do {
+		const int tag = dwarf_tag(&child);
+		const bool is_type = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+				     tag == DW_TAG_union_type;
+		const char *name = dwarf_diename(&child);
+
+		if (!is_type && tag != DW_TAG_namespace && tag != DW_TAG_subprogram &&
+			tag != DW_TAG_lexical_block && tag != DW_TAG_typedef)
+			continue;
+		/* Types of a function go by their own name; so does a struct that only a typedef names. */
+		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
+			strbuf_adds(prefix, name ? name : "(anonymous namespace)");
+		if (is_type && name && types_size(&child))
+			add_type(index, prefix->text, &child, false);
+		if (tag == DW_TAG_typedef) {
+			Dwarf_Die type;
+
+			if (name && types_of(&child, &type) && types_is_struct(&type) &&
+				types_size(&type))
+				add_type(index, prefix->text, &type, dwarf_diename(&type));
+		} else {
+			if (is_type || tag == DW_TAG_namespace)
+				strbuf_adds(prefix, "::");
+			add_types(index, &child, prefix, depth + 1);
+		}
+		cut(prefix, length);
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+static struct type_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+{
+	struct type_index *index;
+	Dwarf_Die *unit = NULL;
+	struct strbuf prefix;
+	Dwarf_Addr bias;
+
+	HASH_FIND_PTR(symbols->types, &module, index);
+	if (index)
+		return index;
+	index = calloc(1, sizeof *index);
+	BUG_ON(!index);
+	index->module = module;
+	strbuf_init(&prefix);
+	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+		add_types(index, unit, &prefix, 0);
+	strbuf_release(&prefix);
+	HASH_ADD_PTR(symbols->types, module, index);
+	return index;
+}
+
+bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type)
+{
+	static const char *const words[] = {"struct ", "class ", "union "};
+	struct named_type *found;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strncmp(name, words[i], strlen(words[i])))
+			name += strlen(words[i]);
+	HASH_FIND_STR(index_of(symbols, module)->types, name, found);
+	if (found)
+		*type = found->die;
+	return found;
+}
+
+void symbols_forget_types(struct symbols *symbols)
+{
+	struct type_index *index, *next_index;
+
+	HASH_ITER(hh, symbols->types, index, next_index)
+	{
+		struct named_type *type, *next;
+
+		HASH_ITER(hh, index->types, type, next)
+		{
+			HASH_DEL(index->types, type);
+			free(type->name);
+			free(type);
+		}
+		HASH_DEL(symbols->types, index);
+		free(index);
+	}
+}
