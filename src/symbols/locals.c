@@ -243,22 +243,58 @@ static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 	free(name);
 }
 
+/* Is the place relative to the frame? Such a place holds in the whole function; other registers change. */
+static bool is_in_frame(const Dwarf_Op *op, struct local *local)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *base;
+	size_t count;
+
+	if (op->atom == DW_OP_fbreg || op->atom == DW_OP_call_frame_cfa)
+		return true;
+	return op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31 &&
+	       dwarf_attr_integrate(&local->outermost, DW_AT_frame_base, &attribute) &&
+	       dwarf_getlocation_addr(&attribute, local->address, &base, &count, 1) == 1 &&
+	       count == 1 && base->atom - DW_OP_reg0 == op->atom - DW_OP_breg0;
+}
+
+/*
+ * Where the variable begins. At -O2 the list of places has gaps, as at the call of its destructor. A variable has one
+ * place in its frame, so any such entry of the list tells that place.
+ */
+static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Addr base, from, to;
+	ptrdiff_t at = 0;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!dwarf_attr(&local->variable, DW_AT_location, &attribute))
+		return false;
+	evaluation->count = 0;
+	if (dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) == 1 &&
+		evaluate(evaluation, ops, count, local, start))
+		return true;
+	while ((at = dwarf_getlocations(&attribute, at, &base, &from, &to, &ops, &count)) > 0) {
+		evaluation->count = 0;
+		if (count && is_in_frame(ops, local) &&
+			evaluate(evaluation, ops, count, local, start))
+			return true;
+	}
+	return false;
+}
+
 static bool describe_if_there(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct local_search *search = argument;
 	const char *name = dwarf_diename(&local->variable);
-	Dwarf_Attribute attribute;
 	uint64_t start, size;
 	Dwarf_Die type;
-	Dwarf_Op *ops;
-	size_t count;
 
 	(void)symbols;
-	search->evaluation.count = 0;
 	if (!name || !types_of(&local->variable, &type) ||
-		!dwarf_attr(&local->variable, DW_AT_location, &attribute) ||
-		dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) != 1 ||
-		!evaluate(&search->evaluation, ops, count, local, &start))
+		!find_start(&search->evaluation, local, &start))
 		return false;
 	size = types_size(&type);
 	if (search->address - start >= (size ? size : 1))
