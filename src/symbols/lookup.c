@@ -51,7 +51,8 @@ bool symbols_is_system_file(const char *file)
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (starts_with(file, prefixes[i]))
 			return true;
-	return false;
+	/* raddle's replacements for parts of libstdc++, which raddle-c++ links. */
+	return starts_with(file, "raddle/stdcxx/") || strstr(file, "/raddle/stdcxx/");
 }
 
 static struct symbols_frame *add_frame(struct lookup *lookup, uint64_t address)
