@@ -25,19 +25,22 @@ static void add_line(const char *line, size_t length, struct strbuf *out)
 /* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed out". False: none printed. */
 static bool add_exception(const char *output, struct strbuf *out)
 {
+	/* Of libstdc++, whose line ends with a quote, and of two versions of libc++, whose line has the what(). */
 	static const char *const starts[] = {"terminate called after throwing an instance of '",
-		"terminating due to uncaught exception of type "};
+		"terminating due to uncaught exception of type ",
+		"terminating with uncaught exception of type "};
 	const char *at = NULL, *what;
+	size_t which = 0;
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts && !at; i++) {
-		at = strstr(output, starts[i]);
-		at = at ? at + strlen(starts[i]) : NULL;
+	for (; which < sizeof starts / sizeof *starts && !at; which++) {
+		at = strstr(output, starts[which]);
+		at = at ? at + strlen(starts[which]) : NULL;
 	}
 	if (!at)
 		return false;
 	strbuf_adds(out, "uncaught ");
-	add_line(at, strcspn(at, "'\n"), out);
-	what = strstr(at, "what():");
+	add_line(at, strcspn(at, which == 1 ? "'\n" : "\n"), out);
+	what = which == 1 ? strstr(at, "what():") : NULL;
 	if (what) {
 		strbuf_adds(out, ": ");
 		add_line(what + 7, strcspn(what + 7, "\n"), out);
