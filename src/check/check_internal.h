@@ -101,6 +101,7 @@ void describe_failure(struct strbuf *message, struct strbuf *run);
 struct check_step {
 	uint64_t step;
 	uint64_t site;
+	uint64_t address; /* of the object, 0: none */
 	uint16_t thread;
 	uint8_t kind; /* enum op_kind */
 };

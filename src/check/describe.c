@@ -16,6 +16,7 @@ struct description {
 	const struct contract_thread *threads;
 	void *places;
 	places_describe *describe_place;
+	places_name_data *name_data; /* NULL: none */
 };
 
 /* Beside this library: lib/raddle/libraddle-check-places.so. */
@@ -48,6 +49,7 @@ static void open_places(struct description *description)
 	/* ISO C knows no pointer to a function as void *; POSIX does. */
 	*(void **)&open = dlsym(library, PLACES_OPEN);
 	*(void **)&description->describe_place = dlsym(library, PLACES_DESCRIBE);
+	*(void **)&description->name_data = dlsym(library, PLACES_NAME_DATA);
 	if (open && description->describe_place)
 		description->places = open();
 }
@@ -170,9 +172,32 @@ static void add_outcome(const struct description *description, const struct outc
 	}
 }
 
-/* The text names the kind of object ("locks mutex"), as the individual object is not known here. */
-static void add_operation(struct strbuf *out, enum op_kind kind)
+/* Number of the object among the steps' objects of its class, in the order of first use. */
+static uint32_t object_number(enum object_class class, uint64_t address)
 {
+	uint64_t left_out;
+	const uint32_t count = steps_count(&left_out);
+	uint32_t number = 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct check_step *step = steps_at(i);
+		bool is_first = op_descriptions[step->kind].object == class && step->address;
+
+		if (is_first && step->address == address)
+			return number;
+		for (uint32_t k = 0; k < i && is_first; k++)
+			is_first = op_descriptions[steps_at(k)->kind].object != class ||
+				   steps_at(k)->address != step->address;
+		number += is_first;
+	}
+	return number;
+}
+
+/* "locks mutex stock.lock", "locks mutex #1" */
+static void add_operation(
+	const struct description *description, enum op_kind kind, uint64_t address)
+{
+	struct strbuf *out = description->out;
 	const struct op_description *op = &op_descriptions[kind];
 	const bool has_noun = op->object != OBJECT_NOTHING && op->object != OBJECT_CHILD &&
 			      op->object != OBJECT_SIGNAL && kind != OP_THREAD_BEGIN &&
@@ -180,6 +205,12 @@ static void add_operation(struct strbuf *out, enum op_kind kind)
 
 	strbuf_addf(out, "%s%s%s", op->verb, has_noun ? " " : "",
 		has_noun ? object_class_text(op->object) : "");
+	if (!has_noun || !address || op->object == OBJECT_THREAD || op->object == OBJECT_FD)
+		return;
+	strbuf_adds(out, " ");
+	if (!description->places || !description->name_data ||
+		!description->name_data(description->places, address, out))
+		strbuf_addf(out, "#%" PRIu32, object_number(op->object, address));
 }
 
 static void add_wait(const struct description *description, const struct wait_edge *edge)
@@ -189,7 +220,8 @@ static void add_wait(const struct description *description, const struct wait_ed
 	strbuf_adds(out, "  ");
 	add_thread(out, description->threads, edge->waiter.index);
 	strbuf_adds(out, " ");
-	add_operation(out, edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op);
+	add_operation(description, edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op,
+		edge->object_address);
 	strbuf_adds(out, " in ");
 	add_place(description, edge->site, true);
 	if (edge->holder.index != THREAD_NONE.index) {
@@ -241,7 +273,7 @@ static void add_step(const struct description *description, const struct check_s
 	add_thread(out, description->threads, step->thread);
 	strbuf_addf(
 		out, "%*s ", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0, "");
-	add_operation(out, (enum op_kind)step->kind);
+	add_operation(description, (enum op_kind)step->kind, step->address);
 	if (step->site) {
 		strbuf_adds(out, " in ");
 		add_place(description, step->site, is_return_address);

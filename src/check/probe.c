@@ -51,10 +51,12 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	struct replay_state *state = contract_strategy(contract);
 	const size_t bytes = replay_state_bytes(plan->segment_count, plan->directive_count);
 	int (*const has_failed)(void) = function_of_probe.has_failed;
-	const int noted = has_failed ? has_failed() : 0;
+	int noted;
 
+	/* A failed run leaves blocked threads, and has_failed() takes a lock of the framework. */
+	engine_renew();
+	noted = has_failed ? has_failed() : 0;
 	steps_forget(); /* the framework's own locks are not operations of the run */
-
 	if (bytes > contract->strategy_bytes)
 		return error_set(err, ERROR_USAGE, "the schedule is too long");
 	memset(state, 0, bytes);

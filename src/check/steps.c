@@ -22,6 +22,7 @@ static void note(const struct engine_performed *performed)
 		return;
 	noted.steps[noted.count++ % STEPS_KEPT] = (struct check_step){.step = performed->step,
 		.site = performed->site,
+		.address = (uint64_t)(uintptr_t)performed->address,
 		.thread = performed->thread.index,
 		.kind = performed->kind};
 }

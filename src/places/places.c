@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -11,6 +12,7 @@
 
 EXPORT places_open raddle_places_open;
 EXPORT places_describe raddle_places_describe;
+EXPORT places_name_data raddle_places_name_data;
 EXPORT places_close raddle_places_close;
 
 void bug_report(const char *condition, const char *file, int line)
@@ -31,6 +33,20 @@ void raddle_places_describe(
 	void *places, uint64_t address, bool is_return_address, struct strbuf *out)
 {
 	symbols_describe_code(places, address, is_return_address, out);
+}
+
+bool raddle_places_name_data(void *places, uint64_t address, struct strbuf *out)
+{
+	struct strbuf name;
+	bool is_named;
+
+	strbuf_init(&name);
+	is_named = symbols_describe_static_data(places, address, &name);
+	/* Behind the name stands the place of its declaration. */
+	if (is_named)
+		strbuf_add(out, name.text, strcspn(name.text, " "));
+	strbuf_release(&name);
+	return is_named;
 }
 
 void raddle_places_close(void *places)
