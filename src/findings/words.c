@@ -275,6 +275,15 @@ static unsigned skip_runtime(
 	return is_handler ? skipped : skipped - 1;
 }
 
+/* Threads start in the runtime; these outermost frames are none of the program's. */
+static unsigned count_without_start(
+	const struct builder *builder, const uint64_t *addresses, unsigned count)
+{
+	while (builder->symbols && count > 1 && is_runtime(builder, addresses[count - 1]))
+		count--;
+	return count;
+}
+
 void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
 	unsigned count, struct finding_stack *stack)
 {
@@ -284,6 +293,7 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 		callers++;
 	add_frames(builder, site, PLACE_OF_ACCESS, stack);
 	/* The innermost frame of the target is the one with the site. */
+	count = count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
 		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
@@ -304,6 +314,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		builder_access_stack(builder, site, addresses, count, stack);
 		return;
 	}
+	count = count_without_start(builder, addresses, count);
 	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
 		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }

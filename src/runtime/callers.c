@@ -139,6 +139,31 @@ static bool callers_is_returned_from(uint64_t site, uint64_t return_address)
 }
 
 /*
+ * True when the call before a return address leads through the program's procedure linkage table to the library function
+ * that contains `site`: jmp *distance(%rip), behind endbr64 or with a bnd prefix.
+ */
+static bool callers_calls_library(uint64_t return_address, uint64_t site)
+{
+	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const uint64_t entry = callers_call_target(return_address);
+	unsigned char code[16];
+	uint64_t function;
+	int32_t distance;
+	size_t at = 0;
+
+	if (!entry || !callers_is_program(entry) || !callers_read(entry, code, sizeof code))
+		return false;
+	at += memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
+	at += code[at] == 0xf2;
+	if (code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&distance, code + at + 2, sizeof distance);
+	return callers_read(
+		       entry + at + 6 + (uint64_t)(int64_t)distance, &function, sizeof function) &&
+	       site - function < CALLERS_FUNCTION_MOST;
+}
+
+/*
  * For a site in a library function without a frame pointer. The caller in the program is the first return address into
  * the program above the library's frame at `slot`. The program function's frame pointer is a register that the library
  * saved, or is still in place (`outer`). Returns that frame pointer; 0: none is certain.
@@ -192,9 +217,12 @@ void runtime_note_callers(const struct engine_thread *thread, uint64_t site, boo
 		}
 		if (is_at_site && !(callers_is_return_address(frame.return_address) &&
 					  callers_is_returned_from(site, frame.return_address))) {
+			*callers = 0;
 			at = count > 1 ? callers_past_library(slot, at, callers) : 0;
 			if (!at) {
-				*callers = 0;
+				/* Optimised code keeps no frame pointer: only the next caller is known. */
+				if (!callers_calls_library(*callers, site))
+					*callers = 0;
 				return;
 			}
 			callers++;
