@@ -12,7 +12,7 @@
 
 static void test_children__none_without_a_fork(void **state)
 {
-	int pids[CHILDREN_MAX];
+	int pids[CHILDREN_MAX] = {0};
 
 	(void)state;
 	assert_int_equal(children_alive(pids), 0);
@@ -20,7 +20,7 @@ static void test_children__none_without_a_fork(void **state)
 
 static void test_children__living_ones_count_and_ended_ones_do_not(void **state)
 {
-	int pids[CHILDREN_MAX];
+	int pids[CHILDREN_MAX] = {0};
 	siginfo_t information;
 	pid_t living = fork();
 	pid_t ended;
@@ -61,7 +61,7 @@ static void *fork_two(void *pids)
 static void test_children__of_other_threads_are_named(void **state)
 {
 	volatile pid_t made[2] = {0, 0};
-	int pids[CHILDREN_MAX];
+	int pids[CHILDREN_MAX] = {0};
 	siginfo_t information;
 	pthread_t thread;
 
