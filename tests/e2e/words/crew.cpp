@@ -1,0 +1,66 @@
+// A crew of workers that is told to stop without the lock; at -O2 the crew's constructor is inlined into main.
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+class Crew
+{
+      public:
+	explicit Crew(unsigned count)
+	{
+		for (unsigned i = 0; i < count; i++)
+			workers_.emplace_back([this] { work(); });
+	}
+	~Crew()
+	{
+		stop_ = true;
+		changed_.notify_all();
+		for (auto &worker : workers_)
+			worker.join();
+	}
+	template <class F> void submit(F job)
+	{
+		{
+			std::lock_guard<std::mutex> guard(lock_);
+			jobs_.emplace(std::move(job));
+		}
+		changed_.notify_one();
+	}
+
+      private:
+	void work()
+	{
+		for (;;) {
+			std::function<void()> job;
+			{
+				std::unique_lock<std::mutex> guard(lock_);
+				changed_.wait(guard, [this] { return stop_ || !jobs_.empty(); });
+				if (jobs_.empty())
+					return;
+				job = std::move(jobs_.front());
+				jobs_.pop();
+			}
+			job();
+		}
+	}
+	std::mutex lock_;
+	std::condition_variable changed_;
+	std::queue<std::function<void()>> jobs_;
+	std::atomic<bool> stop_{false};
+	std::vector<std::thread> workers_;
+};
+
+int main()
+{
+	std::atomic<int> done{0};
+	{
+		Crew crew(3);
+		for (int i = 0; i < 5; i++)
+			crew.submit([&] { done++; });
+	}
+	return done != 5;
+}
