@@ -408,7 +408,7 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 #undef FIELD
 #define FIELD(member)                                                                              \
 	if (json_object_get(root, #member))                                                        \
-		finding->member = get_line(reader, root, #member, true);
+		finding->member = get_text(reader, root, #member, true);
 	FINDING_NEWER_TEXT_FIELDS(FIELD)
 #undef FIELD
 #define FIELD(member) finding->member = (uint32_t)get_integer(reader, root, #member, 0, UINT32_MAX);
