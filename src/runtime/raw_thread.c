@@ -19,6 +19,7 @@
 #define RED_ZONE_BYTES 256
 /* glibc's minimum for a stack; the lower end is not used. */
 #define STACK_BYTES 65536
+#define ENDING_LOOKS 1000   /* one each millisecond */
 #define LINKS_OF_ONE_TASK 3 /* /proc/self/task has two links of its own and one for each thread */
 
 /* The arguments of clone and clone3 in one form. */
@@ -190,16 +191,26 @@ void raw_thread_check_start(void)
 	runtime.contract->unseen |= UNSEEN_THREAD;
 }
 
+/*
+ * The extra thread may be one whose stack a fiber has taken over, and which is about to end. On a busy machine that takes many
+ * milliseconds. A thread that stays costs the whole wait, but only once: UNSEEN_THREAD then stands in the contract.
+ */
+static bool raw_thread_others_stay(void)
+{
+	static const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (unsigned looks = 0; looks < ENDING_LOOKS; looks++) {
+		if (!raw_thread_has_others())
+			return false;
+		(void)platform_call(SYS_nanosleep, &pause, NULL);
+	}
+	return true;
+}
+
 void raw_thread_check_end(void)
 {
-	static const struct timespec a_moment = {.tv_nsec = 1000000};
-
-	if (runtime.has_dispatch || runtime.executor != &executor_fiber ||
-		runtime.contract->unseen & UNSEEN_THREAD || !raw_thread_has_others())
-		return;
-	/* The extra thread may be about to end, with its stack already taken over: looks again after a moment. */
-	(void)platform_call(SYS_nanosleep, &a_moment, NULL);
-	if (raw_thread_has_others())
+	if (!runtime.has_dispatch && runtime.executor == &executor_fiber &&
+		!(runtime.contract->unseen & UNSEEN_THREAD) && raw_thread_others_stay())
 		runtime.contract->unseen |= UNSEEN_THREAD;
 }
 

@@ -413,6 +413,15 @@ static void run_group_objects(struct outcome *outcome)
 	}
 }
 
+void runtime_complete_outcome(struct outcome *outcome)
+{
+	const int sanitizer_status = runtime.contract->plan.sanitizer_status;
+
+	child_run_take_death(outcome);
+	if (outcome->kind == OUTCOME_EXIT && sanitizer_status && sanitizer_status == outcome->code)
+		outcome->kind = OUTCOME_SANITIZER;
+}
+
 void runtime_finish_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -435,10 +444,7 @@ void runtime_finish_run(void)
 	if (record_is_on())
 		record_end();
 	status = outcome->code;
-	child_run_take_death(outcome);
-	if (outcome->kind == OUTCOME_EXIT && contract->plan.sanitizer_status &&
-		contract->plan.sanitizer_status == status)
-		outcome->kind = OUTCOME_SANITIZER;
+	runtime_complete_outcome(outcome);
 	if (outcome_is_failure(outcome) || contract->plan.is_traced || contract->plan.is_recorded) {
 		runtime_publish_threads();
 		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))

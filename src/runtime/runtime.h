@@ -85,6 +85,8 @@ bool runtime_is_exhausted(void);
 void runtime_publish_threads(void);
 /* plan.inspect: tells the host where the threads stand, and goes on when it has looked. */
 void runtime_stand_still(void);
+/* Adds the cause of an exit status: a child's death, a sanitizer. */
+void runtime_complete_outcome(struct outcome *outcome);
 /* The run is over; the outcome is in place. */
 void runtime_finish_run(void) __attribute__((noreturn));
 /* The process would end now with this status: by _exit, by the end of exit(), by the last thread. */

@@ -309,6 +309,14 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
+/* As exit() does next. It takes no locks either, because a thread that no longer runs may hold one. */
+static void startup_flush_streams(void)
+{
+	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)
+		if (stream->_IO_write_ptr > stream->_IO_write_base)
+			(void)fflush_unlocked(stream); /* on failure exit() tries again */
+}
+
 static void startup_at_exit(int status, void *unused)
 {
 	struct contract *contract = runtime.contract;
@@ -325,6 +333,11 @@ static void startup_at_exit(int status, void *unused)
 	outcome_set(&contract->outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED,
 		engine_current()->id, status);
 	contract->outcome.step = engine_step();
+	runtime_complete_outcome(&contract->outcome);
+	if (contract->plan.inspect) {
+		startup_flush_streams();
+		runtime_stand_still();
+	}
 	if (runtime.restart == &restart_exec || !contract->is_live) {
 		bool is_failure = runtime_account_run();
 
