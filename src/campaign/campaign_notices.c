@@ -2,6 +2,9 @@
 #include "campaign/campaign_internal.h"
 #include "symbols/symbols.h"
 
+/* Functions that are inlined at one address are fewer. */
+#define FRAMES_MAX 32
+
 static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct contract *contract = worker->worker.contract;
@@ -70,6 +73,20 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 					   : "built with raddle-cc it would be noticed at once");
 }
 
+/* The innermost call in the user's own code: a lock of the C++ library is called by its templates. */
+static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[UNSEEN_SITES])
+{
+	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++) {
+		struct symbols_frame frames[FRAMES_MAX];
+		const unsigned count = symbols_lookup(symbols, sites[i], true, frames, FRAMES_MAX);
+
+		for (unsigned j = 0; j < count; j++)
+			if (!frames[j].is_system && frames[j].file)
+				return sites[i];
+	}
+	return sites[0];
+}
+
 static void notices_warn_locks(const struct campaign *campaign, const struct contract *contract)
 {
 	struct symbols *symbols = NULL;
@@ -77,7 +94,8 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 
 	strbuf_init(&place);
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
-		symbols_describe_code(symbols, contract->unseen_site, true, &place);
+		symbols_describe_code(
+			symbols, notices_user_site(symbols, contract->unseen_sites), true, &place);
 	else
 		strbuf_adds(&place, "an unknown place");
 	campaign_warn(campaign,

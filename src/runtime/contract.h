@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 16u
+#define CONTRACT_VERSION 17u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -73,10 +73,13 @@ enum contract_taint {
 	TAINT_SHARED  /* nor can a fork at the first creation: it touched what all runs share */
 };
 
+/* Frames of the standard library's templates, without optimisation, are fewer. */
+#define UNSEEN_SITES 12
+
 /* Concurrency of the program that raddle cannot observe: bits of contract.unseen. */
 enum contract_unseen {
 	UNSEEN_THREAD = 1, /* a thread runs that raddle does not control */
-	UNSEEN_LOCKS = 2,  /* code at unseen_site builds its own locks from futexes */
+	UNSEEN_LOCKS = 2,  /* code at unseen_sites builds its own locks from futexes */
 	UNSEEN_CALLS = 4   /* a loaded library calls libc directly, past the interposed functions */
 };
 
@@ -272,8 +275,8 @@ struct contract {
 	uint32_t takes_name; /* [guest] a run bound a socket to a name that all processes of the
 				      target share: a path, a port; stays */
 	uint32_t unseen;     /* [guest] by any run: bits UNSEEN_x; stays */
-	uint64_t
-		unseen_site; /* [guest] where the first such futex call came from; before the bit */
+	/* [guest] where the first such futex call came from: return addresses, innermost first, 0 behind; before the bit */
+	uint64_t unseen_sites[UNSEEN_SITES];
 
 	/* [guest] Modules, heap and main's stack lie at random addresses: the kernel refuses all that fixes them. */
 	bool has_random_addresses;

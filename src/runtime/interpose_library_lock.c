@@ -130,11 +130,14 @@ static bool library_lock_is_known(const void *code)
 void library_lock_note_futex(uint64_t site)
 {
 	struct contract *contract = runtime.contract;
+	uint64_t sites[UNSEEN_SITES] = {site};
 
 	if (!contract || contract->unseen & UNSEEN_LOCKS || !engine_is_live() ||
 		library_lock_is_known((const void *)(uintptr_t)site))
 		return;
-	contract->unseen_site = site;
+	runtime_note_callers(engine_current(), site, false, sites + 1, UNSEEN_SITES - 1);
+	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++)
+		contract->unseen_sites[i] = sites[i];
 	/* Release: pairs with the host's acquire, which then reads the site. */
 	__atomic_or_fetch(&contract->unseen, UNSEEN_LOCKS, __ATOMIC_RELEASE);
 }
