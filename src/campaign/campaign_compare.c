@@ -152,9 +152,8 @@ static int make_alone(struct campaign *campaign, struct campaign_worker *worker,
 static void go_on_alone(struct campaign *campaign)
 {
 	campaign_notice(campaign,
-		"a second process of the program did not do what the first had done while others were "
-		"there, so one of them may have brought it about (they may want the same port or file); from "
-		"now on one worker, as by -j 1");
+		"a second process of the program, beside others, did not do what the first did alone; "
+		"from now on one worker, as by -j 1");
 	campaign_forget_others(campaign);
 	campaign->is_alone = campaign->is_disturbed = true;
 }

@@ -173,9 +173,8 @@ static int doubt_restart(
 		campaign->is_stopping |= !options->keep_going;
 		return 0;
 	}
-	return campaign_fall_back(campaign, restart,
-		"a failure did not repeat in a fresh process, so it may not be the program's",
-		false, err);
+	return campaign_fall_back(
+		campaign, restart, "a failure did not repeat in a fresh process", false, err);
 }
 
 /* The pair of places ends no run any more; what else a run shows is behind it. */

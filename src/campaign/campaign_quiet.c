@@ -104,8 +104,8 @@ bool campaign_doubt_others(struct campaign *campaign, const struct confirmation 
 		confirmation_is_repeatable(confirmation) || campaign_is_interrupted(campaign))
 		return false;
 	campaign_notice(campaign,
-		"a failure did not repeat while no other process of the program was there, so one of them may have "
-		"brought it about (they may want the same port or file); from now on one worker, as by -j 1");
+		"a failure that came up beside other processes of the program did not repeat without them; "
+		"from now on one worker, as by -j 1");
 	campaign->is_alone = campaign->is_disturbed = true;
 	return true;
 }

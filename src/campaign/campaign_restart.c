@@ -55,7 +55,7 @@ void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *wor
 	worker->is_busy = false;
 	if (!campaign->is_alone)
 		campaign_notice(campaign,
-			"a second process of the program ended before its first thread while another one was "
-			"there (they may want the same port or file); from now on one worker, as by -j 1");
+			"a second process of the program ended before its first thread while another one "
+			"ran; from now on one worker, as by -j 1");
 	campaign->is_alone = true;
 }
