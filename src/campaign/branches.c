@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "campaign/stop.h"
 #include "campaign/target.h"
 #include "record/record_file.h"
 #include "platform/platform.h"
@@ -367,6 +368,9 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 	sensitivity_figures(state->analysis, &figures);
 	if (!is_repeated(state, figures.path)) {
 		status = search_trace(state, err);
+		/* What was shown before the interruption stands. */
+		if (status == ERROR_INTERRUPTED)
+			status = 0;
 		if (status == 0 && state->options->samples && !trace->round)
 			status = branches_sample(state, err);
 		sensitivity_figures(state->analysis, &figures);
@@ -393,7 +397,7 @@ static int analyse_all(struct branches_state *state, struct error *err)
 		if (!state->result->has_left_thread)
 			recorded_release(&trace.run);
 	}
-	state->result->is_interrupted = *state->options->campaign.is_interrupted;
+	state->result->is_interrupted = *state->options->campaign.is_interrupted == STOP_USER;
 	return status;
 }
 

@@ -154,6 +154,8 @@ static int follow(const struct probe_params *params, struct failure *failure, st
 #define RUNS_BEHIND 8
 /* Of those the ones that no finding can do without. */
 #define RUNS_LAST 3
+/* For a failure, and for each run of it, after an interruption. */
+#define INTERRUPTED_NS UINT64_C(250000000)
 
 /* Of the command. 1: none. 0: there is no limit. */
 static uint64_t time_left(const struct branches_state *state)
@@ -203,7 +205,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 			.settings = &options->settings,
 			.memory = &of->view,
 			.restart = RESTART_EXEC,
-			.run_limit_ns = REPLAY_LIMIT_NS,
+			.run_limit_ns = is_interrupted ? INTERRUPTED_NS : REPLAY_LIMIT_NS,
 			.is_interrupted = is_interrupted ? &never : options->is_interrupted}};
 	struct finding finding;
 	int status;
@@ -216,6 +218,8 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
 	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);
+	if (is_interrupted)
+		investigation.until_ns = begin + INTERRUPTED_NS;
 	status = investigate(&investigation, &of->failure, &finding, err);
 	if (status < 0)
 		return status;

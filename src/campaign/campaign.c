@@ -418,6 +418,7 @@ static int open_workers(struct campaign *campaign, uint32_t wanted, struct error
 static int set_up(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
+	const uint64_t called_ns = platform_monotonic_ns();
 	int result = find_program(campaign, err);
 
 	if (result < 0)
@@ -440,8 +441,10 @@ static int set_up(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
 		campaign->keys[campaign->key_count++] = options->known_failures[i];
 	campaign->started_ns = platform_monotonic_ns();
+	/* The grace period of unfinished runs is a part of the time budget. */
 	campaign->deadline_ns =
-		options->time_ns ? campaign->started_ns + options->time_ns : UINT64_MAX;
+		options->time_ns ? called_ns + options->time_ns - campaign_end_grace_ns(campaign)
+				 : UINT64_MAX;
 	return result;
 }
 

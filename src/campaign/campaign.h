@@ -74,8 +74,8 @@ struct campaign_options {
 	bool has_contexts; /* traces tell functions, strategies see contexts (runtime/contexts.h) */
 	const struct memory_view
 		*memory; /* what runs see of memory, nothing is learnt; NULL: it is */
-	const volatile int *is_interrupted;
-	const char *runtime; /* libraddle.so */
+	const volatile int *is_interrupted; /* a stop_reason (stop.h) */
+	const char *runtime;		    /* libraddle.so */
 };
 
 void campaign_options_init(struct campaign_options *options);

@@ -365,11 +365,15 @@ static int wake_workers(struct campaign *campaign, struct error *err)
 
 static void sleep_for_workers(struct campaign *campaign)
 {
-	const uint64_t wake_ns = parts_wake(campaign);
-	const uint64_t sleep_ns = campaign->options->far ? FAR_NAP_NS : SLEEP_NS;
+	const uint64_t wake_ns = parts_wake(campaign), now_ns = platform_monotonic_ns();
+	const uint64_t left_ns =
+		now_ns < campaign->deadline_ns ? campaign->deadline_ns - now_ns : UINT64_MAX;
+	uint64_t sleep_ns = campaign->options->far ? FAR_NAP_NS : SLEEP_NS;
 	struct worker *busy[CHILDREN_WORKERS_MAX];
 	unsigned count = 0;
 
+	if (left_ns < sleep_ns)
+		sleep_ns = left_ns;
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy)
 			busy[count++] = &campaign->workers[i].worker;

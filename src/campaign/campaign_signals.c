@@ -1,6 +1,7 @@
 /* Signals that raddle is sent: whether they end the campaign, and which are the program's. */
 #include "campaign/campaign_internal.h"
 #include "campaign/forward.h"
+#include "campaign/stop.h"
 #include "platform/platform.h"
 
 /* How long a program that was told to end is given before the user hears of it. */
@@ -44,6 +45,8 @@ uint64_t campaign_end_grace_ns(const struct campaign *campaign)
 {
 	const uint64_t part_ns = campaign->options->time_ns / END_GRACE_PART;
 
+	if (*campaign->options->is_interrupted == STOP_TIME)
+		return 0;
 	if (campaign_is_interrupted(campaign))
 		return END_GRACE_INTERRUPTED_NS;
 	return part_ns && part_ns < END_GRACE_NS ? part_ns : END_GRACE_NS;

@@ -280,7 +280,8 @@ static int go_on(struct errands_run *run, struct error *err)
 	int result = 0;
 
 	while (run->taken < errands->count) {
-		*run->interruption |= errands->is_interrupted && *errands->is_interrupted;
+		if (errands->is_interrupted && *errands->is_interrupted)
+			*run->interruption = *errands->is_interrupted;
 		result = send_some(run, err);
 		if (result < 0 || !run->under_way) /* interrupted, and nobody left */
 			break;

@@ -8,6 +8,7 @@
 #include "campaign/contract_block.h"
 #include "campaign/predict_internal.h"
 #include "campaign/probe.h"
+#include "campaign/stop.h"
 #include "platform/platform.h"
 #include "trace/trace_writer.h"
 
@@ -15,6 +16,8 @@
 #define TURN_STEPS_MOST 100000
 /* Runs that fail are not recorded; where nearly all do there is nothing to predict. */
 #define RUNS_FOR_ONE 4
+/* For reading symbols after an interruption. */
+#define SYMBOLS_LIMIT_NS UINT64_C(300000000)
 
 uint32_t predict_strategy(const struct strategy *strategy)
 {
@@ -141,11 +144,20 @@ static void on_ran(void *context, struct contract *contract)
 	predict->last_ns = now;
 }
 
+/* The rest of the time is for driving candidates. Without a recorded run there are none. */
+static bool is_recording_late(const struct predict *predict)
+{
+	const uint64_t limit_ns = predict->options->recording_ns;
+
+	return limit_ns && predict->run_count &&
+	       platform_monotonic_ns() - predict->begun_ns >= limit_ns;
+}
+
 static bool has_enough(void *context)
 {
 	const struct predict *predict = context;
 
-	return predict->run_count == predict->wanted_count;
+	return predict->run_count == predict->wanted_count || is_recording_late(predict);
 }
 
 /* ---- passing on what the user's listener is told ---- */
@@ -291,7 +303,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	options.trace_events = PREDICT_EVENTS_MAX;
 	options.has_contexts = predict->options->has_contexts;
 	predict->has_file = find_file(predict, &predict->file);
-	predict->last_ns = platform_monotonic_ns();
+	predict->begun_ns = predict->last_ns = platform_monotonic_ns();
 	if (!predict->options->takes_turns)
 		return record_campaign(predict, &options, &listener, result, err);
 	for (uint32_t i = 0; i < RECORDING_PARTS && status == 0; i++) {
@@ -380,7 +392,9 @@ struct symbols *predict_symbols(struct predict *predict)
 /* The run again, in a process that stands still when it is over, so that its symbols can be read. */
 static void read_symbols(struct predict *predict, const struct target *target)
 {
+	static const volatile int never = STOP_NONE;
 	const struct campaign_options *options = &predict->options->campaign;
+	const bool is_stopped = *options->is_interrupted != STOP_NONE;
 	struct probe_params params = {
 		.worker = {.target = target,
 			.argv = options->argv,
@@ -390,7 +404,9 @@ static void read_symbols(struct predict *predict, const struct target *target)
 		.settings = &options->settings,
 		.restart = RESTART_EXEC,
 		.trace_events = 1, /* so that it stands still although it passes */
-		.is_interrupted = options->is_interrupted,
+		/* An interrupted command names the places that it already knows. */
+		.is_interrupted = is_stopped ? &never : options->is_interrupted,
+		.run_limit_ns = is_stopped ? SYMBOLS_LIMIT_NS : 0,
 	};
 	const struct probe_plan plan = probe_plan_exact(&predict->runs[0].run);
 	struct probe probe;

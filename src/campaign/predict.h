@@ -31,6 +31,8 @@ struct predict_options {
 	 * others makes no run that way, so what is too long is left, and the rest recorded at random. */
 	bool takes_turns;
 	bool makes_all_attempts; /* also when it is clear what comes of a candidate: to count */
+	/* Recording ends after so long if a run has passed; so does each candidate. 0: no limit. */
+	uint64_t recording_ns, candidate_ns;
 };
 
 struct predict;

@@ -337,6 +337,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	options.strategy = predict_strategy(&strategy_directed);
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = predict->options->attempts;
+	options.time_ns = predict->options->candidate_ns;
 	options.workers = 1;
 	options.part_of = predict->campaign;
 	options.keep_going = true;

@@ -257,8 +257,8 @@ static void notice_alone(struct driving *driving)
 	driving->is_alone = true;
 	if (listener->notice)
 		listener->notice(listener->context,
-			"what a process of the program did was not repeated while no other one was there (they "
-			"may want the same port or file); from now on one at a time, as by -j 1");
+			"what a process of the program did beside others did not repeat without them; from now "
+			"on one at a time, as by -j 1");
 }
 
 static int take(void *context, uint32_t number, const struct strbuf *answer, struct error *err)

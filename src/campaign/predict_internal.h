@@ -31,6 +31,7 @@ struct predict {
 	uint32_t run_count;
 	uint32_t wanted_count;	 /* runs at which the part of recording ends that is under way */
 	uint64_t last_ns;	 /* when the last run ended */
+	uint64_t begun_ns;	 /* when recording began */
 	struct memory_view view; /* of a recorded run, what driven runs see of memory */
 	bool has_view;
 	/* Failures that have been looked at, and what they became; owned. */

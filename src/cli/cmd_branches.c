@@ -38,6 +38,8 @@ enum {
 
 /* Enough for a handful of branches, each flipped behind another. */
 #define ROUNDS_OF_ASSERTIONS 20
+/* The analysis leaves this part of the time to solvers that end late. */
+#define LATE_SOLVERS_PART 20
 
 static const struct argp_option branches_options[] = {
 	{.doc = "What is searched for:", .group = 1},
@@ -65,7 +67,7 @@ static const struct argp_option branches_options[] = {
 		2},
 	{"queries", OPTION_QUERIES, "N", 0,
 		"Ask about one place at most N times without an answer (200); 0: only walk", 2},
-	{"time", OPTION_TIME, "TIME", 0, "Ask no more after this time, such as 30s, 2m (5m)", 2},
+	{"time", OPTION_TIME, "TIME", 0, "End after this time, such as 30s, 2m (5m)", 2},
 	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
 	{"part", OPTION_PART, "N", 0,
 		"Keep about N events of the run at once, and look at longer ones part by part (what 1 GB holds)",
@@ -291,6 +293,17 @@ static bool has_asked_nothing(const struct branches_result *result)
 	       !has_shown(result) && !result->is_interrupted;
 }
 
+/* The command was stopped before it had analysed a run. */
+static int fail_stopped(const struct branches_arguments *arguments)
+{
+	const bool is_late = command_stop_reason() == STOP_TIME;
+
+	return command_fail(
+		"%s before a run of %s was analysed, so none of its branches were looked at%s",
+		is_late ? "the time was up" : "interrupted", arguments->options.campaign.argv[0],
+		is_late ? "; give it longer (--time)" : "");
+}
+
 static int work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
@@ -300,6 +313,12 @@ static int work(const struct branches_arguments *arguments)
 
 	status = branches_search(&arguments->options, &result, &err);
 	terminal_clear_live();
+	if (command_stop_reason() && status == 0 && !result.traces) {
+		branches_result_release(&result);
+		status = ERROR_INTERRUPTED;
+	}
+	if (command_stop_reason() && status == ERROR_INTERRUPTED)
+		return fail_stopped(arguments);
 	if (status < 0)
 		return command_fail("%s", err.text);
 	text = branches_to_json(&result);
@@ -344,6 +363,12 @@ static int branches_run_command(int argc, char **argv)
 	options->sensitivity.workers = cores_available();
 	options->progress = show_progress;
 	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	/* Random runs for comparison have time of their own. */
+	if (!options->samples && options->sensitivity.time_ns) {
+		const uint64_t until_ns = command_limit_time(options->sensitivity.time_ns);
+
+		options->sensitivity.time_ns = until_ns - until_ns / LATE_SOLVERS_PART;
+	}
 	if (launch_find_runtime(&runtime, &err) < 0) {
 		status = command_fail("%s", err.text);
 	} else {

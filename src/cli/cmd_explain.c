@@ -46,7 +46,9 @@ static const struct argp_option explain_options[] = {
 	{"runs", OPTION_RUNS, "N", 0,
 		"So many, or more until enough of them failed and enough passed (100)", 1},
 	{"exactly", OPTION_EXACTLY, NULL, 0, "Not more runs than that", 1},
-	{"time", OPTION_TIME, "TIME", 0, "End comparing after this time, such as 30s, 2m (30s)", 1},
+	{"time", OPTION_TIME, "TIME", 0,
+		"End after this time, such as 30s, 2m (60s); comparing takes half of it at most",
+		1},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
 		"Who chooses the next thread in them (portfolio)", 1},
 	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
@@ -230,9 +232,8 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	/* Not part of the result, which is the same. */
 	if (explain_is_disturbed(result->explain))
 		terminal_hint(
-			"note: what a process of the program did was not repeated while no other one was "
-			"there (they may want the same port or file); from then on one run was made at a "
-			"time, as by -j 1\n");
+			"note: what a process of the program did beside others did not repeat without "
+			"them; from then on one run was made at a time, as by -j 1\n");
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
@@ -357,6 +358,7 @@ static int explain_run_command(int argc, char **argv)
 
 	explain_work_init(&arguments.work);
 	argp_parse(&explain_argp, argc, argv, 0, NULL, &arguments);
+	arguments.work.time_ns = command_limit_time(arguments.work.time_ns);
 	if (strategy_parse(arguments.strategy, &arguments.options.strategy,
 		    &arguments.options.strategy_config, &err) < 0 ||
 		launch_find_runtime(&runtime, &err) < 0)

@@ -16,6 +16,9 @@
 /* Locks are mostly taken alike in every run; what is written depends on who comes first. */
 #define RUNS 5
 #define RUNS_WITH_MEMORY 20
+/* Parts of the time budget. */
+#define RECORDING_PART 2
+#define CANDIDATE_PART 5
 
 enum {
 	OPTION_DEADLOCKS = 256,
@@ -68,7 +71,9 @@ static const struct argp_option predict_options[] = {
 	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
 		"Make all attempts, also when it is clear what comes of a candidate", 2},
 	{"time", OPTION_TIME, "TIME", 0,
-		"End recording, and each candidate, after this time, such as 30s, 2m (60s)", 2},
+		"End after this time, such as 30s, 2m (5m); recording takes half of it at most, each "
+		"candidate a fifth",
+		2},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
 		"Who chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
 		2},
@@ -285,11 +290,15 @@ static int say_end(const struct predict_result *result)
 			"%s made no thread, so no threads can wait for each other; if it "
 			"starts the threaded program, give raddle that one",
 			program);
-	if (!predict_run_count(result->predict) && !result->finding_count &&
-		!result->recording.is_interrupted)
+	if (!predict_run_count(result->predict) && !result->finding_count) {
+		if (command_stop_reason() == STOP_USER)
+			return command_fail("interrupted before a run of %s passed, so nothing is "
+					    "known of what could go wrong",
+				program);
 		return command_fail("no run of %s ended before the time was up; give it longer "
 				    "(--time), or its input (--stdin FILE)",
 			program);
+	}
 	predict_report_end(result);
 	return result->finding_count || result->harmless_count ? EXIT_FAILURE_FOUND
 							       : EXIT_NOTHING_FOUND;
@@ -377,7 +386,11 @@ static int predict_run_command(int argc, char **argv)
 	campaign_options_init(campaign);
 	campaign->is_interrupted = command_interruption();
 	campaign->workers = 0; /* all cores */
+	campaign->time_ns = PREDICT_TIME_NS;
 	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	arguments.options.recording_ns = campaign->time_ns / RECORDING_PART;
+	arguments.options.candidate_ns = campaign->time_ns / CANDIDATE_PART;
+	(void)command_limit_time(campaign->time_ns); /* each phase has its own part */
 	sees_memory = arguments.wants_atomicity || arguments.wants_races;
 	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
 	if (!sees_memory)

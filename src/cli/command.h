@@ -7,6 +7,9 @@
 #define RADDLE_CLI_COMMAND_H
 
 #include <argp.h>
+#include <stdint.h>
+
+#include "campaign/stop.h"
 
 /* How a command ends. */
 enum exit_status { EXIT_NOTHING_FOUND = 0, EXIT_FAILURE_FOUND = 1, EXIT_CANNOT_WORK = 2 };
@@ -32,5 +35,12 @@ int command_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Set by SIGINT, SIGTERM and SIGHUP; a second one of them ends raddle at once. */
 const volatile int *command_interruption(void);
+/*
+ * Near the end of this time the command is interrupted as by the user. So the time budget holds in every phase that
+ * ends at an interruption. 0: no limit. To be called after command_interruption(). Returns how long from now the
+ * interruption comes.
+ */
+uint64_t command_limit_time(uint64_t time_ns);
+enum stop_reason command_stop_reason(void);
 
 #endif

@@ -13,13 +13,15 @@
 /* Patterns of one explanation that are tried as its cause: the first, and those nearly as suspicious. */
 #define CAUSE_PATTERNS 5
 #define CAUSE_SCORE_PART 0.7
-/* The tests end after so many times what comparing may take. */
-#define CAUSE_TIMES 2
+/* Comparing ends after this part of the time. */
+#define COMPARING_PART 2
+/* Testing causes ends this part of the time before the end: then runs are replayed, to be shown. */
+#define SHOWING_PART 10
 
 void explain_work_init(struct explain_work *work)
 {
 	*work = (struct explain_work){
-		.runs = 100, .time_ns = UINT64_C(30000000000), .limit = 100000, .answers = 3};
+		.runs = 100, .time_ns = UINT64_C(60000000000), .limit = 100000, .answers = 3};
 }
 
 void explain_result_release(struct explain_result *result)
@@ -62,6 +64,8 @@ static bool is_enough(
 static int make_runs(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
+	const bool has_tests = !result->is_noise && !work->without_cause;
+	const uint64_t until_ns = work->time_ns / (has_tests ? COMPARING_PART : 1);
 	int status = explain_learn(result->explain, err);
 
 	if (status == 0 && !explain_sees_memory(result->explain) && result->is_noise)
@@ -77,7 +81,7 @@ static int make_runs(
 	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
 		struct explain_run run;
 
-		if (explain_elapsed_ns(result->explain) >= work->time_ns)
+		if (explain_elapsed_ns(result->explain) >= until_ns)
 			break;
 		terminal_live("%llu of %llu runs, %u failed", (unsigned long long)runs,
 			(unsigned long long)work->runs, result->ranking.failed);
@@ -85,14 +89,20 @@ static int make_runs(
 		if (status == 0)
 			take_run(result, &run);
 	}
+	/* An interrupted command explains the runs that it has. */
+	if (status == ERROR_INTERRUPTED)
+		status = 0;
 	terminal_clear_live();
-	if (status == 0 && !result->ranking.failed && !result->ranking.passed && !result->others &&
-		!*command_interruption())
-		return error_set(err, ERROR_TARGET,
-			"no run of %s ended before the time was up, so nothing is compared; give it "
-			"longer (--time)",
+	if (status < 0 || result->ranking.failed || result->ranking.passed || result->others)
+		return status;
+	if (command_stop_reason() == STOP_USER)
+		return error_set(err, ERROR_INTERRUPTED,
+			"interrupted before a run of %s ended, so nothing is compared",
 			result->finding->argv[0]);
-	return status;
+	return error_set(err, ERROR_TARGET,
+		"no run of %s ended before the time was up, so nothing is compared; give it "
+		"longer (--time)",
+		result->finding->argv[0]);
 }
 
 /* ---- what is to be said of the runs ---- */
@@ -102,6 +112,10 @@ static void note_runs(struct explain_result *result)
 	struct pattern_ranking *ranking = &result->ranking;
 	struct explain_shown own;
 
+	if (command_stop_reason())
+		strbuf_addf(&result->notes, "note: %s after %llu runs, so no cause was tested\n",
+			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
+			(unsigned long long)ranking->failed + ranking->passed + result->others);
 	if (ranking->failed + ranking->passed == 1 && !result->others)
 		strbuf_adds(&result->notes,
 			"note: one run alone compares with nothing; let more be made with --runs\n");
@@ -210,7 +224,7 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	const struct explain_test test = {
-		.runs = CAUSE_RUNS, .until_ns = CAUSE_TIMES * work->time_ns};
+		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
 	const struct pattern_record *candidates[CAUSE_PATTERNS];
 	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
 
@@ -221,6 +235,8 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 
 		terminal_live("testing %s", pattern_descriptions[record->pattern.kind].text);
 		status = explain_find_cause(result->explain, ranking, record, &test, &cause, err);
+		if (status == ERROR_INTERRUPTED)
+			return 0;
 		if (status < 0)
 			return status;
 		if (answer->has_cause && !cause.is_cause) {
@@ -336,7 +352,7 @@ static int test_answers(
 {
 	int status = 0;
 
-	for (uint32_t i = 0; status == 0 && i < result->answer_count;) {
+	for (uint32_t i = 0; status == 0 && i < result->answer_count && !command_stop_reason();) {
 		uint32_t same = find_same_conflict(result, i, true);
 
 		if (same == UINT32_MAX) {

@@ -7,7 +7,7 @@
 struct explain_work {
 	uint64_t runs;
 	bool is_exact;	  /* not more, even if few of them failed or passed */
-	uint64_t time_ns; /* for comparing */
+	uint64_t time_ns; /* for all of it */
 	enum suspicion suspicion;
 	uint32_t limit;	  /* of different patterns */
 	uint32_t answers; /* explanations that are tested and told in full */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/inherited.h"
@@ -28,13 +29,15 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* File-scope because a signal handler can be given nothing. Written by the handler only. */
+/* A stop_reason. File-scope because a signal handler can be given nothing. Written by the handler only. */
 static volatile int is_interrupted;
 
 static void interrupt(int number)
 {
-	(void)number; /* all of them mean the same */
-	is_interrupted = 1;
+	if (number != SIGALRM)
+		is_interrupted = STOP_USER;
+	else if (!is_interrupted)
+		is_interrupted = STOP_TIME;
 }
 
 const volatile int *command_interruption(void)
@@ -52,6 +55,46 @@ const volatile int *command_interruption(void)
 			(void)sigaction(numbers[i], &action, NULL); /* valid: cannot fail */
 	}
 	return &is_interrupted;
+}
+
+/*
+ * The last part of the time is for ending processes and for reporting. That takes up to 0.2 s; but most of a short
+ * time is for the work.
+ */
+#define END_PART 20
+#define END_LEAST_NS UINT64_C(200000000)
+#define END_MOST_NS UINT64_C(1000000000)
+#define END_MOST_PART 5
+
+static uint64_t end_time_ns(uint64_t time_ns)
+{
+	uint64_t end_ns = time_ns / END_PART;
+
+	if (end_ns < END_LEAST_NS)
+		end_ns = END_LEAST_NS < time_ns / END_MOST_PART ? END_LEAST_NS
+								: time_ns / END_MOST_PART;
+	return end_ns < END_MOST_NS ? end_ns : END_MOST_NS;
+}
+
+uint64_t command_limit_time(uint64_t time_ns)
+{
+	const uint64_t until_ns = time_ns - end_time_ns(time_ns);
+	const struct itimerval timer = {
+		.it_value = {.tv_sec = (time_t)(until_ns / 1000000000u),
+			.tv_usec = (suseconds_t)(until_ns % 1000000000u / 1000u + 1)}};
+	struct sigaction action = {.sa_handler = interrupt};
+
+	if (!time_ns)
+		return 0;
+	(void)sigemptyset(&action.sa_mask); /* neither of these can fail */
+	(void)sigaction(SIGALRM, &action, NULL);
+	(void)setitimer(ITIMER_REAL, &timer, NULL); /* not inherited by children */
+	return until_ns;
+}
+
+enum stop_reason command_stop_reason(void)
+{
+	return (enum stop_reason)is_interrupted;
 }
 
 int command_fail(const char *format, ...)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cli/command.h"
 #include "cli/predict_result.h"
 #include "cli/next_command.h"
 #include "cli/show_finding.h"
@@ -181,7 +182,8 @@ static void say_candidates(const struct predict_result *result)
 	if (result->candidates.count)
 		(void)fprintf(stderr, " to be tried\n");
 	else
-		(void)fprintf(stderr, "%s\n", result->nothing);
+		(void)fprintf(stderr, "%s%s\n", result->nothing,
+			command_stop_reason() ? " in the part that was analysed" : "");
 }
 
 void predict_report_recorded(const struct predict_result *result)
@@ -199,7 +201,7 @@ void predict_report_recorded(const struct predict_result *result)
 		threads_most = run.threads > threads_most ? run.threads : threads_most;
 		dropped += run.events_dropped;
 	}
-	if (is_silent(result))
+	if (is_silent(result) || !runs)
 		return;
 	(void)fprintf(stderr,
 		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
@@ -357,14 +359,10 @@ static const char *first_shown(const struct predict_result *result)
 /* Of the amounts that were given those that mean the same to `raddle run`. */
 static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
 {
-	struct campaign_options standard;
-
-	campaign_options_init(&standard);
-	if (campaign->time_ns != standard.time_ns)
+	if (campaign->time_ns != PREDICT_TIME_NS)
 		strbuf_addf(out, " --time %" PRIu64 "ms", campaign->time_ns / 1000000);
 	if (campaign->workers)
 		strbuf_addf(out, " --jobs %" PRIu32, campaign->workers);
-	settings_release(&standard.settings);
 }
 
 static void say_next(const struct predict_result *result)
@@ -408,5 +406,10 @@ void predict_report_end(const struct predict_result *result)
 			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
 			counts[PREDICTION_BENIGN], counts[PREDICTION_CANDIDATE],
 			counts[PREDICTION_UNTRIED]);
+	if (command_stop_reason())
+		(void)fprintf(stderr, "%s after %u of %u passing runs were recorded%s\n",
+			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
+			predict_run_count(result->predict), result->options->runs,
+			command_stop_reason() == STOP_TIME ? "; give it longer (--time)" : "");
 	say_next(result);
 }

@@ -8,6 +8,9 @@
 #include "campaign/predict.h"
 #include "findings/candidate.h"
 
+/* The standard time budget of the command. */
+#define PREDICT_TIME_NS UINT64_C(300000000000)
+
 enum prediction_state {
 	PREDICTION_CONFIRMED, /* it happened, and made the run fail */
 	PREDICTION_HARMLESS,  /* a race that occurred; no run failed through it */

@@ -8,6 +8,7 @@
 #include "analyses/lock_windows.h"
 #include "analyses/races.h"
 #include "base/bug.h"
+#include "cli/command.h"
 
 const char *const predict_method_words[METHODS] = {
 	[METHOD_PREDICT] = "predict",
@@ -98,7 +99,10 @@ int predict_work_begin(struct predict_work *work, struct predict *predict, struc
 	choose_analyses(work);
 	for (uint32_t i = 0; i < work->analysis_count; i++) {
 		work->states[i] = work->analyses[i]->begin(&work->setting);
-		for (uint32_t run = 0; run < predict_run_count(predict) && result == 0; run++)
+		/* The first run is analysed in any case: what an interrupted command has is told. */
+		for (uint32_t run = 0; run < predict_run_count(predict) && result == 0 &&
+				       (run == 0 || !command_stop_reason());
+			run++)
 			result = analyse_run(work->analyses[i], work->states[i], predict, run, err);
 	}
 	return result;
@@ -158,6 +162,8 @@ static bool judge_driven(void *context, const struct predict_trace *trace)
 static enum prediction_state state_after(
 	const struct candidate *candidate, const struct predict_attempt *attempt)
 {
+	if (!attempt->is_confirmed && attempt->is_interrupted && !attempt->runs)
+		return PREDICTION_UNTRIED;
 	if (!attempt->is_confirmed)
 		return PREDICTION_CANDIDATE;
 	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
