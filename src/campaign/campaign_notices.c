@@ -108,7 +108,7 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 
 static void notices_warn_unseen(struct campaign *campaign, const struct contract *contract)
 {
-	/* Acquire: pairs with the release store by which the guest publishes unseen_site. */
+	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
 
 	if (unseen & ~campaign->warned_unseen & UNSEEN_THREAD)

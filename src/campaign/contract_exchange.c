@@ -345,7 +345,7 @@ const char *contract_refresh(struct contract_block *block)
 	const uint64_t runs = exchange_load(&shared->totals.runs);
 	const uint64_t number = exchange_load(&shared->run_number);
 	const uint32_t threads = exchange_load_word(&shared->thread_count);
-	/* Acquire: pairs with the release store by which the guest publishes unseen_site. */
+	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&shared->unseen, __ATOMIC_ACQUIRE);
 
 	if (runs - block->published_totals.runs > block->published_plan.run_limit)
@@ -368,6 +368,7 @@ const char *contract_refresh(struct contract_block *block)
 	own->takes_name = exchange_load_word(&shared->takes_name) != 0;
 	own->spin.loop_count = exchange_load_word(&shared->spin.loop_count) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);
-	own->unseen_site = exchange_load(&shared->unseen_site);
+	for (uint32_t i = 0; i < UNSEEN_SITES; i++)
+		own->unseen_sites[i] = exchange_load(&shared->unseen_sites[i]);
 	return NULL;
 }
