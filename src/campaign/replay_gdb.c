@@ -11,6 +11,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "campaign/children.h"
+#include "campaign/contract_exchange.h"
 
 #define GDB_ARGUMENTS_MAX 32
 
@@ -182,7 +183,8 @@ int replay_under_gdb(
 	plan->stop_for_debugger = true;
 	plan->run_first = 0;
 	probe_fill(&probe, &setting.plan);
-	probe.worker.contract->command = COMMAND_RUN;
+	contract_publish(&probe.worker.block);
+	probe.worker.block.shared->command = COMMAND_RUN; /* gdb starts the process later */
 	gdb_describe(&command, &setting, &probe.worker);
 	result = gdb_run(&command, err);
 	gdb_release(&command);
