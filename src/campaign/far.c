@@ -70,7 +70,8 @@ bool far_unpack(struct worker *worker, const char *bytes, size_t size)
 	size_t at = sizeof *head;
 	struct far_extent extent;
 
-	if (size < sizeof *head || head->contract.bytes != contract->bytes)
+	if (size < sizeof *head || head->contract.bytes != contract->bytes ||
+		head->report > REPORT_DIED || head->was_killed_outside > 1 || head->has_memory > 1)
 		return false;
 	contract_block_clear(&worker->block, contract->strategy_offset, contract->strategy_bytes);
 	if (head->has_memory)

@@ -31,10 +31,11 @@ struct far_link {
 /* Before each message's areas. */
 struct far_head {
 	uint32_t serial; /* of the batch */
-	uint32_t report; /* enum contract_report; of a batch that is set out on: none */
+	uint32_t report; /* enum contract_report; REPORT_NONE in a message to the worker */
 	int32_t exit_status;
-	bool was_killed_outside;
-	bool has_memory; /* the area comes, too */
+	/* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
+	uint8_t was_killed_outside;
+	uint8_t has_memory; /* the message has memory's area */
 	uint32_t newly_shared, points_changed;
 	struct contract contract;
 };

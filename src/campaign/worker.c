@@ -311,6 +311,12 @@ int worker_check(const struct worker *worker, struct error *err)
 
 	if (!worker->damage)
 		return 0;
+	/* The reason of a refusal lies elsewhere if the runtime lays the contract out otherwise. */
+	if (__atomic_load_n(&worker->block.shared->report, __ATOMIC_RELAXED) == REPORT_REFUSED)
+		return error_set(err, ERROR_VERSION,
+			"the runtime refuses the target, and its reason cannot be read (%s); install "
+			"raddle and libraddle.so of one version together",
+			worker->damage);
 	step = __atomic_load_n(&worker->block.shared->heartbeat, __ATOMIC_RELAXED);
 	if (step > worker->contract->plan.step_limit)
 		step = worker->contract->heartbeat; /* as last seen */
