@@ -1,10 +1,8 @@
 /*
- * fuzz_contract ITERATIONS: plays a target that writes over the memory that it shares with the command. Damages the block of a
- * good run in a few places, lets the command receive it, and uses what was accepted as a campaign does. The same every time.
+ * A target that writes over the memory that it shares with the command: an input is a list of writes into the block of
+ * a correct run. The command receives the block and uses what it accepts as a campaign does.
  */
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "campaign/contract_exchange.h"
 #include "campaign/failure.h"
 #include "campaign/memory_view.h"
+#include "fuzz/fuzz_targets.h"
 #include "strategies/strategy.h"
 
 #define THREADS 3u
@@ -82,7 +81,14 @@ static uint64_t hostile_value(struct rng *rng)
 	}
 }
 
-static void damage(struct rng *rng, struct contract_block *block)
+/* One write of the target: `size` bytes of `value` at an offset in an area, both reduced to what there is. */
+struct contract_write {
+	uint64_t value;
+	uint16_t at;
+	uint8_t area, size;
+};
+
+static void contract_write_over(struct contract_block *block, const struct contract_write *write)
 {
 	const struct contract *layout = block->contract;
 	const struct {
@@ -97,15 +103,11 @@ static void damage(struct rng *rng, struct contract_block *block)
 		{layout->memory_offset, 4096},
 		{layout->memory_offset + offsetof(struct contract_memory, modules), 4096},
 	};
+	const uint32_t area = write->area % (sizeof areas / sizeof *areas);
+	const uint32_t size = 1u << write->size % 4;
+	const uint64_t at = write->at % (areas[area].bytes - size);
 
-	for (uint32_t count = 1 + rng_below(rng, 4); count > 0; count--) {
-		const uint32_t area = rng_below(rng, sizeof areas / sizeof *areas);
-		const uint64_t value = hostile_value(rng);
-		const uint32_t size = 1u << rng_below(rng, 4);
-		const uint64_t at = rng_below(rng, (uint32_t)(areas[area].bytes - size));
-
-		memcpy((char *)block->shared + areas[area].offset + at, &value, size);
-	}
+	memcpy((char *)block->shared + areas[area].offset + at, &write->value, size);
 }
 
 /* The layout is the command's own: the target's may lie. */
@@ -144,35 +146,66 @@ static void use(struct contract_block *block, bool has_view)
 	failure_release(&failure);
 }
 
-int main(int argc, char **argv)
-{
-	const unsigned long iterations = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
-	const struct contract_sizes sizes = {.strategy_bytes = 4096, .trace_events = EVENTS};
-	struct contract_block block;
-	struct contract layout;
-	unsigned long accepted = 0;
-	struct rng rng;
+static struct contract_block contract_block;
+static struct contract contract_layout;
 
-	BUG_ON(contract_block_open(&block, &sizes, NULL) < 0);
-	BUG_ON(ftruncate(block.file, 4096) == 0); /* the command would end with SIGBUS */
-	layout = *block.contract;
-	BUG_ON(contract_separate(&block, NULL) < 0);
-	rng_seed(&rng, 1);
-	for (unsigned long i = 0; i < iterations; i++) {
-		repair_layout(&block, &layout);
-		begin_batch(&block);
-		play_good_guest(&block);
-		if (i == 0)
-			BUG_ON(contract_refresh(&block) || contract_receive(&block));
-		else
-			damage(&rng, &block);
-		if (contract_refresh(&block) || contract_receive(&block))
-			continue;
-		accepted++;
-		use(&block, i % VIEW_EVERY == 0);
-	}
-	printf("contract: %lu damaged blocks, %lu accepted\n", iterations, accepted);
-	contract_block_close(&block);
-	/* All accepted, or none: then the damage did not reach the checks. */
-	return accepted == iterations || accepted < 2;
+static void contract_open(void)
+{
+	const struct contract_sizes sizes = {.strategy_bytes = 4096, .trace_events = EVENTS};
+
+	BUG_ON(contract_block_open(&contract_block, &sizes, NULL) < 0);
+	BUG_ON(ftruncate(contract_block.file, 4096) == 0); /* the command would end with SIGBUS */
+	contract_layout = *contract_block.contract;
+	BUG_ON(contract_separate(&contract_block, NULL) < 0);
 }
+
+static bool contract_run_writes(const uint8_t *bytes, size_t size)
+{
+	static uint32_t count;
+	struct contract_write write;
+
+	if (!contract_layout.bytes)
+		contract_open();
+	repair_layout(&contract_block, &contract_layout);
+	begin_batch(&contract_block);
+	play_good_guest(&contract_block);
+	for (size_t at = 0; size - at >= sizeof write; at += sizeof write) {
+		memcpy(&write, bytes + at, sizeof write);
+		contract_write_over(&contract_block, &write);
+	}
+	if (contract_refresh(&contract_block) || contract_receive(&contract_block))
+		return false;
+	use(&contract_block, count++ % VIEW_EVERY == 0);
+	return true;
+}
+
+/* Writes the value that an event has: the block stays correct. */
+static size_t contract_make_seed(uint8_t *bytes, size_t capacity)
+{
+	const struct contract_write write = {.area = 5, .size = 3};
+
+	BUG_ON(capacity < sizeof write);
+	memcpy(bytes, &write, sizeof write);
+	return sizeof write;
+}
+
+static size_t contract_damage(struct rng *rng, uint8_t *bytes, size_t size, size_t capacity)
+{
+	for (uint32_t count = 1 + rng_below(rng, 4); count > 0; count--) {
+		const struct contract_write write = {.value = hostile_value(rng),
+			.at = (uint16_t)rng_below(rng, UINT16_MAX),
+			.area = (uint8_t)rng_below(rng, 8),
+			.size = (uint8_t)rng_below(rng, 4)};
+
+		if (size > capacity - sizeof write)
+			break;
+		memcpy(bytes + size, &write, sizeof write);
+		size += sizeof write;
+	}
+	return size;
+}
+
+const struct fuzz_target fuzz_target_contract = {.name = "contract",
+	.run = contract_run_writes,
+	.make_seed = contract_make_seed,
+	.damage = contract_damage};
