@@ -89,6 +89,11 @@ void contract_publish(struct contract_block *block)
 
 /* ---- checks of the copy ---- */
 
+uint64_t contract_runs_most(const struct contract_plan *plan)
+{
+	return plan->run_limit ? plan->run_limit : 1;
+}
+
 static bool exchange_is_thread(struct thread_id thread)
 {
 	return thread.index < THREAD_CAPACITY || thread_same(thread, THREAD_NONE);
@@ -157,7 +162,7 @@ static bool exchange_is_run_number(const struct contract_block *block, uint64_t 
 	const struct contract_plan *plan = &block->published_plan;
 
 	/* Before the first run of a batch the number is that of the batch before. */
-	return number - plan->run_first < plan->run_limit ||
+	return number - plan->run_first < contract_runs_most(plan) ||
 	       number == block->contract->run_number || number == plan->run_first;
 }
 
@@ -172,8 +177,8 @@ static const char *exchange_check_header(const struct contract_block *block, str
 		return "layout";
 	if (!exchange_is_plan(copy, &block->published_plan))
 		return "plan";
-	if (!exchange_are_totals(
-		    &copy->totals, &block->published_totals, block->published_plan.run_limit))
+	if (!exchange_are_totals(&copy->totals, &block->published_totals,
+		    contract_runs_most(&block->published_plan)))
 		return "totals";
 	if (!exchange_is_outcome(&copy->outcome))
 		return "outcome";
@@ -348,7 +353,7 @@ const char *contract_refresh(struct contract_block *block)
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&shared->unseen, __ATOMIC_ACQUIRE);
 
-	if (runs - block->published_totals.runs > block->published_plan.run_limit)
+	if (runs - block->published_totals.runs > contract_runs_most(&block->published_plan))
 		return "totals";
 	if (!exchange_is_run_number(block, number))
 		return "run number";

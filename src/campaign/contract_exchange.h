@@ -24,6 +24,12 @@ void contract_publish(struct contract_block *block);
  */
 const char *contract_receive(struct contract_block *block);
 
+/*
+ * How many runs the target may count under this plan. A program that makes no thread ends while its server starts,
+ * before any batch, and counts one run.
+ */
+uint64_t contract_runs_most(const struct contract_plan *plan);
+
 /* While runs are under way: copies the words that tell their progress. Returns NULL, or the name of what is damaged. */
 const char *contract_refresh(struct contract_block *block);
 

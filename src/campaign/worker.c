@@ -399,8 +399,8 @@ static int worker_check_failure(
 {
 	const struct contract *contract = worker->contract;
 
-	if (report == REPORT_FAILURE &&
-		contract->run_number - contract->plan.run_first >= contract->plan.run_limit)
+	if (report == REPORT_FAILURE && contract->run_number - contract->plan.run_first >=
+						contract_runs_most(&contract->plan))
 		worker->damage = "run number";
 	return worker_check(worker, err);
 }
