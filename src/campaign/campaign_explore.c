@@ -260,7 +260,9 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	if (worker == campaign->workers)
 		compare_note_first(campaign, report);
 	if (!contract->is_live && report == REPORT_FAILURE && worker != campaign->workers)
-		campaign_go_on_alone(campaign, worker);
+		result = campaign_go_on_alone(campaign, worker, err);
+	if (result < 0)
+		return result;
 	if (campaign->parts.strategy && worker != campaign->workers) {
 		result = parts_take_report(campaign, worker, report, err);
 		/* The first may have waited for this. */

@@ -162,7 +162,8 @@ struct campaign {
 	uint64_t saved_ns;	   /* when the store was last told */
 	bool has_started;	   /* a run that reached its first thread has ended */
 	bool is_alone; /* processes of the target disturb each other: only the first worker works */
-	bool is_disturbed;		   /* likewise, and runs have to be made again for that */
+	uint64_t alone_ns; /* when the other processes were gone after that; 0: never */
+	bool is_disturbed; /* likewise, and runs have to be made again for that */
 	struct campaign_worker *reporting; /* whose report is being dealt with; or NULL */
 	bool is_focused;		   /* processes are to know of groups of sites (chosen.h) */
 	bool has_told_start;		   /* the listener knows what kind of target it is */
@@ -406,7 +407,8 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
  * The process of a worker that is not the first one has ended before its first thread, which the first worker's does
  * not: it wants what that one has (a port, a file, a name). From now on there is one worker; the run is made again.
  */
-void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *worker);
+int campaign_go_on_alone(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
 /* ---- campaign_quiet.c ---- */
 
@@ -417,6 +419,8 @@ int campaign_poll(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err);
 /* No process of the target is there any more. What workers report meanwhile is put off. */
 int campaign_clear_way(struct campaign *campaign, struct error *err);
+/* After is_alone was set: ends the target's processes of other workers. Batches that began before may be doubted. */
+int campaign_end_others(struct campaign *campaign, struct error *err);
 /*
  * A failure does not repeat while no other process is there: was it one of them? Then it does not count, is_disturbed
  * says that its run is to be made again, and there is one worker from now on.

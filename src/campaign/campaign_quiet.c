@@ -98,14 +98,23 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 	return result;
 }
 
+/* A batch that began before the other processes were gone may have failed because of them. */
+static bool ran_beside_others(const struct campaign *campaign)
+{
+	return campaign->worker_count > 1 &&
+	       (!campaign->is_alone || (campaign->alone_ns && campaign->reporting &&
+					       campaign->reporting->begun_ns < campaign->alone_ns));
+}
+
 bool campaign_doubt_others(struct campaign *campaign, const struct confirmation *confirmation)
 {
-	if (campaign->is_alone || campaign->worker_count == 1 ||
-		confirmation_is_repeatable(confirmation) || campaign_is_interrupted(campaign))
+	if (!ran_beside_others(campaign) || confirmation_is_repeatable(confirmation) ||
+		campaign_is_interrupted(campaign))
 		return false;
-	campaign_notice(campaign,
-		"a failure that came up beside other processes of the program did not repeat without them; "
-		"from now on one worker, as by -j 1");
+	if (!campaign->is_alone)
+		campaign_notice(campaign,
+			"a failure that came up beside other processes of the program did not repeat without them; "
+			"from now on one worker, as by -j 1");
 	campaign->is_alone = campaign->is_disturbed = true;
 	return true;
 }
@@ -127,6 +136,14 @@ static bool are_others_there(const struct campaign *campaign)
 	return false;
 }
 
+int campaign_end_others(struct campaign *campaign, struct error *err)
+{
+	const int result = are_others_there(campaign) ? campaign_clear_way(campaign, err) : 0;
+
+	campaign->alone_ns = platform_monotonic_ns();
+	return result;
+}
+
 int campaign_share_no_names(struct campaign *campaign, struct error *err)
 {
 	if (campaign->is_alone || campaign->worker_count == 1 || campaign->options->far ||
@@ -136,7 +153,7 @@ int campaign_share_no_names(struct campaign *campaign, struct error *err)
 		"the program binds a socket to a port or path that another process of it would want, too; from "
 		"now on one worker, as by -j 1");
 	campaign->is_alone = true;
-	return are_others_there(campaign) ? campaign_clear_way(campaign, err) : 0;
+	return campaign_end_others(campaign, err);
 }
 
 void campaign_forget_others(struct campaign *campaign)

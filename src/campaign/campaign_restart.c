@@ -43,7 +43,8 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 	return 0;
 }
 
-void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *worker)
+int campaign_go_on_alone(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
 	struct contract_totals *totals = &contract->totals;
@@ -58,4 +59,5 @@ void campaign_go_on_alone(struct campaign *campaign, struct campaign_worker *wor
 			"a second process of the program ended before its first thread while another one "
 			"ran; from now on one worker, as by -j 1");
 	campaign->is_alone = true;
+	return campaign_end_others(campaign, err);
 }
