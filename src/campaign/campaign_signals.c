@@ -18,12 +18,13 @@
 /* What raddle was sent is the program's, where there is only one run. */
 void campaign_pass_signals_on(struct campaign *campaign)
 {
-	const struct worker *worker = &campaign->workers[0].worker;
-	const uint32_t guest = __atomic_load_n(&worker->contract->guest_pid, __ATOMIC_RELAXED);
+	struct worker *worker = &campaign->workers[0].worker;
 	const uint64_t now_ns = platform_monotonic_ns();
+	uint32_t guest;
 
 	if (!campaign->options->forwards_signals || !worker->pid)
 		return;
+	guest = worker_guest_pid(worker);
 	forward_pass_on(guest ? (pid_t)guest : worker->pid);
 	if (forward_stop_count() == 0 || campaign->has_told_stop)
 		return;

@@ -336,15 +336,15 @@ int worker_receive(struct worker *worker, struct error *err)
  * Signals go to the process that the target names, and debuggers read it. So it is a descendant of the worker's
  * process, or the name is damaged.
  */
-static void check_guest_pid(struct worker *worker)
+uint32_t worker_guest_pid(struct worker *worker)
 {
 	const pid_t pid =
 		(pid_t)__atomic_load_n(&worker->block.shared->guest_pid, __ATOMIC_ACQUIRE);
 
-	if ((uint32_t)pid == worker->contract->guest_pid)
-		return;
-	if (pid == 0 || pid == worker->pid || children_is_descendant(pid))
+	if ((uint32_t)pid != worker->contract->guest_pid &&
+		(pid == 0 || pid == worker->pid || children_is_descendant(pid)))
 		worker->contract->guest_pid = (uint32_t)pid;
+	return worker->contract->guest_pid;
 }
 
 enum contract_report worker_load_report(struct worker *worker)
@@ -377,7 +377,7 @@ static int take_ring(struct worker *worker, enum contract_report *report, struct
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
 		return 0;
-	check_guest_pid(worker); /* the process may be a new one */
+	(void)worker_guest_pid(worker); /* the process may be a new one */
 	result = worker_receive(worker, err);
 	if (result < 0)
 		return result;
@@ -410,7 +410,7 @@ static int worker_observe(struct worker *worker, enum contract_report *report, s
 	int result;
 
 	worker->damage = contract_refresh(&worker->block);
-	check_guest_pid(worker);
+	(void)worker_guest_pid(worker);
 	result = worker_check(worker, err);
 	if (result == 0)
 		result = take_ring(worker, report, err);

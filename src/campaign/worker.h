@@ -127,6 +127,8 @@ void worker_stop(struct worker *worker);
 /* Ends the process and everything it started. The batch is forgotten. */
 void worker_kill(struct worker *worker);
 
+/* The process that makes the current run, as the target says now; 0: none has begun. */
+uint32_t worker_guest_pid(struct worker *worker);
 /* Fails where the target wrote over the memory that it shares with the command. */
 int worker_check(const struct worker *worker, struct error *err);
 
