@@ -155,6 +155,7 @@ static void test_collect__reads_below_the_roots_only(void **state)
 {
 	char folder[] = "/tmp/raddle-source-roots-XXXXXX", path[64];
 	char *const with[] = {"/nowhere", folder, NULL}, *const everything[] = {"/", NULL};
+	json_t *sources;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
@@ -167,8 +168,9 @@ static void test_collect__reads_below_the_roots_only(void **state)
 	assert_int_equal(count_below("/etc/passwd", NULL), 0);
 	assert_int_equal(count_below("../../etc/passwd", NULL), 0);
 	assert_int_equal(count_below("/proc/self/environ", everything), 1);
-	assert_null(line_of(
-		collect_below("/proc/self/environ", everything), "/proc/self/environ", "1"));
+	sources = collect_below("/proc/self/environ", everything);
+	assert_null(line_of(sources, "/proc/self/environ", "1"));
+	json_decref(sources);
 	assert_int_equal(count_below("/dev/zero", everything), 0);
 	assert_int_equal(count_below(path, NULL), 0);
 	assert_int_equal(count_below(path, with), 1);
