@@ -21,7 +21,7 @@
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
-/* Replays of a hang wait for this part of the hang time. */
+/* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
 
 /* True once per key. */
@@ -153,7 +153,7 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
 					  campaign->options->time_ns / BEHIND_PART;
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* what the run has read is gone */
-	/* That it hangs has been waited for once; a dozen repetitions need not take as long. */
+	/* For minimising and tracing. confirm() makes its first replay with the whole limit. */
 	if (caught->failure.outcome.kind == OUTCOME_HANG)
 		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;
 }

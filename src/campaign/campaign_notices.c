@@ -59,7 +59,7 @@ void campaign_tell_start(struct campaign *campaign, const struct campaign_worker
 	tell_refusal(campaign, worker);
 }
 
-/* Each such wait takes a while of computing for nothing: a campaign is slow, and the user can help. */
+/* The runtime cannot tell a computation from a loop that waits; only the loop makes a campaign slow. */
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
 	if (campaign->has_told_spinning ||
@@ -67,10 +67,11 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 		return;
 	campaign->has_told_spinning = true;
 	campaign_warn(campaign,
-		"a thread waits in a loop that only reads memory, which is noticed by its "
-		"processor time: 1 s at first, then 20 ms each time; %s",
-		contract->has_memory_sites ? "build the code that it waits in with raddle-cc, too"
-					   : "built with raddle-cc it would be noticed at once");
+		"a thread took 1 s of processor time without an operation, so other threads move "
+		"meanwhile; if it waits in a loop that only reads memory, %s",
+		contract->has_memory_sites
+			? "build the code of this loop with raddle-cc, too"
+			: "build the program with raddle-cc, which notices such loops at once");
 }
 
 /* The innermost call in the user's own code: a lock of the C++ library is called by its templates. */

@@ -12,6 +12,7 @@ int confirm(struct confirmation *out, const struct failure *failure,
 	int result;
 
 	fresh.restart = RESTART_EXEC;
+	fresh.hang_ns = 0;
 	*out = (struct confirmation){0};
 	result = probe_open(&probe, &fresh, err);
 	if (result < 0)
@@ -37,6 +38,9 @@ int confirm(struct confirmation *out, const struct failure *failure,
 		out->failed_again += probe.is_failure && !probe.has_diverged &&
 				     outcome->kind == failure->outcome.kind &&
 				     outcome->code == failure->outcome.code;
+		/* Only a replay with the whole limit tells a hang from a computation. */
+		if (out->failed_again && params->hang_ns)
+			probe.worker.params.hang_ns = params->hang_ns;
 	}
 	probe_close(&probe);
 	return result;
