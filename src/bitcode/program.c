@@ -1,10 +1,20 @@
-/* See program.h. The section is read as hostile bytes; LLVM is only given what decompressed well. */
+/*
+ * See program.h. The section may be damaged in any way. LLVM gets only frames that decompress, and because it ends its
+ * process at some damage, a child process parses each section before this one does.
+ */
 #include "bitcode/program.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <llvm-c/BitReader.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/bug.h"
@@ -130,6 +140,57 @@ static int parse_section(struct program *program, const unsigned char *bytes, si
 	return 0;
 }
 
+/* Sends *err when the parser returns; a crash sends nothing. */
+static _Noreturn void program_parse_in_child(struct program *program, const unsigned char *section,
+	size_t size, const char *path, int pipe)
+{
+	static const struct rlimit no_core = {0};
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct error err = {0};
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a valid signal: cannot fail */
+	(void)setrlimit(RLIMIT_CORE, &no_core); /* a core file would only be in the way */
+	/* LLVM prints why it ends its process. */
+	if (null >= 0)
+		(void)dup2(null, STDERR_FILENO);
+	(void)parse_section(program, section, size, path, &err);
+	if (write(pipe, &err, sizeof err) != (ssize_t)sizeof err)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_SUCCESS);
+}
+
+static int program_check_section(struct program *program, const unsigned char *section, size_t size,
+	const char *path, struct error *err)
+{
+	struct error answer;
+	int ends[2];
+	ssize_t got;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return error_set(err, ERROR_IO,
+			"no pipe can be made (%s); is the limit of open files low?",
+			strerror(errno));
+	child = fork();
+	if (child == 0)
+		program_parse_in_child(program, section, size, path, ends[1]);
+	(void)close(ends[1]); /* the child's */
+	/* One write of less than PIPE_BUF bytes arrives whole. */
+	while ((got = child < 0 ? 0 : read(ends[0], &answer, sizeof answer)) < 0 && errno == EINTR)
+		continue;
+	(void)close(ends[0]); /* only read from */
+	if (child < 0)
+		return error_set(err, ERROR_LIMIT,
+			"no process can be started (%s); raise ulimit -u", strerror(errno));
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	if (got != (ssize_t)sizeof answer)
+		return error_set(err, ERROR_FORMAT,
+			"the bitcode in %s is damaged (LLVM 19 crashes on it); build it again",
+			path);
+	return answer.code ? error_set(err, answer.code, "%s", answer.text) : 0;
+}
+
 /* Names that make no sense are left out: then nothing in the program is called so. */
 static void read_exports(struct program_file *file)
 {
@@ -169,7 +230,8 @@ static int load_file(struct program *program, const char *path, struct error *er
 	if (!section)
 		return error_set(err, ERROR_NOTFOUND,
 			"%s has sites but no bitcode; build it again and do not strip it", path);
-	return parse_section(program, section, size, path, err);
+	status = program_check_section(program, section, size, path, err);
+	return status ? status : parse_section(program, section, size, path, err);
 }
 
 int program_load(

@@ -182,15 +182,29 @@ static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
 	return at + sprintf(at, "\"\n");
 }
 
+/* One frame with zstd's checksum, so that a reader notices any damage before LLVM sees it. */
+static size_t module_compress(void *stored, size_t room, const void *plain, size_t size)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	if (!context ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(
+			context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL)) ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+		abort(); /* out of memory: as the compiler itself does */
+	size = ZSTD_compress2(context, stored, room, plain, size);
+	ZSTD_freeCCtx(context);
+	return size;
+}
+
 void embed_bitcode(struct instrument *instrument)
 {
 	LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(instrument->module);
 	const size_t plain = LLVMGetBufferSize(buffer);
 	const size_t room = ZSTD_compressBound(plain);
 	unsigned char *stored = malloc(room);
-	size_t size = stored ? ZSTD_compress(stored, room, LLVMGetBufferStart(buffer), plain,
-				       COMPRESSION_LEVEL)
-			     : 0;
+	const size_t size =
+		module_compress(stored, stored ? room : 0, LLVMGetBufferStart(buffer), plain);
 	char *text = malloc(5 * size + size / 4 + 1024);
 	char *at = text;
 
