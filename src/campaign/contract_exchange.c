@@ -82,6 +82,11 @@ void contract_publish(struct contract_block *block)
 {
 	memcpy((char *)block->shared + COPIED_START, (const char *)block->contract + COPIED_START,
 		sizeof *block->contract - COPIED_START);
+	contract_expect(block);
+}
+
+void contract_expect(struct contract_block *block)
+{
 	block->published_plan = block->contract->plan;
 	block->published_totals = block->contract->totals;
 	block->runs_received = block->contract->plan.run_first;
@@ -120,20 +125,22 @@ static bool exchange_has_grown(uint64_t now, uint64_t before)
 	return now - before < GROWTH_MOST;
 }
 
-static bool exchange_are_totals(
-	const struct contract_totals *now, const struct contract_totals *before, uint64_t run_limit)
+/* A process that is killed may have counted its run in one of two places only; `killed_most` processes may be. */
+static bool exchange_are_totals(const struct contract_totals *now,
+	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
 	const uint64_t runs = now->runs - before->runs;
 	uint64_t outcomes = 0;
 
+	if (runs > run_limit)
+		return false;
 	for (unsigned i = 0; i < OUTCOME_KIND_COUNT; i++) {
-		if (now->outcome[i] - before->outcome[i] > runs + 1)
+		if (now->outcome[i] - before->outcome[i] > runs + killed_most)
 			return false;
 		outcomes += now->outcome[i] - before->outcome[i];
 	}
-	/* A process that is killed may have counted its run in one of the two only. */
-	return runs <= run_limit && outcomes + 1 >= runs && outcomes <= runs + 1 &&
-	       now->failures - before->failures <= runs + 1 &&
+	return outcomes + killed_most >= runs && outcomes <= runs + killed_most &&
+	       now->failures - before->failures <= runs + killed_most &&
 	       now->threads_most <= THREAD_CAPACITY && now->steps_most >= before->steps_most &&
 	       exchange_has_grown(now->steps, before->steps) &&
 	       exchange_has_grown(now->switches, before->switches) &&
@@ -166,9 +173,11 @@ static bool exchange_is_run_number(const struct contract_block *block, uint64_t 
 	       number == block->contract->run_number || number == plan->run_first;
 }
 
-static const char *exchange_check_header(const struct contract_block *block, struct contract *copy)
+static const char *exchange_check_header(
+	const struct contract_block *block, struct contract *copy, uint64_t killed_most)
 {
 	const struct contract *own = block->contract;
+	uint8_t has_random_addresses;
 
 	if (copy->magic != own->magic || copy->version != own->version ||
 		copy->bytes != own->bytes || copy->host_pid != own->host_pid ||
@@ -178,14 +187,16 @@ static const char *exchange_check_header(const struct contract_block *block, str
 	if (!exchange_is_plan(copy, &block->published_plan))
 		return "plan";
 	if (!exchange_are_totals(&copy->totals, &block->published_totals,
-		    contract_runs_most(&block->published_plan)))
+		    contract_runs_most(&block->published_plan), killed_most))
 		return "totals";
 	if (!exchange_is_outcome(&copy->outcome))
 		return "outcome";
 	if (!exchange_is_run_number(block, copy->run_number))
 		return "run number";
-	if (copy->is_live > 1 || copy->is_elsewhere > 1 || copy->has_memory_sites > 1 ||
-		copy->takes_name > 1 || copy->taint > TAINT_SHARED || copy->daemon > DAEMON_LEFT ||
+	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
+	if (has_random_addresses > 1 || copy->is_live > 1 || copy->is_elsewhere > 1 ||
+		copy->has_memory_sites > 1 || copy->takes_name > 1 || copy->taint > TAINT_SHARED ||
+		copy->daemon > DAEMON_LEFT ||
 		copy->unseen > (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS))
 		return "state";
 	if (copy->thread_count > THREAD_CAPACITY ||
@@ -218,17 +229,34 @@ static bool exchange_is_memory(const struct contract_memory *memory)
 
 /* ---- areas ---- */
 
-static bool exchange_copy_threads(struct contract_block *block, uint32_t count)
+/* Checks the private copy, and ends its texts. */
+static bool exchange_are_threads(struct contract *own, uint32_t count)
 {
-	struct contract_thread *threads = contract_threads(block->contract);
+	struct contract_thread *threads = contract_threads(own);
 
-	memcpy(threads, contract_shared_area(block, block->contract->threads_offset),
-		count * sizeof *threads);
 	for (uint32_t i = 0; i < count; i++) {
 		threads[i].label[sizeof threads[i].label - 1] = '\0';
 		if (!exchange_is_thread(threads[i].parent))
 			return false;
 	}
+	return true;
+}
+
+static bool exchange_copy_threads(struct contract_block *block, uint32_t count)
+{
+	memcpy(contract_threads(block->contract),
+		contract_shared_area(block, block->contract->threads_offset),
+		count * sizeof(struct contract_thread));
+	return exchange_are_threads(block->contract, count);
+}
+
+static bool exchange_are_segments(const struct schedule *schedule)
+{
+	for (uint32_t i = 0; i < schedule->count; i++)
+		if (schedule->segments[i].flags > (SEGMENT_VALUE | SEGMENT_PREEMPTS) ||
+			(!(schedule->segments[i].flags & SEGMENT_VALUE) &&
+				schedule->segments[i].thread >= THREAD_CAPACITY))
+			return false;
 	return true;
 }
 
@@ -246,12 +274,7 @@ static bool exchange_copy_schedule(struct contract_block *block)
 	to->step_count = *(const volatile uint64_t *)&from->step_count;
 	to->is_truncated = is_truncated;
 	memcpy(to->segments, from->segments, count * sizeof *to->segments);
-	for (uint32_t i = 0; i < count; i++)
-		if (to->segments[i].flags > (SEGMENT_VALUE | SEGMENT_PREEMPTS) ||
-			(!(to->segments[i].flags & SEGMENT_VALUE) &&
-				to->segments[i].thread >= THREAD_CAPACITY))
-			return false;
-	return true;
+	return exchange_are_segments(to);
 }
 
 /* What the round's log says of the runs since the last copy. */
@@ -304,6 +327,16 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 
 /* ---- receiving ---- */
 
+/* Makes the checked header the command's own, but for the words that both sides wait on. */
+static void exchange_accept_header(struct contract *own, struct contract *copy)
+{
+	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';
+	copy->taint_text[sizeof copy->taint_text - 1] = '\0';
+	copy->checkpoint_text[sizeof copy->checkpoint_text - 1] = '\0';
+	memcpy((char *)own + COPIED_START, (const char *)copy + COPIED_START,
+		sizeof *own - COPIED_START);
+}
+
 const char *contract_receive(struct contract_block *block)
 {
 	struct contract *own = block->contract;
@@ -311,7 +344,7 @@ const char *contract_receive(struct contract_block *block)
 	const char *damage;
 
 	memcpy(&copy, block->shared, sizeof copy);
-	damage = exchange_check_header(block, &copy);
+	damage = exchange_check_header(block, &copy, 1);
 	if (damage)
 		return damage;
 	if (!exchange_is_memory(contract_memory(own)))
@@ -324,12 +357,32 @@ const char *contract_receive(struct contract_block *block)
 		return "runs";
 	if (copy.plan.is_traced && !exchange_copy_trace(block, copy.trace_count))
 		return "trace";
-	copy.outcome.text[sizeof copy.outcome.text - 1] = '\0';
-	copy.taint_text[sizeof copy.taint_text - 1] = '\0';
-	copy.checkpoint_text[sizeof copy.checkpoint_text - 1] = '\0';
-	copy.guest_pid = own->guest_pid; /* contract_refresh() checks it */
-	memcpy((char *)own + COPIED_START, (const char *)&copy + COPIED_START,
-		sizeof *own - COPIED_START);
+	exchange_accept_header(own, &copy);
+	return NULL;
+}
+
+const char *contract_receive_report(struct contract_block *block, const struct contract *header)
+{
+	struct contract *own = block->contract;
+	struct contract copy = *header;
+	const uint64_t runs = contract_runs_most(&block->published_plan);
+	const struct schedule *schedule = contract_schedule(own);
+	const char *damage;
+	uint8_t is_truncated;
+
+	copy.host_pid = own->host_pid; /* the other command's */
+	copy.plan = block->published_plan;
+	damage = exchange_check_header(block, &copy,
+		block->published_plan.restart == RESTART_EXEC && runs < GROWTH_MOST ? runs : 1);
+	if (damage)
+		return damage;
+	if (!exchange_are_threads(own, copy.thread_count))
+		return "threads";
+	memcpy(&is_truncated, &schedule->is_truncated, 1);
+	if (schedule->count > CONTRACT_SEGMENTS_MAX || is_truncated > 1 ||
+		!exchange_are_segments(schedule))
+		return "schedule";
+	exchange_accept_header(own, &copy);
 	return NULL;
 }
 

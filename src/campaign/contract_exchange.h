@@ -18,6 +18,15 @@ int contract_separate(struct contract_block *block, struct error *err);
 /* Copies the header to the target, which must stand still or not exist yet. */
 void contract_publish(struct contract_block *block);
 
+/* What contract_publish() remembers of the plan and the counters, to check results against. */
+void contract_expect(struct contract_block *block);
+
+/*
+ * Takes over the header of a report of another rank, whose areas the block already has. Both are checked like those of a
+ * target. Returns NULL, or the name of what is damaged.
+ */
+const char *contract_receive_report(struct contract_block *block, const struct contract *header);
+
 /*
  * Copies header, threads, schedule, runs and trace from the target. Returns NULL, or the name of what is damaged; the
  * private copy is then as before.

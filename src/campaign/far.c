@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/contract_exchange.h"
+
 /* A stretch of the block; bytes 0: there is no more. */
 struct far_extent {
 	uint64_t offset, bytes;
@@ -109,6 +111,7 @@ void far_begin(struct worker *worker)
 	struct strbuf message;
 
 	worker->far_is_away = worker->far_has_memory = true;
+	contract_expect(&worker->block);
 	if (far_is_lost(worker))
 		return; /* that is told when it is looked at */
 	strbuf_init(&message);
@@ -138,28 +141,19 @@ void far_kill(struct worker *worker)
 	worker->far_serial++;
 }
 
-/* All but what belongs to this block. */
-static void take_contract(struct contract *contract, const struct contract *from)
-{
-	const struct contract own = *contract;
-
-	*contract = *from;
-	contract->host_pid = own.host_pid;
-	contract->guest_pid = 0;
-	contract->command = own.command;
-	contract->doorbell = own.doorbell;
-	contract->stop = own.stop;
-	contract->plan = own.plan;
-}
-
 static enum contract_report take_report(struct worker *worker, const char *bytes, size_t size)
 {
 	const struct far_head *head = (const struct far_head *)(const void *)bytes;
 	struct contract_memory *memory = contract_memory(worker->contract);
 
-	if (!far_unpack(worker, bytes, size))
+	if (!far_unpack(worker, bytes, size) || head->report == REPORT_NONE ||
+		head->report == REPORT_READY)
+		worker->damage = "message";
+	else
+		worker->damage = contract_receive_report(&worker->block, &head->contract);
+	if (worker->damage)
 		return REPORT_DIED;
-	take_contract(worker->contract, &head->contract);
+	worker->contract->report = head->report;
 	memory->newly_shared = head->newly_shared;
 	memory->points_changed = head->points_changed;
 	worker->exit_status = head->exit_status;
@@ -167,7 +161,7 @@ static enum contract_report take_report(struct worker *worker, const char *bytes
 	return (enum contract_report)head->report;
 }
 
-enum contract_report far_poll(struct worker *worker)
+int far_poll(struct worker *worker, enum contract_report *out, struct error *err)
 {
 	const struct far_link *link = worker->params.far;
 	enum contract_report report = REPORT_NONE;
@@ -190,5 +184,10 @@ enum contract_report far_poll(struct worker *worker)
 	}
 	if (report != REPORT_NONE)
 		worker->far_is_away = false;
-	return report;
+	*out = report;
+	return worker->damage ? error_set(err, ERROR_FORMAT,
+					"the report of rank %u is damaged (%s); run one release of "
+					"raddle on all machines",
+					worker->params.far_number + 1, worker->damage)
+			      : 0;
 }

@@ -43,7 +43,7 @@ struct far_head {
 /* What worker_begin(), _stop(), _poll() and _kill() do with one that is elsewhere. */
 void far_begin(struct worker *worker);
 void far_stop(struct worker *worker);
-enum contract_report far_poll(struct worker *worker);
+int far_poll(struct worker *worker, enum contract_report *report, struct error *err);
 void far_kill(struct worker *worker);
 /* Is nobody there who would make its batches? In is_lost, too. */
 bool far_is_lost(struct worker *worker);

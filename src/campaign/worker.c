@@ -429,10 +429,8 @@ int worker_poll(struct worker *worker, enum contract_report *report, struct erro
 	*report = REPORT_NONE;
 	if (result < 0)
 		return result;
-	if (worker->params.far) {
-		*report = far_poll(worker);
-		return 0;
-	}
+	if (worker->params.far)
+		return far_poll(worker, report, err);
 	worker->seen = __atomic_load_n(&worker->block.shared->doorbell, __ATOMIC_SEQ_CST);
 	if (worker->is_left)
 		return worker_follow(worker, report, err);
