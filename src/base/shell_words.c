@@ -1,4 +1,4 @@
-#include "cli/shell_words.h"
+#include "base/shell_words.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Words as a shell takes them. */
-#ifndef RADDLE_CLI_SHELL_WORDS_H
-#define RADDLE_CLI_SHELL_WORDS_H
+#ifndef RADDLE_BASE_SHELL_WORDS_H
+#define RADDLE_BASE_SHELL_WORDS_H
 
 #include "base/strbuf.h"
 

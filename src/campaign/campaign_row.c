@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/bug.h"
+#include "base/shell_words.h"
 #include "base/strbuf.h"
-#include "base/visible.h"
 #include "campaign/campaign.h"
 #include "campaign/restart.h"
 #include "campaign/strategy_option.h"
@@ -36,10 +36,7 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 	char strategy[256];
 
 	strbuf_init(&command);
-	for (char *const *word = options->argv; *word; word++) {
-		strbuf_adds(&command, command.length ? " " : "");
-		visible_add(&command, *word, strlen(*word), false);
-	}
+	shell_words_add(&command, options->argv);
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = strbuf_detach(&command);
 	row->options = campaign_row_options(options, settings);

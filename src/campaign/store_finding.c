@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "campaign/store_internal.h"
 
@@ -39,21 +40,6 @@ static char *program_of(const struct finding *finding)
 		program = NULL;
 	BUG_ON(!program);
 	return program;
-}
-
-/* The command line for people; arguments with blanks are quoted. */
-static char *command_of(const struct finding *finding)
-{
-	struct strbuf text;
-
-	strbuf_init(&text);
-	for (char **argument = finding->argv; argument && *argument; argument++) {
-		const bool is_quoted = !**argument || strpbrk(*argument, " \t\n'\"\\$");
-
-		strbuf_addf(&text, is_quoted ? "%s'%s'" : "%s%s",
-			argument == finding->argv ? "" : " ", *argument);
-	}
-	return strbuf_detach(&text);
 }
 
 static void signature_text(const struct finding *finding, char text[17])
@@ -107,8 +93,8 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 	uint64_t times, struct error *err)
 {
 	sqlite3_stmt *statement;
+	struct strbuf command;
 	char signature[17];
-	char *command = command_of(finding);
 	char *program = program_of(finding);
 	int status = store_prepare(store, &statement,
 		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
@@ -116,13 +102,16 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
 
+	strbuf_init(&command);
+	if (finding->argv)
+		shell_words_add(&command, finding->argv);
 	if (!status) {
 		signature_text(finding, signature);
 		store_bind_text(statement, 1, signature);
 		store_bind_text(statement, 2, program);
 		store_bind_text(statement, 3, outcome_descriptions[finding->kind].word);
 		store_bind_text(statement, 4, finding->title);
-		store_bind_text(statement, 5, command);
+		store_bind_text(statement, 5, command.text);
 		store_bind_integer(statement, 6, (int64_t)times);
 		store_bind_integer(statement, 7, campaign);
 		store_bind_integer(statement, 8, (int64_t)time(NULL));
@@ -135,7 +124,7 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 		(void)sqlite3_finalize(statement); /* repeats the error of the step */
 	}
 	free(program);
-	free(command);
+	strbuf_release(&command);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -22,40 +23,40 @@ _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
 /* ---- the key's file ---- */
 
-/*
- * Opens <parent>/<name>; creates the folder if it is missing and `may_make` is set. Closes
- * `parent`.
- */
-static int seal_enter_folder(int parent, const char *name, bool may_make)
+/* Creates the folders of the path behind its first `kept` bytes. Where one cannot be made, open() fails. */
+static void seal_make_folders(char *path, size_t kept)
 {
-	int fd;
+	char *slash = path + kept;
 
-	if (parent < 0)
-		return -1;
-	if (may_make)
-		(void)mkdirat(parent, name, 0700); /* if this fails, openat() decides */
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	(void)close(parent); /* only read from */
-	return fd;
+	while ((slash = strchr(slash + 1, '/')) != NULL) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	(void)mkdir(path, 0700);
 }
 
+/* A missing folder of $XDG_STATE_HOME is made, as the XDG base directory specification says; a home folder is not. */
 static int seal_open_folder(bool may_make)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const bool has_state = state && *state == '/';
 	const struct passwd *user;
-	int fd;
+	char path[PATH_MAX];
+	int length;
 
-	if (state && *state == '/') {
-		fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		return seal_enter_folder(fd, "raddle", may_make);
-	}
-	user = home && *home == '/' ? NULL : getpwuid(geteuid());
+	user = has_state || (home && *home == '/') ? NULL : getpwuid(geteuid());
 	if (user)
 		home = user->pw_dir;
-	fd = home ? open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	fd = seal_enter_folder(fd, ".local", may_make);
-	fd = seal_enter_folder(fd, "state", may_make);
-	return seal_enter_folder(fd, "raddle", may_make);
+	if (!has_state && (!home || *home != '/'))
+		return -1;
+	length = snprintf(path, sizeof path, "%s%s/raddle", has_state ? state : home,
+		has_state ? "" : "/.local/state");
+	if (length >= (int)sizeof path)
+		return -1;
+	if (may_make)
+		seal_make_folders(path, has_state ? 0 : strlen(home));
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Reads the key. Rejects a key file that other users can access, since they could forge seals. */

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "campaign/follow.h"
 #include "cli/command.h"
-#include "cli/shell_words.h"
 #include "cli/terminal.h"
 #include "report/json_value.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/shell_words.h"
 #include "campaign/memory_view.h"
 #include "campaign/strategy_option.h"
-#include "cli/shell_words.h"
 #include "model/outcome.h"
 
 static void add_word(struct strbuf *out, const char *word)

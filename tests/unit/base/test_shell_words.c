@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "cli/shell_words.h"
+#include "base/shell_words.h"
 
 static void assert_words(char *const *words, const char *expected)
 {

@@ -55,7 +55,7 @@ static void test_store__counts_a_known_finding_and_keeps_the_shorter(void **stat
 	assert_int_equal(count, 2);
 	assert_int_equal(rows[0].times_seen, 3);
 	assert_string_equal(rows[0].kind, "deadlock");
-	assert_string_equal(rows[0].command, "./bank 'two words' \\xff\\xfe");
+	assert_string_equal(rows[0].command, "./bank 'two words' $'\\xff\\xfe'");
 	store_rows_free(rows, count);
 	store_close(store);
 	assert_int_equal(check_store(&preemptions), 2);
