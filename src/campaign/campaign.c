@@ -505,8 +505,11 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 				&campaign, result->is_interrupted ? "interrupted" : "done", err);
 		if (status == 0)
 			status = verdict_keep(&campaign, true, err);
-		if (campaign.spare)
-			status = spare_tell(&campaign, err);
+		if (campaign.spare) {
+			spare_notify(&campaign);
+			status =
+				0; /* the same full disk may have refused the campaign's last figures */
+		}
 	}
 	tear_down(&campaign);
 	return status;

@@ -335,8 +335,8 @@ char *course_text(const struct campaign_course *course);
 
 /* The store would not take the finding, as `err` says: keeps it elsewhere. Negative: cannot, and `err` stands. */
 int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err);
-/* In the end: negative where there are such findings, and says where. */
-int spare_tell(const struct campaign *campaign, struct error *err);
+/* At the end, where there are such findings: prints where they are. */
+void spare_notify(struct campaign *campaign);
 
 /* ---- campaign_verdict.c ---- */
 

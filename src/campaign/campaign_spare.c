@@ -55,11 +55,9 @@ int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new,
 	return 0;
 }
 
-int spare_tell(const struct campaign *campaign, struct error *err)
+void spare_notify(struct campaign *campaign)
 {
-	if (!campaign->spare)
-		return 0;
-	return error_set(err, ERROR_STORE,
+	campaign_notice(campaign,
 		"a finding could not be stored and is in %s/.raddle; make room and take it from there with raddle merge",
 		campaign->spare_folder);
 }

@@ -157,6 +157,7 @@ int target_find(struct target *target, const char *name, struct error *err)
 	char *path;
 	int result;
 
+	*target = (struct target){0};
 	path = strchr(name, '/') ? strdup(name) : search_path(name);
 	if (!path && !strchr(name, '/')) {
 		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))

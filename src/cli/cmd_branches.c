@@ -332,9 +332,11 @@ static int work(const struct branches_arguments *arguments)
 		say_next(arguments, result.campaign);
 	free(text);
 	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
-	if (stored < 0)
-		status = command_fail("%s", err.text);
-	else if (has_asked_nothing(&result))
+	if (stored < 0) {
+		const int failed = command_fail("%s", err.text);
+
+		status = has_shown(&result) ? status : failed; /* results are printed already */
+	} else if (has_asked_nothing(&result))
 		status = command_fail(
 			"none of %llu branch events was asked about, so nothing was found out; give it "
 			"longer (--time), or more --queries",

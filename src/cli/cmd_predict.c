@@ -359,9 +359,11 @@ static int do_work(const struct predict_arguments *arguments)
 		status = predict_work_begin(&work, predict, &err);
 	if (status == 0 && !arguments->shows_sets)
 		status = predict_work_do(&work, predict, &err);
-	if (status < 0)
+	if (status < 0) {
 		status = command_fail("%s", err.text);
-	else if (arguments->shows_sets)
+		if (result.finding_count && !result.is_json)
+			status = EXIT_FAILURE_FOUND; /* it is printed already */
+	} else if (arguments->shows_sets)
 		predict_work_show_sets(&work);
 	else
 		status = say_end(&result);

@@ -422,8 +422,10 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	report.program = arguments->program;
 	report.store = arguments->store;
 	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
-		run_report_release(&report);
 		status = command_fail("%s", err.text);
+		if (report.last_id[0] && !report.is_json)
+			status = EXIT_FAILURE_FOUND; /* it is printed already */
+		run_report_release(&report);
 	} else if (is_member) {
 		run_report_release(&report);
 		status = EXIT_NOTHING_FOUND;
