@@ -83,6 +83,7 @@ static struct donor *donor_place(bool is_special)
 
 static int donor_create(const pthread_attr_t *own, struct donor_request *request)
 {
+	const bool was_up = runtime_is_up;
 	pthread_t handle;
 	uint64_t all = ~UINT64_C(0);
 	uint64_t old;
@@ -92,7 +93,13 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	runtime_dispatch_pause();
 	if (request->stack.start)
 		thread_stack_lend(&request->stack);
+	runtime_is_up = true; /* a sanitizer's part of the new thread calls interposed functions */
 	error = REAL(pthread_create)(&handle, own, donor_main, request);
+	while (!error && /* pairs with the vanishing store */
+		!__atomic_load_n(&request->is_ready, __ATOMIC_ACQUIRE))
+		platform_futex_wait(&request->is_ready, 0, UINT64_MAX, false);
+	if (!was_up)
+		runtime_is_up = false;
 	thread_stack_lend_end(&request->stack);
 	runtime_dispatch_resume();
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, KERNEL_SIGSET_BYTES);
@@ -127,9 +134,6 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 			thread_stack_unmap(&request.stack);
 		return NULL;
 	}
-	while (!__atomic_load_n(
-		&request.is_ready, __ATOMIC_ACQUIRE)) /* pairs with the vanishing store */
-		platform_futex_wait(&request.is_ready, 0, UINT64_MAX, false);
 	if (is_special)
 		fibers.special++;
 	else
@@ -182,6 +186,15 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 				.kernel_id = donor->kernel_id,
 				.is_special = donor->is_special};
 	return count;
+}
+
+bool fiber_is_donor(int kernel_id)
+{
+	const struct donor *donor = fibers.made_last;
+
+	while (donor && donor->kernel_id != kernel_id)
+		donor = donor->made_before;
+	return donor != NULL;
 }
 
 uint32_t fiber_pool_lacked(void)

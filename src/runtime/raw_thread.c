@@ -1,15 +1,14 @@
 #include "runtime/raw_thread.h"
 
 #include <asm/prctl.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -19,8 +18,6 @@
 #define RED_ZONE_BYTES 256
 /* glibc's minimum for a stack; the lower end is not used. */
 #define STACK_BYTES 65536
-#define ENDING_LOOKS 1000   /* one each millisecond */
-#define LINKS_OF_ONE_TASK 3 /* /proc/self/task has two links of its own and one for each thread */
 
 /* The arguments of clone and clone3 in one form. */
 struct raw_thread_call {
@@ -170,14 +167,40 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 
 /* ---- threads outside control ---- */
 
+/* Is one of these entries of /proc/self/task a thread that is neither the calling one nor left a fiber its stack? */
+static bool raw_thread_is_listed(const char *at, const char *end)
+{
+	const int own_id = (int)platform_call(SYS_gettid);
+
+	while (at < end) {
+		const struct dirent64 *entry = (const struct dirent64 *)at;
+		int id = 0;
+
+		for (const char *digit = entry->d_name; *digit >= '0' && *digit <= '9'; digit++)
+			id = id * 10 + (*digit - '0');
+		if (id && id != own_id && !fiber_is_donor(id))
+			return true;
+		at += entry->d_reclen;
+	}
+	return false;
+}
+
 /* False where /proc is not mounted. */
 static bool raw_thread_has_others(void)
 {
-	struct stat status;
+	const long folder = platform_call(
+		SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(uint64_t) char list[4096];
+	bool has_others = false;
+	long bytes;
 
-	return !platform_failed(
-		       platform_call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0)) &&
-	       status.st_nlink > LINKS_OF_ONE_TASK;
+	if (platform_failed(folder))
+		return false;
+	while (!has_others &&
+		(bytes = platform_call(SYS_getdents64, folder, list, sizeof list)) > 0)
+		has_others = raw_thread_is_listed(list, list + bytes);
+	(void)platform_call(SYS_close, folder);
+	return has_others;
 }
 
 void raw_thread_check_start(void)
@@ -191,26 +214,10 @@ void raw_thread_check_start(void)
 	runtime.contract->unseen |= UNSEEN_THREAD;
 }
 
-/*
- * The extra thread may be one whose stack a fiber has taken over, and which is about to end. On a busy machine that takes many
- * milliseconds. A thread that stays costs the whole wait, but only once: UNSEEN_THREAD then stands in the contract.
- */
-static bool raw_thread_others_stay(void)
-{
-	static const struct timespec pause = {.tv_nsec = 1000000};
-
-	for (unsigned looks = 0; looks < ENDING_LOOKS; looks++) {
-		if (!raw_thread_has_others())
-			return false;
-		(void)platform_call(SYS_nanosleep, &pause, NULL);
-	}
-	return true;
-}
-
 void raw_thread_check_end(void)
 {
 	if (!runtime.has_dispatch && runtime.executor == &executor_fiber &&
-		!(runtime.contract->unseen & UNSEEN_THREAD) && raw_thread_others_stay())
+		!(runtime.contract->unseen & UNSEEN_THREAD) && raw_thread_has_others())
 		runtime.contract->unseen |= UNSEEN_THREAD;
 }
 

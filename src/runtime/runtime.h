@@ -262,6 +262,8 @@ struct fiber_made {
  * Says which, as far as there is room.
  */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
+/* Did this kernel thread make one of these? It may still be ending. */
+bool fiber_is_donor(int kernel_id);
 /* Number of blocks of standard size among these. */
 uint32_t fiber_pool_lacked(void);
 /* A place in the thread's own stack; NULL: it has none of ours, as main. */
