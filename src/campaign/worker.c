@@ -387,9 +387,6 @@ static int take_ring(struct worker *worker, enum contract_report *report, struct
 	}
 	worker->state = WORKER_IDLE;
 	*report = rung;
-	/* A fork server whose run we killed can only say that it was killed. */
-	if (worker->watchdog.state == WATCHDOG_KILLED && rung == REPORT_FAILURE)
-		contract->outcome.kind = OUTCOME_HANG;
 	return 0;
 }
 

@@ -102,6 +102,10 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
+		/* The sender is unknown, and the command judges that: the server ends likewise, as under other restarts. */
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
+			contract->outcome.kind == OUTCOME_NONE)
+			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
 		/* It shared a pipe or the like with this server: how it ended proves nothing. */
@@ -184,6 +188,8 @@ static void fork_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;
 
+	if (runtime.restart == &restart_fork_create && !runtime.contract->is_live)
+		restart_exec.finish(status); /* before the first creation there is no server */
 	if (fork_made_in_run && runtime.executor == &executor_fiber)
 		*fork_made_in_run = fiber_pool_lacked();
 	for (;;)

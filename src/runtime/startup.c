@@ -313,13 +313,13 @@ void runtime_let_others_move(void)
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)
-		if (stream->_IO_write_ptr > stream->_IO_write_base)
-			(void)fflush_unlocked(stream); /* on failure exit() tries again */
+		(void)fflush_unlocked(
+			stream); /* also sets back the offset of a file that is read */
 }
 
 static void startup_at_exit(int status, void *unused)
 {
-	struct contract *contract = runtime.contract;
+	const struct contract *contract = runtime.contract;
 
 	(void)unused;
 	runtime_let_others_move();
@@ -329,20 +329,28 @@ static void startup_at_exit(int status, void *unused)
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;
-	raw_thread_check_end();
-	outcome_set(&contract->outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED,
-		engine_current()->id, status);
-	contract->outcome.step = engine_step();
-	runtime_complete_outcome(&contract->outcome);
-	if (contract->plan.inspect) {
-		startup_flush_streams();
-		runtime_stand_still();
-	}
-	if (runtime.restart == &restart_exec || !contract->is_live) {
-		bool is_failure = runtime_account_run();
+	startup_flush_streams();
+	runtime_run_ended(status & 0xff);
+}
 
-		runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
-	}
+/*
+ * A sanitizer ends the process by a system call of its own, which is trapped with dispatch armed. A target that registers a
+ * callback later replaces this one; its run then ends with the sanitizer's exit status only.
+ */
+static void startup_sanitizer_ends(void)
+{
+	if (runtime.contract && runtime.contract->plan.sanitizer_status && !runtime.has_dispatch &&
+		!runtime.is_forked_child)
+		runtime_run_ended(runtime.contract->plan.sanitizer_status);
+}
+
+static void startup_watch_sanitizer(void)
+{
+	void (*set_death_callback)(void (*callback)(void));
+
+	*(void **)&set_death_callback = runtime_symbol("__sanitizer_set_death_callback");
+	if (set_death_callback)
+		set_death_callback(startup_sanitizer_ends);
 }
 
 __attribute__((constructor)) static void startup_constructor(void)
@@ -350,6 +358,7 @@ __attribute__((constructor)) static void startup_constructor(void)
 	if (!attach_is_first())
 		return;
 	runtime_set_up();
+	startup_watch_sanitizer();
 	/* Registered first of all handlers, so it runs last. */
 	(void)on_exit(startup_at_exit, NULL);
 }
