@@ -3,6 +3,7 @@
  * context into crash_continue(), as if the interrupted code had called it: from there on the run ends in
  * ordinary code, on the ordinary stack, which can be unwound and looked at in a debugger.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -137,6 +138,16 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 		runtime_crash(signal, info, context);
 }
 
+/* Has the signal interrupted a system call of the target's code that put the thread to sleep? */
+static bool crash_was_asleep(const greg_t *registers)
+{
+	const char *next = (const char *)registers[REG_RIP];
+
+	return registers[REG_RAX] == -EINTR &&
+	       (next < platform_syscalls_start || next > platform_syscalls_end) &&
+	       next[-2] == 0x0f && next[-1] == 0x05; /* the instruction syscall */
+}
+
 void runtime_hang(void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -144,6 +155,10 @@ void runtime_hang(void *context)
 	/* A run that has an outcome is no hang: it may stand still while the command inspects it. */
 	if (!runtime.contract || runtime.is_forked_child || runtime.contract->outcome.kind)
 		return;
+	if (!runtime.has_dispatch && crash_was_asleep(registers))
+		runtime_refuse(
+			"a library waits by a system call of its own, as libgomp and GLib do; raddle sees "
+			"that only with Syscall User Dispatch: Linux 5.11, and no --no-dispatch");
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
 	runtime_divert(context, crash_continue);
 }

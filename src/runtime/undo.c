@@ -58,6 +58,7 @@ void undo_save_offsets(bool can_reopen)
 				break;
 			continue;
 		}
+		bitset_add(undo->present, (uint32_t)fd);
 		if (can_reopen)
 			undo_save_descriptor(fd, status.st_mode);
 		if (!S_ISREG(status.st_mode))
@@ -130,9 +131,12 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
+/* Without dispatch the calls that open descriptors are not seen. */
 static bool undo_is_opened(long fd)
 {
-	return fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->opened, (uint32_t)fd);
+	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
+	       (bitset_has(undo->opened, (uint32_t)fd) ||
+		       (!runtime.has_dispatch && !bitset_has(undo->present, (uint32_t)fd)));
 }
 
 static void undo_note_closed(long fd)

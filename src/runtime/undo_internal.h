@@ -24,8 +24,9 @@ struct undo_log {
 	struct undo_range mappings[UNDO_MAPPINGS_MAX];
 	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
 	uint32_t opened_end;
-	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files of the starting point */
-	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* of those, used by this run */
+	uint64_t present[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* open at the starting point */
+	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of those, regular files */
+	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of the regular files, used by this run */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
 	long spare[UNDO_SPARES];	/* a duplicate of the descriptor, high up; 0: none */
