@@ -277,7 +277,8 @@ static uint64_t strategy_bytes(const struct campaign_options *options)
 	return strategies[options->strategy]->state_bytes(&options->strategy_config);
 }
 
-static int open_worker(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+int campaign_open_worker(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
 	struct worker_params params = {
@@ -409,7 +410,8 @@ static int open_workers(struct campaign *campaign, uint32_t wanted, struct error
 	campaign->workers = calloc(wanted, sizeof *campaign->workers);
 	BUG_ON(!campaign->workers);
 	while (result == 0 && campaign->worker_count < wanted) {
-		result = open_worker(campaign, &campaign->workers[campaign->worker_count], err);
+		result = campaign_open_worker(
+			campaign, &campaign->workers[campaign->worker_count], err);
 		campaign->worker_count += result == 0;
 	}
 	return result;

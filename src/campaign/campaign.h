@@ -53,6 +53,7 @@ struct campaign_options {
 		*far;	 /* all workers but the first are elsewhere; NULL: they are here */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
+	bool without_forked_children; /* has_forked_children of the settings stays as it is */
 	uint64_t
 		store_bytes; /* findings behind so many in the store are kept without traces; 0: no limit */
 	bool show_output; /* pass on what the runs print */
@@ -161,7 +162,8 @@ struct campaign_result {
 		[128]; /* what a run did behind which there are none; empty: nothing */
 	uint32_t threads_most;
 	uint64_t steps_most;
-	uint32_t met; /* bits MET_x (model/op.h) */
+	uint32_t met;		  /* bits MET_x (model/op.h) */
+	bool has_forked_children; /* set by the campaign, not by its options */
 	bool is_interrupted;
 	bool has_started; /* a run has reached its first thread */
 	bool is_alone; /* processes of the target are in each other's way: one worker did the rest */

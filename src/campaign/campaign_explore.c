@@ -252,6 +252,10 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return fall_back_and_go_on(campaign, worker, contract->outcome.text, err);
 	if (report == REPORT_REFUSED)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
+	if (campaign_must_include_children(campaign, worker)) {
+		result = campaign_include_children(campaign, worker, err);
+		return result < 0 ? result : give_batch(campaign, worker, err);
+	}
 	if (!contract->is_live && !campaign->has_started && report != REPORT_TAINTED &&
 		!worker->worker.was_killed_outside)
 		return end_without_threads(campaign, worker, err);

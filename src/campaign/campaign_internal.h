@@ -403,6 +403,16 @@ int campaign_worker_died(
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	bool is_shared, struct error *err);
 
+/* Opens a worker that has made no run yet. campaign.c. */
+int campaign_open_worker(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/* True when the first run of the campaign shows that its forked children make threads, and children are to be explored. */
+bool campaign_must_include_children(
+	const struct campaign *campaign, const struct campaign_worker *worker);
+/* Begins the campaign again, with the setting has_forked_children. */
+int campaign_include_children(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+
 /*
  * The process of a worker that is not the first one has ended before its first thread, which the first worker's does
  * not: it wants what that one has (a port, a file, a name). From now on there is one worker; the run is made again.

@@ -1,4 +1,4 @@
-/* How runs are restarted, where that turns out not to do for a program. */
+/* How runs are restarted, where that turns out not to do for a program, and where they begin. */
 #include <stdio.h>
 
 #include "campaign/campaign_internal.h"
@@ -60,4 +60,40 @@ int campaign_go_on_alone(
 			"ran; from now on one worker, as by -j 1");
 	campaign->is_alone = true;
 	return campaign_end_others(campaign, err);
+}
+
+/*
+ * A strategy without rounds would try each seed of each child, and still miss schedules. A campaign of one run has no
+ * run to repeat.
+ */
+bool campaign_must_include_children(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	return worker->worker.contract->met & MET_CHILD_THREADS && !campaign->has_started &&
+	       campaign->has_rounds && campaign->run_end > campaign->row.run_first + 1 &&
+	       !campaign->settings.has_forked_children &&
+	       !campaign->options->without_forked_children;
+}
+
+int campaign_include_children(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct worker before = worker->worker;
+	int result;
+
+	campaign->settings.has_forked_children = true;
+	campaign->result->has_forked_children = true;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		campaign->workers[i].worker.contract->plan.has_forked_children = true;
+	result = campaign_open_worker(campaign, worker, err);
+	if (result < 0) {
+		worker->worker = before;
+		return result;
+	}
+	worker_close(&before);
+	worker->has_memory = worker->is_busy = false;
+	campaign_notice(campaign,
+		"a forked child makes threads; from now on runs begin at the first fork, and each child "
+		"follows a schedule of its own; --no-forked-children leaves them out");
+	return 0;
 }

@@ -6,6 +6,18 @@
 	"one worker's first run was not that of another, who was given the same schedule; the "    \
 	"program does not do the same in every process (files, locks on them, process numbers?)"
 
+#define CHILDREN_HAVE_OTHERS "the threads of a forked child have schedules of their own"
+
+/* Turns the verdict into one on a part of the schedules, for the reason given. */
+static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
+{
+	verdict->is_complete = false;
+	verdict->missing = reason;
+	verdict->scope[0] = '\0';
+	verdict->scope_order = 0;
+	verdict->missed = 0;
+}
+
 /* Of the only worker: such a strategy has no other. */
 void verdict_take(struct campaign *campaign, struct contract *contract)
 {
@@ -17,13 +29,10 @@ void verdict_take(struct campaign *campaign, struct contract *contract)
 	if (!result->has_verdict)
 		return;
 	strategy->verdict(contract_strategy(contract), &result->verdict);
-	if (!campaign->parts.differ)
-		return;
-	result->verdict.is_complete = false;
-	result->verdict.missing = PROCESSES_DIFFER;
-	result->verdict.scope[0] = '\0';
-	result->verdict.scope_order = 0;
-	result->verdict.missed = 0;
+	if (campaign->parts.differ)
+		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
+	else if (contract->met & MET_CHILD_THREADS)
+		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
 }
 
 /* Of a strategy that goes through all schedules: which part of them this is, and what it is known of it in the end. */

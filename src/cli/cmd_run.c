@@ -230,6 +230,9 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 	case OPTION_FORKED_CHILDREN:
 		settings->has_forked_children = true;
 		return 0;
+	case OPTION_NO_FORKED_CHILDREN:
+		arguments->options.without_forked_children = true;
+		return 0;
 	case OPTION_NO_VIRTUAL_TIME:
 		settings->without_virtual_time = true;
 		return 0;

@@ -48,9 +48,12 @@ const struct argp_option run_options[] = {
 	{"early-timeouts", OPTION_EARLY, NULL, 0,
 		"Let timed waits time out at any moment, not only when nobody else can move", 2},
 	{"forked-children", OPTION_FORKED_CHILDREN, NULL, 0,
-		"Explore the threads of children that PROGRAM forks, too: runs begin at its first fork, "
-		"and each child follows a schedule of its own",
+		"Explore the threads of children that PROGRAM forks: runs begin at its first fork, and "
+		"each child follows a schedule of its own. Randomised strategies do so without "
+		"this option if children make threads in the first run",
 		2},
+	{"no-forked-children", OPTION_NO_FORKED_CHILDREN, NULL, 0,
+		"Let threads of forked children run one after the other", 2},
 	{"no-virtual-time", OPTION_NO_VIRTUAL_TIME, NULL, 0, "Use the real clocks and sleeps", 2},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 2},
 	{"directory", OPTION_DIRECTORY, "DIR", 0, "Run the program in DIR", 2},

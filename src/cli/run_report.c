@@ -361,7 +361,8 @@ static void add_what_waits_may_meet(const struct campaign_options *options,
 		strbuf_addf(out, "%s--spurious-wakeups", before);
 	if (result->met & MET_TIME && !options->settings.has_early_timeouts)
 		strbuf_addf(out, "%s--early-timeouts", before);
-	if (result->met & MET_CHILD_THREADS && !options->settings.has_forked_children)
+	if (result->met & MET_CHILD_THREADS && !result->has_forked_children &&
+		!options->settings.has_forked_children)
 		strbuf_addf(out, "%s--forked-children", before);
 }
 
@@ -430,14 +431,16 @@ static int finish_without_threads(
 	const struct outcome *outcome = &result->outcome;
 
 	const char *remedy = "; if it starts the threaded program, give raddle that one";
+	const char *scope = "made no thread, so there is one schedule only";
 
-	if (result->met & MET_CHILD_THREADS)
+	if (result->met & MET_CHILD_THREADS) {
+		scope = "made no thread itself";
 		remedy = "; a child that it forks makes threads: --forked-children explores them";
-	else if (report->repeatable)
+	} else if (report->repeatable) {
 		remedy = "";
-	(void)fprintf(stderr,
-		"%s made no thread, so there is one schedule only; it was run once: %s%s\n",
-		report->options->argv[0], outcome_descriptions[outcome->kind].word, remedy);
+	}
+	(void)fprintf(stderr, "%s %s; it was run once: %s%s\n", report->options->argv[0], scope,
+		outcome_descriptions[outcome->kind].word, remedy);
 	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 

@@ -50,7 +50,7 @@ void child_run_begin(void)
 	static const struct strategy_config config = {.thread_capacity = THREAD_CAPACITY};
 	struct engine_run run = {.strategy = &strategy_pos};
 
-	if (runtime.contract)
+	if (runtime.contract && !daemon_is_current())
 		__atomic_or_fetch(&runtime.contract->met, MET_CHILD_THREADS, __ATOMIC_RELAXED);
 	if (!child_run_is_wanted())
 		return;

@@ -100,6 +100,11 @@ bool daemon_becomes_program(void)
 	return true;
 }
 
+bool daemon_is_current(void)
+{
+	return daemons.is_daemon;
+}
+
 bool daemon_has_replaced_us(void)
 {
 	return runtime.contract->guest_pid != (uint32_t)platform_call(SYS_getpid);

@@ -218,6 +218,8 @@ void daemon_forked(long parent_pid);
 bool daemon_is_left(int status, uint32_t children);
 /* The first thread of a process without control: is it the program from now on? Asked once. */
 bool daemon_becomes_program(void);
+/* True in a daemon until daemon_becomes_program(), and where a restart cannot follow the daemon. */
+bool daemon_is_current(void);
 /* The first thread of a process under control: a daemon that it made is the program already. */
 bool daemon_has_replaced_us(void);
 /* A process without threads becomes a child, or what the command drives. interpose_process.c. */
