@@ -399,7 +399,6 @@ static int find_program(struct campaign *campaign, struct error *err)
 	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
 	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
-	children_init();
 	return 0;
 }
 

@@ -43,7 +43,6 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 		settings_release(&setting->settings);
 		return result;
 	}
-	children_init();
 	setting->names = calloc(finding->schedule.thread_count + 1, sizeof *setting->names);
 	BUG_ON(!setting->names);
 	for (uint32_t i = 0; i < finding->schedule.thread_count; i++)

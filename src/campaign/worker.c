@@ -63,6 +63,7 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 		.capture_error.file = -1,
 		.judge.output = -1,
 	};
+	children_init();
 	result = contract_block_open(&worker->block, &params->sizes, err);
 	if (result == 0 && !params->far)
 		result = contract_separate(&worker->block, err);
