@@ -49,7 +49,7 @@ int shards_keep(struct store *store, int64_t campaign, const struct campaign_opt
 {
 	const struct strategy_verdict *verdict = &result->verdict;
 	struct store_document document = {
-		.kind = (char *)(uintptr_t)SHARDS_DOCUMENT, .campaign = campaign};
+		.kind = (char *)(uintptr_t)STORE_VERDICT, .campaign = campaign};
 	json_t *object = json_object();
 	int status;
 
@@ -93,24 +93,6 @@ static uint64_t get_number(const json_t *object, const char *key)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-static json_t *find(const struct store_document *documents, uint32_t count, int64_t campaign)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (documents[i].campaign == campaign &&
-			!strcmp(documents[i].kind, SHARDS_DOCUMENT))
-			return json_loads(documents[i].text, 0, NULL);
-	return NULL;
-}
-
-uint32_t shards_of(const struct store_document *documents, uint32_t count, int64_t campaign)
-{
-	json_t *object = find(documents, count, campaign);
-	const uint32_t shards = get_count(object, "shards");
-
-	json_decref(object);
-	return shards;
-}
-
 /* ---- adding up ---- */
 
 struct summing {
@@ -138,10 +120,11 @@ static json_t *last_of_shard(const struct summing *summing, const struct store_c
 	json_t *last = NULL;
 
 	for (uint32_t i = 0; i < summing->campaign_count; i++) {
-		json_t *object = is_same_campaign(like, &summing->campaigns[i])
-					 ? find(summing->documents, summing->document_count,
-						   summing->campaigns[i].id)
-					 : NULL;
+		json_t *object =
+			is_same_campaign(like, &summing->campaigns[i])
+				? store_verdict_of(summing->documents, summing->document_count,
+					  summing->campaigns[i].id)
+				: NULL;
 
 		if (get_count(object, "shard") == shard && get_count(object, "shards") == shards &&
 			json_object_get(object, "runs")) {
@@ -235,8 +218,8 @@ static void look_for_stranger(const struct summing *summing, const struct store_
 	uint32_t shard, struct shards *sum)
 {
 	for (uint32_t i = 0; !sum->stranger && i < summing->campaign_count; i++) {
-		json_t *object =
-			find(summing->documents, summing->document_count, summing->campaigns[i].id);
+		json_t *object = store_verdict_of(
+			summing->documents, summing->document_count, summing->campaigns[i].id);
 
 		if (get_count(object, "shard") == shard &&
 			get_count(object, "shards") == sum->count) {
@@ -294,7 +277,7 @@ static bool is_first_of_all(const struct summing *summing, uint32_t number, uint
 {
 	for (uint32_t i = 0; i < number; i++)
 		if (is_same_campaign(&summing->campaigns[i], &summing->campaigns[number]) &&
-			shards_of(summing->documents, summing->document_count,
+			store_shards_of(summing->documents, summing->document_count,
 				summing->campaigns[i].id) == shards)
 			return false;
 	return true;
@@ -316,7 +299,7 @@ int shards_list(struct store *store, struct shards **out, uint32_t *count, struc
 	BUG_ON(!*out);
 	for (uint32_t i = 0; !status && i < summing.campaign_count; i++) {
 		const uint32_t shards =
-			shards_of(documents, summing.document_count, campaigns[i].id);
+			store_shards_of(documents, summing.document_count, campaigns[i].id);
 
 		if (shards < 2 || !is_first_of_all(&summing, i, shards))
 			continue;

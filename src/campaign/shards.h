@@ -13,14 +13,9 @@
 #include "campaign/memory_view.h"
 #include "campaign/store.h"
 
-#define SHARDS_DOCUMENT "verdict"
-
 /* Of a campaign so far; `memory`: what its last run saw; NULL: there was none, and no verdict either. */
 int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
 	const struct campaign_result *result, const struct memory_view *memory, struct error *err);
-
-/* How many shards the campaign was one of, by the store's documents; 0: that is not known. 1: it is whole. */
-uint32_t shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 
 /* Shards of one campaign, as far as they are there. */
 struct shards {

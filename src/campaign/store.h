@@ -7,6 +7,8 @@
 #ifndef RADDLE_CAMPAIGN_STORE_H
 #define RADDLE_CAMPAIGN_STORE_H
 
+#include <jansson.h>
+
 #include "base/error.h"
 #include "findings/finding.h"
 
@@ -126,6 +128,13 @@ int store_keep_document(
 int store_list_documents(
 	struct store *store, struct store_document **rows, uint32_t *count, struct error *err);
 void store_documents_free(struct store_document *rows, uint32_t count);
+
+/* Kind of the document with the verdict of a campaign whose strategy goes through all schedules. */
+#define STORE_VERDICT "verdict"
+/* The verdict of that campaign, to be released with json_decref(); NULL: there is none, or it is no JSON. */
+json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign);
+/* How many shards the campaign was divided into; 0: unknown; 1: it was not divided. */
+uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 
 /*
  * State of an exhaustive campaign. The file is written under a temporary name and renamed when

@@ -102,3 +102,20 @@ void store_documents_free(struct store_document *rows, uint32_t count)
 	}
 	free(rows);
 }
+
+json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (documents[i].campaign == campaign && !strcmp(documents[i].kind, STORE_VERDICT))
+			return json_loads(documents[i].text, 0, NULL);
+	return NULL;
+}
+
+uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign)
+{
+	json_t *verdict = store_verdict_of(documents, count, campaign);
+	const json_int_t shards = json_integer_value(json_object_get(verdict, "shards"));
+
+	json_decref(verdict);
+	return shards > 0 && shards < UINT32_MAX ? (uint32_t)shards : 0;
+}

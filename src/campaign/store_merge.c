@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "campaign/shards.h"
 #include "campaign/store_internal.h"
 #include "trace/trace_reader.h"
 
@@ -74,9 +73,9 @@ static int check_division(const struct merge *merge, const struct store_campaign
 	const struct store_campaign *added, struct error *err)
 {
 	const uint32_t shards =
-		shards_of(merge->known_documents, merge->known_document_count, known->id);
+		store_shards_of(merge->known_documents, merge->known_document_count, known->id);
 	const uint32_t others =
-		shards_of(merge->added_documents, merge->added_document_count, added->id);
+		store_shards_of(merge->added_documents, merge->added_document_count, added->id);
 
 	if (!shards || !others || shards == others || known->seed != added->seed ||
 		!is_same_text(known->strategy, added->strategy) ||

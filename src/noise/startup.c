@@ -20,6 +20,7 @@
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
+#include "runtime/quick.h"
 #include "runtime/sites.h"
 #include "tsan/hook.h"
 

@@ -22,7 +22,7 @@
 #include "model/ids.h"
 #include "model/memory_block.h"
 #include "runtime/instrument_abi.h"
-#include "runtime/quick.h"
+#include "runtime/quick_table.h"
 
 #define MEMORY_MODULES_MAX 256
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)

@@ -6,6 +6,7 @@
 #include "runtime/main_locals.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/quick.h"
 
 /* ---- by name ---- */
 

@@ -28,15 +28,12 @@
 #define QUICK_LEASE 32
 #define QUICK_POINT_TAG 48
 #define QUICK_LEFT 56
-/* Likewise, of struct contract_quick: of granules that are read, of those that are written. */
-#define QUICK_GRANULES 131072
-#define QUICK_GRANULE_BITS 3
-/* Places of the table for each kind of access, a power of two: four bytes each, so of 32 kB of neighbours. */
-#define QUICK_PLACES 8192
 /* sites_are_live, from least to most. */
 #define SITES_QUIET 0
 #define SITES_LIVE 1
 #define SITES_QUICK 2
+
+#include "runtime/quick_table.h"
 
 #ifndef __ASSEMBLER__
 
@@ -54,22 +51,6 @@
 #define QUICK_OWN (UINT64_C(1) << 63)
 /* Above the number of any granule. */
 #define QUICK_TAG (UINT64_C(1) << 44)
-
-struct quick_entry {
-	uint64_t address;
-	/* The episode, or QUICK_OWN and what tells thread and run; below ENGINE_EPISODE, quick_properties(). */
-	uint64_t key;
-};
-
-/* In the contract, so that no rewind has to restore it: no number comes back in another run. [guest] */
-struct contract_quick {
-	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
-	/* The number of a granule, exclusive or a tag: QUICK_TAG times a number of its own. SITE_LOAD, SITE_STORE. */
-	uint64_t granules[2][QUICK_GRANULES];
-	uint64_t tag;	    /* the latest of all */
-	uint64_t episode;   /* likewise */
-	uint64_t ownership; /* number of the run, or of a part of it: of keys of own memory */
-};
 
 /* In the process. */
 struct quick_now {

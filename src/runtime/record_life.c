@@ -7,6 +7,7 @@
 #include "runtime/record_internal.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/quick.h"
 
 bool record_is_on(void)
 {

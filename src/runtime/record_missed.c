@@ -8,6 +8,7 @@
 #include "runtime/record_internal.h"
 #include "runtime/record_near.h"
 #include "runtime/sites.h"
+#include "runtime/quick.h"
 
 #define IS_AT(type, field, number) (offsetof(struct type, field) == (number))
 _Static_assert(IS_AT(record_moving, left, NEAR_LEFT) &&

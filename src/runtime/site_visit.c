@@ -14,6 +14,7 @@
 #include "runtime/memory_internal.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/quick.h"
 
 /* From site_reached() to site_perform(); nothing of the target moves in between. */
 static HOT_STATE struct memory_visit site_visit;
