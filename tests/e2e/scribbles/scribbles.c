@@ -1,13 +1,18 @@
 /*
  * scribbles PLACE SEED: two threads take a mutex in turn, and at a step that SEED chooses one of them writes random words over the
  * mappings that the process shares with others, which /proc/self/maps lists. PLACE: `words`, few of them, anywhere; `start`, few of
- * them in the first 24 KB; `flood`, all of the first 20 KB; `none`.
+ * them in the first 24 KB; `contract`, the same in the contract only; `flood`, all of the first 20 KB; `none`.
+ * scribbles pid PID: names that process as its own in the contract, and then computes without an end.
  */
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/contract.h"
 
 #define TURNS 12
 #define START_BYTES 24576u
@@ -17,6 +22,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char *place;
 static uint64_t state;
 static unsigned turn, chosen_turn;
+static uint32_t named;
 
 static uint64_t next_random(void)
 {
@@ -42,7 +48,9 @@ static void scribble(char *start, size_t bytes)
 	if (strcmp(place, "words") == 0)
 		write_words(
 			start, next_random() % 2 || bytes < START_BYTES ? bytes : START_BYTES, 64);
-	else if (strcmp(place, "start") == 0)
+	else if (strcmp(place, "pid") == 0)
+		memcpy(start + offsetof(struct contract, guest_pid), &named, sizeof named);
+	else if (strcmp(place, "start") == 0 || strcmp(place, "contract") == 0)
 		write_words(start, bytes < START_BYTES ? bytes : START_BYTES,
 			1 + (unsigned)(next_random() % 16));
 	else if (strcmp(place, "flood") == 0)
@@ -52,16 +60,20 @@ static void scribble(char *start, size_t bytes)
 
 static void scribble_all(void)
 {
+	const bool has_contract_only = strcmp(place, "contract") == 0 || strcmp(place, "pid") == 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
 	unsigned long start, end;
 	char rights[8], line[512];
 
 	while (maps && fgets(line, sizeof line, maps))
 		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 &&
-			strcmp(rights, "rw-s") == 0)
+			strcmp(rights, "rw-s") == 0 &&
+			(!has_contract_only || strstr(line, "raddle-contract")))
 			scribble((char *)start, end - start);
 	if (maps)
 		(void)fclose(maps);
+	while (strcmp(place, "pid") == 0)
+		continue;
 }
 
 static void *take_turns(void *unused)
@@ -83,6 +95,7 @@ int main(int argc, char **argv)
 		return 0;
 	place = argv[1];
 	state = strtoull(argv[2], NULL, 10);
+	named = (uint32_t)state;
 	chosen_turn = (unsigned)(next_random() % (2 * TURNS));
 	(void)pthread_create(&threads[0], NULL, take_turns, NULL);
 	(void)pthread_create(&threads[1], NULL, take_turns, NULL);
