@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "engine/shared.h"
+#include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
@@ -95,13 +97,20 @@ static long attempt_accept(const struct fd_transfer *transfer)
 {
 	struct msghdr *address = transfer->message;
 	struct pollfd poll = {.fd = transfer->fd, .events = POLLIN};
+	const bool may_wait = !transfer->never_waits && fd_waits(transfer->fd);
+	const bool is_shared = may_wait && family_has_others();
+	long result = -EAGAIN;
 
-	/* accept() has no flag against blocking, so the descriptor is polled immediately before the call. */
-	if (!transfer->never_waits && fd_waits(transfer->fd) &&
-		platform_call(SYS_poll, &poll, 1, 0) == 0)
-		return -EAGAIN;
-	return target_call(SYS_accept4, transfer->fd, address->msg_name, address->msg_control,
-		transfer->flags);
+	/*
+	 * accept() has no flag against blocking, so the descriptor is polled immediately before the call. The lock keeps
+	 * other processes of the family from accepting the connection in between.
+	 */
+	shared_enter(is_shared);
+	if (!may_wait || platform_call(SYS_poll, &poll, 1, 0) != 0)
+		result = target_call(SYS_accept4, transfer->fd, address->msg_name,
+			address->msg_control, transfer->flags);
+	shared_leave(is_shared);
+	return result;
 }
 
 /* accept() can block only on a listening socket; the kernel refuses every other socket at once. */
