@@ -1,6 +1,5 @@
 #include "findings/source_lines.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +10,8 @@
 
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/source_file.h"
 
-/* Larger files are not read: no person writes a source file of this size. */
-#define FILE_BYTES_MAX (8 << 20)
 #define FILES_MAX 200
 #define LINE_BYTES_MAX 400
 #define LINE_MAX_NUMBER 10000000
@@ -63,28 +61,23 @@ static bool source_is_allowed(const char *path, const struct source_roots *roots
 	return is_allowed;
 }
 
-/*
- * Reads the whole file and appends a zero byte; NULL: unreadable. Paths come from debug information or stored files and
- * are not trusted: only a regular file of bounded size is read, and opening never blocks.
- */
+/* Reads the whole file and appends a zero byte; NULL: unreadable. */
 static char *read_file(const char *path, size_t *size)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
-	char *text = NULL;
+	const int fd = source_file_open(path, false, &status);
+	char *text;
 	ssize_t got = 1;
 
 	*size = 0;
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= FILE_BYTES_MAX) {
-		text = malloc((size_t)status.st_size + 1);
-		BUG_ON(!text);
-		while (*size < (size_t)status.st_size &&
-			(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
-			*size += (size_t)got;
-		text[*size] = '\0';
-	}
+	text = malloc((size_t)status.st_size + 1);
+	BUG_ON(!text);
+	while (*size < (size_t)status.st_size &&
+		(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
+		*size += (size_t)got;
+	text[*size] = '\0';
 	(void)close(fd); /* only read from */
 	if (got < 0) {
 		free(text);

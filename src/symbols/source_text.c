@@ -3,7 +3,6 @@
  * used, since its lines may be others.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <uthash.h>
 
 #include "base/bug.h"
+#include "base/source_file.h"
 #include "symbols/symbols_internal.h"
 
 /* A statement that is longer, in lines or bytes, is cut. */
@@ -29,16 +29,14 @@ struct source_text {
 	UT_hash_handle hh;
 };
 
-/* Paths come from debug information and are not trusted: opening never blocks, and only regular files are read. */
 static FILE *open_source(const char *path, Dwfl_Module *module)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *program = NULL;
 	struct stat source, linked;
+	const int fd = source_file_open(path, true, &source);
 
 	(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &program, NULL);
-	if (fd >= 0 && program && !fstat(fd, &source) && S_ISREG(source.st_mode) &&
-		!stat(program, &linked) && source.st_mtime <= linked.st_mtime)
+	if (fd >= 0 && program && !stat(program, &linked) && source.st_mtime <= linked.st_mtime)
 		return fdopen(fd, "r");
 	if (fd >= 0)
 		(void)close(fd); /* nothing was written */
