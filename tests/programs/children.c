@@ -21,7 +21,7 @@
 static pid_t parent_id;
 static int empty[2];
 static sem_t none;
-static char queue_name[40];
+static mqd_t queue;
 
 static void note(int signal)
 {
@@ -74,6 +74,22 @@ static int wait_semaphore_timed(void)
 	struct timespec time = time_in(CLOCK_REALTIME, LONG_SECONDS * 1000L);
 
 	return sem_timedwait(&none, &time);
+}
+
+/* A queue of the parent's, from before the fork. */
+static int wait_queue(void)
+{
+	char message[8];
+
+	return (int)mq_receive(queue, message, sizeof message, NULL);
+}
+
+static int wait_queue_timed(void)
+{
+	struct timespec time = time_in(CLOCK_REALTIME, LONG_SECONDS * 1000L);
+	char message[8];
+
+	return (int)mq_timedreceive(queue, message, sizeof message, NULL, &time);
 }
 
 static int wait_signal(void)
@@ -142,6 +158,8 @@ static void check_interruptions(void)
 	CHECK(interrupt(wait_read) == 0);
 	CHECK(interrupt(wait_semaphore) == 0);
 	CHECK(interrupt(wait_semaphore_timed) == 0);
+	CHECK(interrupt(wait_queue) == 0);
+	CHECK(interrupt(wait_queue_timed) == 0);
 	CHECK(interrupt(wait_signal) == 0);
 	CHECK(interrupt(wait_child) == 0);
 }
@@ -182,12 +200,9 @@ static void check_clocks(void)
 
 static int receive_until(void)
 {
-	struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 8};
 	struct timespec end;
-	mqd_t queue = mq_open(queue_name, O_CREAT | O_RDWR, 0600, &attributes);
 	char message[8];
 
-	mq_unlink(queue_name);
 	end = time_in(CLOCK_REALTIME, 200);
 	if (mq_timedreceive(queue, message, sizeof message, NULL, &end) != -1 || errno != ETIMEDOUT)
 		return 1;
@@ -280,11 +295,15 @@ static void *check_all(void *unused)
 
 int main(void)
 {
+	struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 8};
+	char queue_name[40];
 	pthread_t thread;
 
 	parent_id =
 		getpid(); /* before the first thread: where runs are forked behind it, they have another */
 	snprintf(queue_name, sizeof queue_name, "/raddle-child-%d", (int)parent_id);
+	queue = mq_open(queue_name, O_CREAT | O_RDWR, 0600, &attributes);
+	MUST(queue != (mqd_t)-1 && mq_unlink(queue_name) == 0);
 	MUST(pipe(empty) == 0 && sem_init(&none, 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, check_all, NULL) == 0);
 	MUST(pthread_join(thread, NULL) == 0);
