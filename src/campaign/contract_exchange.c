@@ -361,6 +361,27 @@ const char *contract_receive(struct contract_block *block)
 	return NULL;
 }
 
+bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan)
+{
+#define FLAG(name) offsetof(struct contract_plan, name)
+	static const size_t flags[] = {FLAG(has_spurious_wakeups), FLAG(has_early_timeouts),
+		FLAG(has_forked_children), FLAG(is_fresh_state), FLAG(stop_at_failure),
+		FLAG(is_traced), FLAG(inspect), FLAG(stop_for_debugger), FLAG(without_dispatch),
+		FLAG(without_virtual_time), FLAG(is_recorded), FLAG(has_chosen_sites),
+		FLAG(has_contexts), FLAG(has_digest), FLAG(has_operations), FLAG(is_part)};
+#undef FLAG
+
+	/* A byte other than 0 and 1 is no value of `bool`. */
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (((const unsigned char *)plan)[flags[i]] > 1)
+			return false;
+	return plan->restart < RESTART_COUNT && plan->checkpoints <= CHECKPOINTS_NEVER &&
+	       plan->executor == own->plan.executor && plan->strategy == own->plan.strategy &&
+	       plan->detectors == own->plan.detectors &&
+	       plan->thread_pool == own->plan.thread_pool &&
+	       plan->round_runs <= STRATEGY_ROUND_MOST;
+}
+
 const char *contract_receive_report(struct contract_block *block, const struct contract *header)
 {
 	struct contract *own = block->contract;

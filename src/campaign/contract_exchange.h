@@ -27,6 +27,9 @@ void contract_expect(struct contract_block *block);
  */
 const char *contract_receive_report(struct contract_block *block, const struct contract *header);
 
+/* May the process make a batch with a plan that another rank sent? Both ranks have the same options. */
+bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan);
+
 /*
  * Copies header, threads, schedule, runs and trace from the target. Returns NULL, or the name of what is damaged; the
  * private copy is then as before.

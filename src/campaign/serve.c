@@ -6,6 +6,7 @@
 
 #include "campaign/campaign_internal.h"
 #include "campaign/children.h"
+#include "campaign/contract_exchange.h"
 #include "campaign/far.h"
 
 #define NAP_NS UINT64_C(1000000)
@@ -41,7 +42,8 @@ static bool take_batch(struct worker *worker, const char *bytes, size_t size)
 
 	if (size >= sizeof *head && head->has_memory)
 		worker_kill(worker); /* what it has begun with is of no use */
-	if (!far_unpack(worker, bytes, size))
+	if (!far_unpack(worker, bytes, size) ||
+		!contract_is_batch_plan(worker->contract, &head->contract.plan))
 		return false;
 	worker->contract->plan = head->contract.plan;
 	worker->contract->totals = head->contract.totals;

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "campaign/contract_exchange.h"
+
 #define RUN_FIRST 100u
 #define RUN_LIMIT 50u
 
@@ -151,12 +153,37 @@ static void test_far__refuses_indices_out_of_bounds(void **state)
 	assert_refused(&worker, "message");
 }
 
+static void test_far__checks_the_plan_of_a_batch(void **state)
+{
+	static const unsigned char no_flag = 2;
+	struct contract_plan plan;
+	struct worker worker;
+
+	(void)state;
+	open_far_worker(&worker);
+	plan = worker.contract->plan;
+	assert_true(contract_is_batch_plan(worker.contract, &plan));
+	plan.strategy = UINT32_MAX;
+	assert_false(contract_is_batch_plan(worker.contract, &plan));
+	plan = worker.contract->plan;
+	plan.restart = RESTART_COUNT;
+	assert_false(contract_is_batch_plan(worker.contract, &plan));
+	plan = worker.contract->plan;
+	plan.round_runs = UINT32_MAX;
+	assert_false(contract_is_batch_plan(worker.contract, &plan));
+	plan = worker.contract->plan;
+	memcpy(&plan.is_traced, &no_flag, sizeof no_flag);
+	assert_false(contract_is_batch_plan(worker.contract, &plan));
+	contract_block_close(&worker.block);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_far__accepts_a_report),
 		cmocka_unit_test(test_far__refuses_impossible_counters),
 		cmocka_unit_test(test_far__refuses_indices_out_of_bounds),
+		cmocka_unit_test(test_far__checks_the_plan_of_a_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
