@@ -1,0 +1,147 @@
+/*
+ * Reports of remote ranks: an input is a whole report of a batch. The leader takes it over as in a campaign, and uses what it
+ * accepts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "campaign/contract_exchange.h"
+#include "campaign/failure.h"
+#include "campaign/far.h"
+#include "fuzz/fuzz_targets.h"
+
+#define RUN_FIRST 1000u
+#define RUN_LIMIT 64u
+#define RUNS_BEFORE 500u
+
+static struct {
+	struct worker worker;
+	struct contract header; /* as it was before the batch */
+	const uint8_t *bytes;
+	size_t size;
+} far;
+
+static void far_ignore_message(void *context, uint32_t number, const void *bytes, size_t size)
+{
+	(void)context, (void)number, (void)bytes, (void)size;
+}
+
+static void far_ignore_stop(void *context, uint32_t number)
+{
+	(void)context, (void)number;
+}
+
+static bool far_is_never_lost(void *context, uint32_t number)
+{
+	(void)context, (void)number;
+	return false;
+}
+
+/* The input, with the number of the batch that is under way; then nothing. */
+static char *far_receive_input(void *context, uint32_t number, size_t *size)
+{
+	char *message;
+
+	(void)context, (void)number;
+	if (!far.size)
+		return NULL;
+	message = malloc(far.size);
+	BUG_ON(!message);
+	memcpy(message, far.bytes, far.size);
+	if (far.size >= sizeof(uint32_t))
+		memcpy(message, &far.worker.far_serial, sizeof(uint32_t));
+	*size = far.size;
+	far.size = 0;
+	return message;
+}
+
+static const struct far_link far_link = {.count = 1,
+	.send = far_ignore_message,
+	.stop = far_ignore_stop,
+	.receive = far_receive_input,
+	.is_lost = far_is_never_lost};
+
+static void far_open(void)
+{
+	const struct contract_sizes sizes = {.strategy_bytes = 4096};
+	struct contract *contract;
+
+	far.worker.params.far = &far_link;
+	BUG_ON(contract_block_open(&far.worker.block, &sizes, NULL) < 0);
+	contract = far.worker.contract = far.worker.block.contract;
+	contract->plan = (struct contract_plan){
+		.run_first = RUN_FIRST, .run_limit = RUN_LIMIT, .step_limit = 10000};
+	contract->totals = (struct contract_totals){
+		.runs = RUNS_BEFORE, .outcome[OUTCOME_PASSED] = RUNS_BEFORE};
+	far.header = *contract;
+}
+
+static void far_use(const struct contract *contract)
+{
+	struct failure failure = {0};
+
+	failure_take(&failure, (struct contract *)(uintptr_t)contract);
+	(void)failure_key(&failure.outcome);
+	BUG_ON(failure.thread_count > THREAD_CAPACITY);
+	failure_release(&failure);
+	BUG_ON(!outcome_descriptions[contract->outcome.kind].word);
+	BUG_ON(contract->totals.runs - RUNS_BEFORE > RUN_LIMIT);
+	BUG_ON(contract->run_number - RUN_FIRST > RUN_LIMIT && contract->run_number);
+	BUG_ON(strlen(contract->outcome.text) >= sizeof contract->outcome.text);
+}
+
+static bool far_run(const uint8_t *bytes, size_t size)
+{
+	struct worker *worker = &far.worker;
+	enum contract_report report;
+	struct error err = {0};
+	int status;
+
+	if (!worker->contract)
+		far_open();
+	*worker->contract = far.header;
+	schedule_clear(contract_schedule(worker->contract));
+	worker->damage = NULL;
+	far_begin(worker);
+	far.bytes = bytes;
+	far.size = size;
+	status = far_poll(worker, &report, &err);
+	if (status < 0)
+		fuzz_check_refusal(status, &err);
+	if (status < 0 || report == REPORT_NONE)
+		return false;
+	far_use(worker->contract);
+	return true;
+}
+
+static size_t far_make_seed(uint8_t *bytes, size_t capacity)
+{
+	struct far_head head = {.report = REPORT_BATCH};
+	struct strbuf message;
+	size_t size;
+
+	if (!far.worker.contract)
+		far_open();
+	head.contract = far.header;
+	head.contract.run_number = RUN_FIRST + 9;
+	head.contract.totals.runs += 10;
+	head.contract.totals.outcome[OUTCOME_PASSED] += 10;
+	*far.worker.contract = far.header;
+	far.worker.contract->thread_count = 3;
+	schedule_clear(contract_schedule(far.worker.contract));
+	schedule_append(contract_schedule(far.worker.contract), 1, 0, 20);
+	strbuf_init(&message);
+	strbuf_add(&message, (const char *)&head, sizeof head);
+	far_pack_run(&message, far.worker.contract);
+	far_pack_end(&message);
+	size = message.length;
+	BUG_ON(size > capacity);
+	memcpy(bytes, message.text, size);
+	strbuf_release(&message);
+	return size;
+}
+
+const struct fuzz_target fuzz_target_far = {
+	.name = "far", .run = far_run, .make_seed = far_make_seed};
