@@ -137,6 +137,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 	engine_set_performed(plan->are_races_failures ? runtime_detect : NULL);
 	if (!room.is_prepared) {
 		runtime_prepare_threads();
+		library_code_set_up();
 		fiber_pool_grow(THREAD_POOL);
 	}
 	room.is_prepared = true;

@@ -49,23 +49,6 @@ void builder_note_accesses(struct builder *builder)
 	}
 }
 
-char *builder_memory(const struct builder *builder, const struct symbols_access *access)
-{
-	const struct symbols_memory memory = memory_of(builder);
-	const struct symbols_thread *owner;
-	struct strbuf text;
-
-	strbuf_init(&text);
-	if (!builder->symbols || !symbols_describe_data(builder->symbols, &memory, access, &text)) {
-		owner = symbols_stack_owner(&memory, access->address);
-		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
-		if (owner)
-			strbuf_addf(&text, " on the stack of %s", owner->path);
-		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
-	}
-	return strbuf_detach(&text);
-}
-
 /* Bytes of each synchronisation object of glibc on x86-64; 0: its size does not tell it from an integer. */
 static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_MUTEX] = sizeof(pthread_mutex_t),
@@ -74,6 +57,53 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_BARRIER] = sizeof(pthread_barrier_t),
 	[OBJECT_SEM] = sizeof(sem_t),
 };
+
+/*
+ * The name of an object in the frame of a call that has returned, from the first step at that address whose thread had
+ * the frame; of plain memory, from the access itself. Calls at other times may have other objects there; `class` and
+ * the object's size exclude most of them.
+ */
+static bool add_returned_local(const struct builder *builder, enum object_class class,
+	const struct symbols_access *access, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->address != access->address || !event->frame ||
+			op_descriptions[event->kind].object != class ||
+			(class == OBJECT_MEMORY && event->step != access->step))
+			continue;
+		return symbols_describe_local(builder->symbols,
+			&(struct symbols_frame_place){
+				.code = event->frame == 1 ? event->site
+							  : event->callers[event->frame - 2],
+				.offset = event->frame_offset,
+				.object_bytes = object_bytes[class]},
+			out);
+	}
+	return false;
+}
+
+char *builder_memory(const struct builder *builder, const struct symbols_access *access)
+{
+	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_thread *owner;
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (!builder->symbols ||
+		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
+			!add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
+		owner = symbols_stack_owner(&memory, access->address);
+		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+		if (owner)
+			strbuf_addf(&text, " on the stack of %s", owner->path);
+		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
+	}
+	return strbuf_detach(&text);
+}
 
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
 	uint64_t address, struct strbuf *out)
@@ -91,6 +121,11 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 	strbuf_init(&name);
 	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&
 		   is_name(name.text);
+	if (!is_named) {
+		strbuf_release(&name);
+		strbuf_init(&name);
+		is_named = add_returned_local(builder, class, &access, &name);
+	}
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);
 	strbuf_release(&name);

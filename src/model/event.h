@@ -33,11 +33,13 @@ struct trace_event {
 	uint8_t order;	/* memory order of atomic accesses and fences, as C11 numbers them */
 	uint8_t call;	/* enum call_kind; kind OP_NONE: the event is this call only */
 	uint8_t result; /* enum op_result */
-	uint8_t reserved[5];
 	/*
-	 * Innermost first, then 0. Only true where the code that called was compiled with frame
-	 * pointers, as it is without optimisation; where `site` is in such code.
+	 * The call whose frame holds the object at `address`: 1 that of the code at `site`, 2 its caller and so on; 0: no
+	 * frame of this thread, or not known. Not in trace files.
 	 */
+	uint8_t frame;
+	int32_t frame_offset; /* of the object from that frame's address, which is the caller's stack pointer */
+	/* Innermost first, then 0. The code's unwinding rules (.eh_frame) lead there. */
 	uint64_t callers[TRACE_CALLERS];
 };
 

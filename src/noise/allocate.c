@@ -75,7 +75,7 @@ EXPORT void *malloc(size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return early_allocate(bytes);
 	block = NEXT(malloc)(bytes);
-	made(block, bytes, CALL_SITE);
+	made(block, bytes, RETURN_SITE);
 	return block;
 }
 
@@ -86,7 +86,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return early_allocate(count * bytes);
 	block = NEXT(calloc)(count, bytes);
-	made(block, count * bytes, CALL_SITE);
+	made(block, count * bytes, RETURN_SITE);
 	return block;
 }
 
@@ -123,7 +123,7 @@ static void *moved(void *block, size_t bytes, uint64_t site)
 
 EXPORT void *realloc(void *block, size_t bytes)
 {
-	return moved(block, bytes, CALL_SITE);
+	return moved(block, bytes, RETURN_SITE);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -132,14 +132,14 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return moved(block, count * bytes, CALL_SITE);
+	return moved(block, count * bytes, RETURN_SITE);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 {
 	const int error = NEXT(posix_memalign)(block, alignment, bytes);
 
-	made(error ? NULL : *block, bytes, CALL_SITE);
+	made(error ? NULL : *block, bytes, RETURN_SITE);
 	return error;
 }
 
@@ -148,7 +148,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 	{                                                                                          \
 		void *block = NEXT(function)(alignment, bytes);                                    \
                                                                                                    \
-		made(block, bytes, CALL_SITE);                                                     \
+		made(block, bytes, RETURN_SITE);                                                   \
 		return block;                                                                      \
 	}
 ALIGNED(aligned_alloc)
@@ -165,7 +165,7 @@ ALIGNED(memalign)
 		void *block;                                                                       \
                                                                                                    \
 		if (!outer_site)                                                                   \
-			outer_site = CALL_SITE;                                                    \
+			outer_site = RETURN_SITE;                                                  \
 		block = NEXT(name)(__VA_ARGS__);                                                   \
 		outer_site = 0;                                                                    \
 		return block;                                                                      \

@@ -17,12 +17,18 @@
 
 #include "engine/engine.h"
 #include "runtime/focus.h"
+#include "runtime/library_code.h"
 
 /* Visible to the target. Everything else in libraddle.so is hidden. */
 #define EXPORT __attribute__((visibility("default")))
 
 /* Where the target called: must be expanded in the interposed function itself. */
-#define CALL_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
+#define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
+/* Likewise, or where the user's code called the function of the C++ library that called. */
+#define CALL_SITE                                                                                  \
+	(__builtin_expect(library_code_is_there, 0)                                                \
+			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
+			: RETURN_SITE)
 
 /* Last thing of every interposed function of threads that are under control: see focus.h. */
 #ifdef RADDLE_HAS_POINTS
@@ -37,7 +43,7 @@
  */
 #define ENTER()                                                                                    \
 	if (__builtin_expect(!runtime_is_up, 0))                                                   \
-		runtime_enter(CALL_SITE);                                                          \
+		runtime_enter(RETURN_SITE);                                                        \
 	const char interposed LEAVE_AT_RETURN = 0
 
 /* False: the next interposed call takes the slow path runtime_enter() (set-up, raw threads, spin.c). */

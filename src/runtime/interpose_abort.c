@@ -12,7 +12,7 @@
 EXPORT void abort(void)
 {
 	ENTER();
-	runtime_note_abort(CALL_SITE);
+	runtime_note_abort(RETURN_SITE);
 	REAL(abort)();
 	__builtin_unreachable();
 }
@@ -21,7 +21,7 @@ EXPORT void __assert_fail(
 	const char *assertion, const char *file, unsigned line, const char *function)
 {
 	ENTER();
-	runtime_note_abort(CALL_SITE);
+	runtime_note_abort(RETURN_SITE);
 	REAL(__assert_fail)(assertion, file, line, function);
 	__builtin_unreachable();
 }
@@ -29,7 +29,7 @@ EXPORT void __assert_fail(
 EXPORT void __assert_perror_fail(int code, const char *file, unsigned line, const char *function)
 {
 	ENTER();
-	runtime_note_abort(CALL_SITE);
+	runtime_note_abort(RETURN_SITE);
 	REAL(__assert_perror_fail)(code, file, line, function);
 	__builtin_unreachable();
 }
@@ -39,7 +39,7 @@ void __assert(const char *assertion, const char *file, int line);
 EXPORT void __assert(const char *assertion, const char *file, int line)
 {
 	ENTER();
-	runtime_note_abort(CALL_SITE);
+	runtime_note_abort(RETURN_SITE);
 	REAL(__assert)(assertion, file, line);
 	__builtin_unreachable();
 }

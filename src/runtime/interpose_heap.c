@@ -164,7 +164,7 @@ EXPORT void *malloc(size_t bytes)
 	if (!heap_is_recording)
 		return given(NEXT(malloc)(bytes), bytes);
 	block = NEXT(malloc)(bytes);
-	note(block, bytes, CALL_SITE, BLOCK_MALLOC);
+	note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
 	return block;
 }
 
@@ -177,7 +177,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	if (!heap_is_recording)
 		return given(NEXT(calloc)(count, bytes), count * bytes);
 	block = NEXT(calloc)(count, bytes);
-	note(block, count * bytes, CALL_SITE, BLOCK_CALLOC);
+	note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
 	return block;
 }
 
@@ -187,12 +187,12 @@ EXPORT void free(void *block)
 	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
 		return;
 	if (heap_is_recording) {
-		const uint64_t site = CALL_SITE;
+		const uint64_t site = RETURN_SITE;
 
 		memory_freed(block, site);
 		heap_freed(block, site);
 	}
-	returned_note(block, CALL_SITE);
+	returned_note(block, RETURN_SITE);
 	NEXT(free)(block);
 }
 
@@ -225,7 +225,7 @@ EXPORT void *realloc(void *block, size_t bytes)
 		return early_move(block, bytes);
 	if (!heap_is_recording)
 		return given(NEXT(realloc)(block, bytes), bytes);
-	return moved(block, NEXT(realloc)(block, bytes), bytes, CALL_SITE);
+	return moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -234,7 +234,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 	if (!heap_is_recording)
 		return NEXT(reallocarray)(block, count, bytes);
-	is_outer = enter(CALL_SITE, BLOCK_REALLOC);
+	is_outer = enter(RETURN_SITE, BLOCK_REALLOC);
 	block = NEXT(reallocarray)(block, count, bytes); /* calls realloc above */
 	leave(is_outer, NULL, 0);
 	return block;
@@ -247,7 +247,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 	if (!heap_is_recording)
 		(void)given(error ? NULL : *block, bytes);
 	else
-		note(error ? NULL : *block, bytes, CALL_SITE, BLOCK_ALIGNED);
+		note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
 	return error;
 }
 
@@ -259,7 +259,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(alignment, bytes), bytes);                     \
 		block = NEXT(function)(alignment, bytes);                                          \
-		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
+		note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                                    \
 		return block;                                                                      \
 	}
 ALIGNED(aligned_alloc)
@@ -273,7 +273,7 @@ ALIGNED(memalign)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(bytes), bytes);                                \
 		block = NEXT(function)(bytes);                                                     \
-		note(block, bytes, CALL_SITE, BLOCK_ALIGNED);                                      \
+		note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                                    \
 		return block;                                                                      \
 	}
 IN_PAGES(valloc)
@@ -294,7 +294,7 @@ IN_PAGES(pvalloc)
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = enter(CALL_SITE, BLOCK_NEW);                                            \
+		is_outer = enter(RETURN_SITE, BLOCK_NEW);                                          \
 		block = NEXT(name)(__VA_ARGS__);                                                   \
 		leave(is_outer, block, bytes);                                                     \
 		return block;                                                                      \
@@ -320,7 +320,7 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const v
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = enter(CALL_SITE, BLOCK_TEXT);                                           \
+		is_outer = enter(RETURN_SITE, BLOCK_TEXT);                                         \
 		given = NEXT(name)(__VA_ARGS__);                                                   \
 		leave(is_outer, NULL, 0);                                                          \
 		return given;                                                                      \
@@ -343,7 +343,7 @@ TEXT(__ssize_t, __getdelim, (char **line, size_t *size, int delimiter, FILE *str
 
 EXPORT int asprintf(char **text, const char *format, ...)
 {
-	const bool is_outer = heap_is_recording && enter(CALL_SITE, BLOCK_TEXT);
+	const bool is_outer = heap_is_recording && enter(RETURN_SITE, BLOCK_TEXT);
 	va_list arguments;
 	int length;
 
@@ -373,7 +373,7 @@ static void mapped(const void *start, size_t bytes, uint64_t site)
 		if (start != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)          \
 			undo_note_shared(start, bytes);                                            \
 		if (heap_is_recording)                                                             \
-			mapped(start, bytes, CALL_SITE);                                           \
+			mapped(start, bytes, RETURN_SITE);                                         \
 		return start;                                                                      \
 	}
 MAP(mmap, __off_t)
@@ -401,7 +401,7 @@ EXPORT void *mremap(void *start, size_t bytes, size_t wanted, int flags, ...)
 	moved_to = NEXT(mremap)(start, bytes, wanted, flags, target);
 	if (heap_is_recording && moved_to != MAP_FAILED) {
 		heap_unmapped(start, bytes);
-		mapped(moved_to, wanted, CALL_SITE);
+		mapped(moved_to, wanted, RETURN_SITE);
 	}
 	return moved_to;
 }

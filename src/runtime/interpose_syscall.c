@@ -42,7 +42,7 @@ EXPORT long syscall(long number, ...)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
 	ENTER();
-	if (syscall_answer(number, arguments, CALL_SITE, &result))
+	if (syscall_answer(number, arguments, RETURN_SITE, &result))
 		return interpose_result(result);
 	return REAL(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3],
 		arguments[4], arguments[5]);

@@ -287,5 +287,10 @@ uint64_t fiber_time(void);
  */
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count);
+/* Likewise of an event, and which of these calls holds the event's object in its frame. */
+void runtime_note_calls(
+	const struct engine_thread *thread, bool is_access, struct trace_event *event);
+/* Is this code of the runtime, whose frames belong to no function of the program? */
+bool runtime_is_own_code(uint64_t address);
 
 #endif

@@ -173,10 +173,10 @@ static void startup_observe(
 			.other = startup_other(op),
 		};
 		if (!contexts_callers(thread->id, op->site, event->callers, TRACE_CALLERS))
-			runtime_note_callers(thread, op->site,
+			runtime_note_calls(thread,
 				op_descriptions[op->kind].object == OBJECT_MEMORY &&
 					!runtime.has_tsan_calls,
-				event->callers, TRACE_CALLERS);
+				event);
 	}
 	contract->trace_count++;
 }
@@ -235,6 +235,7 @@ void runtime_set_up(void)
 	runtime.has_virtual_time = false;
 	runtime.contract = attach_contract();
 	if (runtime.contract) {
+		library_code_set_up();
 		startup_read_plan(runtime.contract);
 		runtime.contract->has_random_addresses = startup_has_random_addresses();
 		startup_apply_layout(runtime.contract->plan.layout);

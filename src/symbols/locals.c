@@ -353,3 +353,23 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 	}
 	return false;
 }
+
+/* Stands for the address of a frame that is gone: distances from it are all that counts. */
+#define FRAME_ADDRESS (UINT64_C(1) << 40)
+/* Where %rbp points in a function that has it as its frame base, below the frame's address: psABI, figure 3.3. */
+#define FRAME_BASE 16
+
+bool symbols_describe_local(
+	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out)
+{
+	struct stack_frame frame = {.address = place->code, .known = 1u << REGISTER_RBP};
+	struct local_search search = {
+		.evaluation = {.symbols = symbols, .frame = &frame, .canonical = FRAME_ADDRESS},
+		.address = FRAME_ADDRESS + (uint64_t)place->offset,
+		.object_bytes = place->object_bytes,
+		.is_brief = true,
+		.out = out};
+
+	frame.registers[REGISTER_RBP] = FRAME_ADDRESS - FRAME_BASE;
+	return locals_each(symbols, place->code - 1, describe_if_there, &search);
+}

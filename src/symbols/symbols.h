@@ -93,6 +93,17 @@ struct symbols_access {
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
 
+/* A place in the frame of a call that may have returned since. */
+struct symbols_frame_place {
+	uint64_t code;	       /* in the function: a return address */
+	int64_t offset;	       /* from the frame's address */
+	uint64_t object_bytes; /* as in symbols_access */
+};
+
+/* The local variable there, such as "pool.cv_". False and nothing written: none is known. */
+bool symbols_describe_local(
+	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out);
+
 /* The thread on whose stack the address is; NULL: it is on none. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);

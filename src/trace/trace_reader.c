@@ -241,7 +241,8 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	event->result = (uint8_t)take_number(cursor, 1);
 	event->number = (uint16_t)take_number(cursor, 2);
 	event->other = (uint16_t)take_number(cursor, 2);
-	memset(event->reserved, 0, sizeof event->reserved);
+	event->frame = 0; /* not in the file */
+	event->frame_offset = 0;
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count || event->call >= CALL_KIND_COUNT ||
 		event->result > RESULT_CANCELLED || event->other > reader->run.thread_count)
