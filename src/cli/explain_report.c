@@ -271,14 +271,19 @@ static void add_short_object(struct strbuf *out, const char *object)
 	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
 }
 
-static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked, int width)
+/* `has_object`: the rows are about more than one object, which else stands above them. */
+static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked,
+	bool has_object, int width)
 {
 	struct strbuf cell;
 
 	strbuf_init(&cell);
 	if (step) {
-		strbuf_addf(&cell, "%c %s %s ", is_marked ? '>' : ' ', step->thread, step->verb);
-		add_short_object(&cell, step->object);
+		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
+		if (has_object) {
+			strbuf_adds(&cell, " ");
+			add_short_object(&cell, step->object);
+		}
 		if (step->where.file)
 			strbuf_addf(
 				&cell, " (%s:%u)", base_name(step->where.file), step->where.line);
@@ -294,19 +299,22 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	const int width = (int)(columns > 60 ? (columns - 3) / 2 : 30);
 	const struct finding_step **left, **right;
 	uint32_t left_count, right_count = 0;
+	bool has_objects = false;
 
 	if (!answer->has_failing || !pattern)
 		return;
 	left = rows_of(answer, &answer->failing, pattern->steps[0], &left_count);
 	right = rows_of(answer, &answer->passing, 0, &right_count);
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
+		has_objects |= pattern_variable(pattern, i) != 0;
 	strbuf_addf(out, "\n%-*s   %s\n", width, "  a run that fails",
 		answer->has_passing ? "  a run that passes" : "");
 	for (uint32_t i = 0; i < left_count || i < right_count; i++) {
 		const struct finding_step *step = i < left_count ? left[i] : NULL;
 
-		add_cell(out, step, step && is_part(pattern, step), width);
+		add_cell(out, step, step && is_part(pattern, step), has_objects, width);
 		strbuf_adds(out, " | ");
-		add_cell(out, i < right_count ? right[i] : NULL, false, width);
+		add_cell(out, i < right_count ? right[i] : NULL, false, has_objects, width);
 		while (out->length && out->text[out->length - 1] == ' ')
 			out->text[--out->length] = '\0';
 		strbuf_adds(out, "\n");
@@ -354,15 +362,38 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 
 static bool is_told(const struct explain_result *result, const struct explain_answer *answer)
 {
-	return !result->finding->cause || answer->cause.is_cause ||
-	       answer->record->score >= TOLD_SCORE_LEAST;
+	return !result->finding->cause || answer->record->score >= TOLD_SCORE_LEAST;
+}
+
+/* Adds how many runs were compared, and that no order of them adds to the cause where `told` is 0. */
+static void add_counts(struct strbuf *out, const struct explain_result *result, uint32_t told)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	strbuf_addf(out, "%s%u runs: %u failed like it, %u passed",
+		result->finding->cause || result->finding->remedy ? "\n" : "",
+		ranking->failed + ranking->passed + result->others, ranking->failed,
+		ranking->passed);
+	if (result->others)
+		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
+	if (result->answer_count && !told) {
+		strbuf_addf(out,
+			"; none of %u orders of operations tells failing runs from passing ones better\n",
+			ranking->count);
+		return;
+	}
+	strbuf_addf(out, "; %u pattern%s of %u conflict%s\n", ranking->count,
+		ranking->count == 1 ? "" : "s", ranking->explanation_count,
+		ranking->explanation_count == 1 ? "" : "s");
 }
 
 void explain_print(const struct explain_result *result, FILE *stream)
 {
-	const struct pattern_ranking *ranking = &result->ranking;
 	struct strbuf out;
+	uint32_t told = 0;
 
+	for (uint32_t i = 0; i < result->answer_count; i++)
+		told += is_told(result, &result->answers[i]);
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	if (result->finding->kind == OUTCOME_NONE)
@@ -371,22 +402,14 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	add_cause(&out, result->finding);
-	strbuf_addf(&out, "%s%u runs: %u failed like it, %u passed",
-		result->finding->cause || result->finding->remedy ? "\n" : "",
-		ranking->failed + ranking->passed + result->others, ranking->failed,
-		ranking->passed);
-	if (result->others)
-		strbuf_addf(&out, ", %u failed otherwise and are not compared", result->others);
-	strbuf_addf(&out, "; %u pattern%s of %u conflict%s\n", ranking->count,
-		ranking->count == 1 ? "" : "s", ranking->explanation_count,
-		ranking->explanation_count == 1 ? "" : "s");
+	add_counts(&out, result, told);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
 		if (!is_told(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
 		add_answer(&out, result, i);
 	}
-	if (result->answer_count && is_told(result, &result->answers[0]))
+	if (told && is_told(result, &result->answers[0]))
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);

@@ -142,7 +142,17 @@ static void story_stolen(const struct signals_story *story, struct strbuf *out)
 	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
 	story_add_place(story, " at ", signals->wait, out);
 	strbuf_adds(out, "\n");
+	if (signals->change != NO_EVENT) {
+		strbuf_addf(out, "%s changed %s", story->signaller, story->variable);
+		story_add_place(story, " at ", signals->change, out);
+		story_add_held(story, signals->change, out);
+		strbuf_adds(out, "\n");
+	}
 	story_add_signal(story, out);
+	if (signals->change == NO_EVENT) {
+		story_add_held(story, signals->signal, out);
+		strbuf_adds(out, story->mutex ? "," : "");
+	}
 	strbuf_addf(out, " while %" PRIu32 " threads waited; that woke %s", signals->waiting,
 		story_thread(story, signals->woken));
 	story_add_place(story, ", which waited at ", signals->woken, out);

@@ -295,8 +295,7 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 	woken = signals_woken_by(wakes, out->signal);
 	out->woken = woken ? woken->wait : NO_EVENT;
 	out->again = woken ? signals_waits_again(wakes, woken) : NO_EVENT;
-	if (out->signal < out->wait)
-		signals_find_change(source, out);
+	signals_find_change(source, out);
 	if (out->signal > out->wait)
 		out->loss = out->again != NO_EVENT ? SIGNAL_WOKE_WRONG : SIGNAL_SERVED_OTHERS;
 	else if ((woken && source->events[out->signal].kind == OP_COND_SIGNAL) ||
