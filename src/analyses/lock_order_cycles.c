@@ -237,7 +237,8 @@ static void close_circle(struct search *search)
 
 static bool is_given_up(const struct search *search)
 {
-	return search->steps > SEARCH_STEPS_MAX || search->circles > CIRCLES_MAX;
+	return search->steps > SEARCH_STEPS_MAX || search->circles > CIRCLES_MAX ||
+	       candidates_are_enough(search->out);
 }
 
 static bool may_follow(const struct search *search, uint32_t depth, uint32_t kind)

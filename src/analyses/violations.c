@@ -322,7 +322,7 @@ static void consider_parties(struct search *search)
 {
 	const struct party *own = search->parties[0];
 
-	for (uint32_t i = 0; i < own->count; i++)
+	for (uint32_t i = 0; i < own->count && !candidates_are_enough(search->out); i++)
 		for (uint32_t j = i + 1; j < own->count; j++) {
 			if (own->accesses[i].location == own->accesses[j].location)
 				consider_single(search, &own->accesses[i], &own->accesses[j]);
@@ -354,8 +354,11 @@ void violations_find(const struct violations_query *query, struct candidates *ou
 			for (uint32_t b = 0; b < search.set->count; b++) {
 				search.parties[0] = &search.set->parties[a];
 				search.parties[1] = &search.set->parties[b];
+				if (candidates_are_enough(out))
+					break;
 				if (can_interfere(&search))
 					consider_parties(&search);
 			}
 	}
+	out->is_cut |= candidates_are_enough(out);
 }

@@ -417,7 +417,10 @@ static int conclude(
 	if (following->failed && !following->explored)
 		return command_fail("no program could be explored, as said above; run them without "
 				    "raddle, or change them");
-	if (!following->explored && !result->is_interrupted && !following->known_count)
+	if (!following->explored && result->is_interrupted)
+		return command_fail(
+			"no program of %s was explored: the command was interrupted before", name);
+	if (!following->explored && !following->known_count)
 		(void)fprintf(stderr,
 			"no program that it starts makes threads; next: raddle run -- %s\n", name);
 	return EXIT_NOTHING_FOUND;

@@ -20,6 +20,9 @@ const char *const predict_method_words[METHODS] = {
 /* What annotations in a program are found by; include/raddle.h. */
 #define NOTES_SECTION "raddle_notes"
 
+/* Candidates that are described although the command is to end; each takes some milliseconds. */
+#define DESCRIBED_LEAST 20
+
 /* ---- beginning ---- */
 
 struct note_reading {
@@ -242,11 +245,17 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 	struct predict_result *result = work->result;
 	int status = 0;
 
+	result->candidates.is_interrupted = result->options->campaign.is_interrupted;
 	for (uint32_t i = 0; i < work->analysis_count; i++)
 		work->analyses[i]->find(work->states[i], &result->candidates);
 	candidates_mix(&result->candidates);
-	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++)
-		status = predict_describe(predict, &result->candidates.items[i], err);
+	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
+		/* An interrupted command tells the candidates that it would drive first. */
+		if (i >= DESCRIBED_LEAST && candidates_are_enough(&result->candidates))
+			candidates_cut(&result->candidates, i);
+		else
+			status = predict_describe(predict, &result->candidates.items[i], err);
+	}
 	if (status == 0) {
 		predict_report_recorded(result);
 		tell(work);

@@ -459,11 +459,14 @@ static void say_replay(const struct run_report *report)
  * Why no run ended, so that the campaign has no result. NULL: a run ended, in this or another
  * shard.
  */
-static const char *reason_for_no_run(const struct campaign_result *result)
+static const char *reason_for_no_run(
+	const struct campaign_options *options, const struct campaign_result *result)
 {
-	if (result->total.runs || result->total.findings || result->has_verdict ||
-		result->is_interrupted)
+	if (result->total.runs || result->total.findings || result->has_verdict)
 		return NULL;
+	/* A forwarded signal is the program's, and may end its only run. */
+	if (result->is_interrupted)
+		return options->forwards_signals ? NULL : "the command was interrupted before";
 	if (result->waits_for_outside)
 		return "it waits for something outside the program; give it input (--stdin FILE) or an end";
 	return "the time was up before; give it longer (--time)";
@@ -471,7 +474,7 @@ static const char *reason_for_no_run(const struct campaign_result *result)
 
 int run_report_finish(struct run_report *report, const struct campaign_result *result)
 {
-	const char *reason = reason_for_no_run(result);
+	const char *reason = reason_for_no_run(report->options, result);
 	int status = result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 
 	terminal_clear_live();

@@ -30,6 +30,13 @@ void candidates_release(struct candidates *candidates)
 	*candidates = (struct candidates){0};
 }
 
+void candidates_cut(struct candidates *candidates, uint32_t count)
+{
+	while (candidates->count > count)
+		candidate_release(&candidates->items[--candidates->count]);
+	candidates->is_cut = true;
+}
+
 uint32_t candidates_find(const struct candidates *candidates, uint64_t key)
 {
 	uint32_t index = 0;

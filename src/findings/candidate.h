@@ -70,8 +70,16 @@ struct candidate {
 struct candidates {
 	struct candidate *items; /* owned */
 	uint32_t count, capacity;
-	bool is_cut; /* there may be more: the search was given up */
+	bool is_cut;			    /* there may be more: the search was given up */
+	const volatile int *is_interrupted; /* other than 0: the search is to end; NULL: never */
 };
+
+static inline bool candidates_are_enough(const struct candidates *candidates)
+{
+	return candidates->is_interrupted && *candidates->is_interrupted;
+}
+/* Drops all but the first so many, and remembers that the search was given up. */
+void candidates_cut(struct candidates *candidates, uint32_t count);
 
 void candidates_release(struct candidates *candidates);
 /* Index of the one with this key; the count: there is none. */
