@@ -70,8 +70,8 @@ static uint64_t frame_number(struct frame_bytes *bytes, unsigned size)
 
 	if ((size_t)(bytes->end - bytes->at) >= size)
 		memcpy(&value, bytes->at, size);
-	bytes->at += (size_t)(bytes->end - bytes->at) >= size ? size
-							      : (size_t)(bytes->end - bytes->at);
+	bytes->at +=
+		(size_t)(bytes->end - bytes->at) >= size ? size : (size_t)(bytes->end - bytes->at);
 	return value;
 }
 
@@ -108,8 +108,8 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 	if (length < sizeof *id || length == UINT32_MAX)
 		return (struct frame_bytes){.at = start, .end = start};
 	memcpy(id, start + sizeof length, sizeof *id);
-	return (struct frame_bytes){.at = start + sizeof length + sizeof *id,
-		.end = start + sizeof length + length};
+	return (struct frame_bytes){
+		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
 }
 
 /* ---- which entry ---- */
@@ -160,8 +160,7 @@ static bool frame_read_common(const uint8_t *start, struct frame_common *common)
 	common->data_factor = frame_sleb(&bytes);
 	(void)frame_uleb(&bytes); /* register of the return address */
 	length = frame_uleb(&bytes);
-	common->instructions =
-		(struct frame_bytes){.at = bytes.at + length, .end = bytes.end};
+	common->instructions = (struct frame_bytes){.at = bytes.at + length, .end = bytes.end};
 	for (const char *at = augmentation + 1; *at; at++) {
 		if (*at == 'R')
 			encoding = (uint8_t)frame_number(&bytes, 1);
@@ -327,16 +326,15 @@ static struct frame_rule frame_rule_of(uint64_t return_address)
 bool frame_leave(struct frame *frame, frame_read *read, void *context)
 {
 	const struct frame_rule rule = frame_rule_of(frame->return_address);
-	const uint64_t start =
-		rule.base == FRAME_RSP ? frame->stack_pointer : frame->base_pointer;
+	const uint64_t start = rule.base == FRAME_RSP ? frame->stack_pointer : frame->base_pointer;
 	const uint64_t least = frame->stack_pointer ? frame->stack_pointer : start;
 	const uint64_t top = start + (uint64_t)(int64_t)rule.distance;
 
 	/* Stacks grow downwards: an outer frame lies above, and not far. */
 	if (!rule.base || !start || top <= least || top - least > FRAME_MOST || top % 8)
 		return false;
-	if (rule.base_pointer && !read(top + (uint64_t)(int64_t)rule.base_pointer,
-					  &frame->base_pointer, context))
+	if (rule.base_pointer &&
+		!read(top + (uint64_t)(int64_t)rule.base_pointer, &frame->base_pointer, context))
 		return false;
 	frame->stack_pointer = top;
 	return read(top - 8, &frame->return_address, context) && frame->return_address;

@@ -24,7 +24,8 @@
 
 struct library_module {
 	uint64_t start, end;
-	uint8_t *functions; /* a bit for each byte of code that is the library's; NULL: all of it is */
+	uint8_t *
+		functions; /* a bit for each byte of code that is the library's; NULL: all of it is */
 };
 
 /* Written once, before there are threads. */
@@ -92,18 +93,16 @@ static bool library_code_is_unoptimised(const uint8_t *code, uint64_t bytes)
 	return false;
 }
 
-static void library_code_mark(
-	struct library_module *module, uint64_t start, uint64_t bytes)
+static void library_code_mark(struct library_module *module, uint64_t start, uint64_t bytes)
 {
 	for (uint64_t at = start - module->start; bytes--; at++)
 		module->functions[at / 8] |= (uint8_t)(1u << at % 8);
 }
 
 static void library_code_mark_symbols(struct library_module *module, uint64_t base,
-	const struct library_file *file, const ElfW(Shdr) *table, const ElfW(Shdr) *strings)
+	const struct library_file *file, const ElfW(Shdr) * table, const ElfW(Shdr) * strings)
 {
-	const ElfW(Sym) *symbols =
-		library_code_part(file, table->sh_offset, table->sh_size);
+	const ElfW(Sym) *symbols = library_code_part(file, table->sh_offset, table->sh_size);
 	const char *names = library_code_part(file, strings->sh_offset, strings->sh_size);
 
 	if (!symbols || !names || !strings->sh_size || names[strings->sh_size - 1])
@@ -130,15 +129,14 @@ static void library_code_read_file(
 	struct library_module *module, uint64_t base, const struct library_file *file)
 {
 	const ElfW(Ehdr) *header = library_code_part(file, 0, sizeof *header);
-	const ElfW(Shdr) *sections =
-		header ? library_code_part(file, header->e_shoff,
-				 (uint64_t)header->e_shnum * sizeof *sections)
-		       : NULL;
+	const ElfW(Shdr) *sections = header ? library_code_part(file, header->e_shoff,
+						      (uint64_t)header->e_shnum * sizeof *sections)
+					    : NULL;
 
 	for (unsigned i = 0; sections && i < header->e_shnum; i++)
 		if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum)
-			library_code_mark_symbols(module, base, file, &sections[i],
-				&sections[sections[i].sh_link]);
+			library_code_mark_symbols(
+				module, base, file, &sections[i], &sections[sections[i].sh_link]);
 }
 
 static void library_code_read(struct library_module *module, uint64_t base, const char *path)
@@ -149,8 +147,7 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 	long start;
 
 	if (file.bytes) {
-		start = platform_call(
-			SYS_mmap, NULL, file.bytes, PROT_READ, MAP_PRIVATE, fd, 0L);
+		start = platform_call(SYS_mmap, NULL, file.bytes, PROT_READ, MAP_PRIVATE, fd, 0L);
 		if (!platform_failed(start)) {
 			file.start = (const uint8_t *)start;
 			library_code_read_file(module, base, &file);
