@@ -69,11 +69,17 @@ function accessTable(answer, threads) {
 	}));
 }
 
-/* By name, as a failing run had them. */
-function threadsOf(answer) {
-	const threads = [];
-	(answer.failing_marks || []).forEach((number, at) => {
-		const step = (answer.failing_run || []).find(each => each.step === number && each.object);
+/* The steps of the failing run that show the answer. */
+function markedSteps(answer) {
+	return (answer.failing_marks || []).map(number => (answer.failing_run || []).find(step => step.step === number && step.object));
+}
+
+/* By name: as the finding's own run has them where it shows the answer, else as the failing run has them. */
+function threadsOf(answer, finding) {
+	const threads = [], steps = markedSteps(answer);
+	const marks = steps.every(Boolean) ? [...marksIn(finding.steps, steps).keys()] : [];
+	steps.forEach((marked, at) => {
+		const step = finding.steps.find(each => each.step === marks[at]) || marked;
 		const access = answer.accesses[at];
 		if (step && access && !threads[access.thread - 1]) threads[access.thread - 1] = words(step.thread);
 	});
@@ -110,7 +116,7 @@ function causeWords(answer) {
 	return names[0] + " and " + names[1] + " belong together, and " + a[1] + " of another thread came between " + a[0] + " and " + a.at(-1);
 }
 
-function answerNode(answer, explanation) {
+function answerNode(answer, explanation, finding) {
 	const [verdict, sort] = VERDICTS[answer.verdict] || [words(answer.verdict), ""];
 	const pattern = explanation.patterns.find(each => each.pattern === answer.pattern && each.explanation === answer.explanation) || {};
 	const marks = answer.failing_marks || [];
@@ -121,11 +127,11 @@ function answerNode(answer, explanation) {
 		element("h4", {}, badge(verdict, sort), breakable(causeWords(answer))),
 		element("p", { class: "small" }, breakable("pattern " + words(answer.pattern) + (answer.variables && answer.variables.length ? " on " + answer.variables.map(words).join(" and ") : "") +
 			(answer.meaning ? ": " + words(answer.meaning) : ""))),
-		accessTable(answer, threadsOf(answer)),
+		accessTable(answer, threadsOf(answer, finding)),
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
 			rateOf("brought about", answer.forced), rateOf("prevented", answer.forbidden)),
-		answer.verdict === "cause" && answer.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
+		answer.verdict === "cause" && answer.remedy && !finding.cause ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
 		runs ? element("details", { class: "more" }, element("summary", { text: "The two runs" }), runs.node) : null);
 	if (runs) node.querySelector("details.more").ontoggle = runs.draw;
 	return node;
@@ -159,11 +165,18 @@ function marksIn(steps, marked) {
 	return new Map((best || []).map((row, at) => [steps[row].step, String(at + 1)]));
 }
 
+/* Least score of an answer that is shown beside the cause from the failing run; as the command does. */
+const SCORE_LEAST = 0.5;
+
+function isShown(answer, finding) {
+	return !finding.cause || answer.score >= SCORE_LEAST;
+}
+
 function causeMarks(finding) {
 	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
-	const answer = explanation && (explanation.answers.find(each => each.verdict === "cause") || explanation.answers[0]);
-	const marked = answer ? (answer.failing_marks || []).map(number => (answer.failing_run || []).find(step => step.step === number && step.object)) : [];
-	const marks = marksIn(finding.steps, marked.filter(Boolean));
+	const answers = explanation ? explanation.answers.filter(each => isShown(each, finding)) : [];
+	const answer = answers.find(each => each.verdict === "cause") || answers[0];
+	const marks = marksIn(finding.steps, answer ? markedSteps(answer).filter(Boolean) : []);
 	return step => marks.get(step.step) || "";
 }
 
@@ -176,12 +189,12 @@ function ranking(explanation) {
 		table(["", "Score", "Pattern", "Accesses", "In failing runs", "In passing runs", "Conflict"], rows));
 }
 
-function explanationOf(id) {
-	const explanation = (data.explanations || []).findLast(each => each.finding === words(id));
+function explanationOf(finding) {
+	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
 	if (!explanation) return null;
 	const compared = counted(explanation.failed + explanation.passed, "run") + " compared: " + explanation.failed + " failed like it, " + explanation.passed + " passed.";
-	const nodes = explanation.answers.map(answer => answerNode(answer, explanation));
-	const isFirst = (node, at) => at === 0 || explanation.answers[at].verdict === "cause";
+	const nodes = explanation.answers.map(answer => answerNode(answer, explanation, finding));
+	const isFirst = (node, at) => isShown(explanation.answers[at], finding) && (at === 0 || explanation.answers[at].verdict === "cause");
 	const others = nodes.filter((node, at) => !isFirst(node, at));
 	return section("Why it fails", element("p", { class: "faint", text: compared }), ...nodes.filter(isFirst),
 		others.length ? element("details", { class: "more" }, element("summary", { text: "What else is suspicious (" + others.length + ")" }), ...others) : null,
@@ -225,7 +238,7 @@ function findingNode(finding, isOpen) {
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
 		section("See it again", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
-		explanationOf(id), wait ? waitsTable(finding) : null, races(finding),
+		explanationOf(finding), wait ? waitsTable(finding) : null, races(finding),
 		runs ? runs.node : null, stacks(finding),
 		finding.output ? section("What the run printed last", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
 		element("details", { class: "more" }, element("summary", { text: "The schedule" }),
